@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+int main(void)
+{
+    puts("kc " KC_VERSION);
+    return 0;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * str.h: slices, text that carries its length and is owned by somebody else.
+ *
+ * Whatever comes off the wire is a kc_str: it points into a buffer, an arena or an object, is not
+ * terminated, and may hold any byte. Copies are explicit (kc_str_dup). A zeroed kc_str is the empty
+ * string; `p` may be NULL only when `n` is 0. To print one: printf("%.*s", KC_ARG(s)).
+ */
+#ifndef KC_STR_H
+#define KC_STR_H
+
+#include "kc/mem.h"
+
+typedef struct kc_str {
+    const char *p;
+    size_t n;
+} kc_str;
+
+/* A slice of a literal, usable in initialisers. */
+#define KC_STR(literal)                    \
+    (kc_str)                               \
+    {                                      \
+        "" literal "", sizeof(literal) - 1 \
+    }
+#define KC_STR_INIT(literal)               \
+    {                                      \
+        "" literal "", sizeof(literal) - 1 \
+    }
+/* For "%.*s". */
+#define KC_ARG(s) ((int)KC_MIN((s).n, (size_t)INT32_MAX)), ((s).p ? (s).p : "")
+
+/* NULL gives the empty string. */
+static inline kc_str kc_cstr(const char *text)
+{
+    return (kc_str){text, text ? strlen(text) : 0};
+}
+
+static inline kc_str kc_str_of(const char *p, size_t n)
+{
+    return (kc_str){p, n};
+}
+
+static inline bool kc_str_eq(kc_str a, kc_str b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool kc_str_is(kc_str a, const char *text)
+{
+    return kc_str_eq(a, kc_cstr(text));
+}
+
+static inline bool kc_str_empty(kc_str s)
+{
+    return s.n == 0;
+}
+
+/* Bytes from `from` up to, not including, `to`; both are clipped to the slice. */
+static inline kc_str kc_str_sub(kc_str s, size_t from, size_t to)
+{
+    to = KC_MIN(to, s.n);
+    from = KC_MIN(from, to);
+    return (kc_str){s.p + from, to - from};
+}
+
+/* Byte order; a prefix comes first. <0, 0 or >0. */
+int kc_str_cmp(kc_str a, kc_str b);
+
+bool kc_str_starts(kc_str s, kc_str prefix);
+bool kc_str_ends(kc_str s, kc_str suffix);
+bool kc_str_contains(kc_str s, kc_str part);
+bool kc_str_eq_nocase(kc_str a, kc_str b); /* ASCII only. */
+
+/* Position of the first (last) `c`, or -1. */
+ptrdiff_t kc_str_find(kc_str s, char c);
+ptrdiff_t kc_str_rfind(kc_str s, char c);
+
+/* Without leading and trailing ASCII white space. */
+kc_str kc_str_trim(kc_str s);
+
+/*
+ * Cuts at the first `sep`: returns what stands before it and leaves in *rest what follows. Where
+ * there is no `sep`, returns all of *rest and leaves it with p == NULL, so a loop reads `while
+ * (rest.p) { kc_str part = kc_str_cut(&rest, ','); … }`.
+ */
+kc_str kc_str_cut(kc_str *rest, char sep);
+
+/* A terminated copy; the caller frees it. */
+char *kc_str_dup(kc_str s);
+
+/* Whole decimal numbers, all of the slice and nothing else: no sign for u64 but '-' for i64, no
+ * space. False if it is not one or does not fit. */
+bool kc_str_to_u64(kc_str s, uint64_t *ret);
+bool kc_str_to_i64(kc_str s, int64_t *ret);
+
+/* A hash for tables in memory, seeded; never stored. */
+uint64_t kc_str_hash(kc_str s, uint64_t seed);
+
+/*
+ * The nearest of `names` to what was typed, for "did you mean": at most a third of the letters
+ * differ. NULL when none is near.
+ */
+const char *kc_str_nearest(kc_str typed, const char *const *names, size_t n_names);
+
+#endif

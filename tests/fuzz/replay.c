@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay.c: runs a fuzzer's function over every file of a corpus folder, as an ordinary test. An
+ * empty or missing folder is a failure: a corpus that was lost must not look like one that passed.
+ */
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int run_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return 1;
+    fseek(file, 0, SEEK_END);
+    long end = ftell(file);
+    rewind(file);
+    size_t size = end > 0 ? (size_t)end : 0;
+    uint8_t *data = malloc(size ? size : 1);
+    int failed = !data || fread(data, 1, size, file) != size;
+    if (!failed)
+        LLVMFuzzerTestOneInput(data, size);
+    free(data);
+    fclose(file);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    DIR *folder = argc == 2 ? opendir(argv[1]) : NULL;
+    int ran = 0, failed = 0;
+    if (!folder) {
+        fprintf(stderr, "no corpus at %s\n", argc == 2 ? argv[1] : "(no folder was given)");
+        return 1;
+    }
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char path[4096];
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", argv[1], entry->d_name);
+        failed += run_file(path);
+        ran++;
+    }
+    closedir(folder);
+    printf("%d inputs\n", ran);
+    return failed || !ran;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* testing.c: the helpers of testing.h. */
+#include "testing.h"
+
+#include <stdio.h>
+
+void kc__assert_str(kc_str actual, const char *expected, const char *file, int line)
+{
+    if (kc_str_is(actual, expected))
+        return;
+    print_error("expected: %s\n  actual: %.*s\n", expected, KC_ARG(actual));
+    _fail(file, line);
+}
+
+void kc__assert_contains(const char *text, const char *part, const char *file, int line)
+{
+    if (strstr(text, part))
+        return;
+    print_error("expected to find: %s\n              in: %s\n", part, text);
+    _fail(file, line);
+}
+
+static kc_str double_quotes(const char *json, kc_buf *buf)
+{
+    for (const char *p = json; *p; p++)
+        kc_buf_putc(buf, *p == '\'' ? '"' : *p);
+    return kc_buf_str(buf);
+}
+
+void kc__assert_value_json(const kc_value *value, const char *expected, const char *file, int line)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc_scoped(kc_buf) wanted = {0};
+    double_quotes(expected, &wanted);
+    kc_json_write(&text, value);
+    kc__assert_str(kc_buf_str(&text), kc_buf_cstr(&wanted), file, line);
+}
+
+void kc__assert_node_json(const kc_node *node, const char *expected, const char *file, int line)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc_scoped(kc_buf) wanted = {0};
+    double_quotes(expected, &wanted);
+    kc_node_write(&text, node);
+    kc__assert_str(kc_buf_str(&text), kc_buf_cstr(&wanted), file, line);
+}
+
+kc_object *object_of(const char *json)
+{
+    kc_scoped(kc_buf) buf = {0};
+    kc_scoped(kc_error) err = {0};
+    kc_object *object = kc_object_parse(double_quotes(json, &buf), NULL, &err);
+    if (!object)
+        fail_msg("%s: %s", json, kc_error_text(&err));
+    return object;
+}
+
+kc_view *view_of(const char *json)
+{
+    kc_scoped(kc_buf) buf = {0};
+    kc_scoped(kc_error) err = {0};
+    kc_view *view = kc_view_parse(double_quotes(json, &buf), NULL, &err);
+    if (!view)
+        fail_msg("%s: %s", json, kc_error_text(&err));
+    return view;
+}
+
+kc_edit *edit_of(const char *json)
+{
+    kc_auto(kc_view) *view = view_of(json);
+    return kc_edit_of_value(kc_view_root(view));
+}
