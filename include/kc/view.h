@@ -91,7 +91,7 @@ const kc_value *kc__iter_member(kc_iter *iter, const kc_value **ret_value);
     for (kc_iter value##_iter_ = kc__iter(object, KC_OBJECT), *value##_once_ = &value##_iter_; \
          value##_once_; value##_once_ = NULL)                                                  \
         for (const kc_value *value = NULL, *value##_key_ = NULL;                               \
-             (value##_key_ = kc__iter_member(&value##_iter_, &value));)                        \
+             !value##_key_ && (value##_key_ = kc__iter_member(&value##_iter_, &value));)       \
             for (kc_str name = kc_as_str(value##_key_); value##_key_; value##_key_ = NULL)
 
 #endif
