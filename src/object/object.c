@@ -60,15 +60,6 @@ static kc_str part_str(const kc_object *object, int part)
     return kc_str_of(object->text + span.at, span.n);
 }
 
-static bool has_escapes(const kc_object *object)
-{
-    for (int i = 0; i < KC__N_PARTS; i++)
-        if (is_string_part(i) && object->parts[i].n &&
-            memchr(part_str(object, i).p, '\\', object->parts[i].n))
-            return true;
-    return false;
-}
-
 /* Appends an unescaped copy of each string part that has escapes, and lets its span point there. */
 static kc_object *with_unescaped_parts(kc_object *object)
 {
@@ -95,19 +86,25 @@ static kc_object *with_unescaped_parts(kc_object *object)
     return object;
 }
 
-/* Of canonical text. */
+/* Completes an object whose text the scanner has written. */
+static kc_object *finished(kc_object *object, size_t room, const kc__scanned *scanned)
+{
+    object->n = (uint32_t)scanned->n;
+    memcpy(object->parts, scanned->parts, sizeof(object->parts));
+    object = trimmed(object, room);
+    return scanned->escapes ? with_unescaped_parts(object) : object;
+}
+
 static kc_object *object_of_canonical(kc_str json)
 {
     kc_object *object = object_try_new(json.n);
-    size_t n = 0;
+    kc__scanned scanned;
     if (!object)
         return NULL;
-    bool ok = kc__scan(json, KC_JSON_MAX_DEPTH, true, object->text, &n, object->parts);
-    assert(ok && n == json.n);
+    bool ok = kc__scan(json, KC_JSON_MAX_DEPTH, true, object->text, &scanned);
+    assert(ok && scanned.n == json.n);
     (void)ok;
-    object->n = (uint32_t)n;
-    object->text[n] = '\0';
-    return has_escapes(object) ? with_unescaped_parts(object) : object;
+    return finished(object, json.n, &scanned);
 }
 
 static kc_object *parse_thoroughly(kc_str json, const kc_json_opts *opts, kc_error *err)
@@ -135,14 +132,12 @@ kc_object *kc_object_parse(kc_str json, const kc_json_opts *opts, kc_error *err)
     unsigned max_depth =
         opts && opts->max_depth ? KC_MIN(opts->max_depth, KC_JSON_MAX_DEPTH) : KC_JSON_MAX_DEPTH;
     kc_object *object = json.n <= max_bytes ? object_try_new(json.n) : NULL;
-    size_t n;
-    if (!object || !kc__scan(json, max_depth, false, object->text, &n, object->parts)) {
+    kc__scanned scanned;
+    if (!object || !kc__scan(json, max_depth, false, object->text, &scanned)) {
         free(object);
         return parse_thoroughly(json, opts, err);
     }
-    object->n = (uint32_t)n;
-    object = trimmed(object, json.n);
-    return has_escapes(object) ? with_unescaped_parts(object) : object;
+    return finished(object, json.n, &scanned);
 }
 
 kc_object *kc_object_ref(const kc_object *object)

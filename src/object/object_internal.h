@@ -54,6 +54,13 @@ struct kc_object {
                     escapes. */
 };
 
+/* What the scanner found out about a text. */
+typedef struct kc__scanned {
+    size_t n; /* Bytes of canonical text. */
+    kc__span parts[KC__N_PARTS];
+    bool escapes; /* A string part has escapes in it. */
+} kc__scanned;
+
 struct kc_view {
     yyjson_doc *doc;
     char *text; /* Strings of the doc point into it; may be NULL. */
@@ -69,8 +76,7 @@ struct kc_edit {
  * unusual, and the thorough way (read.c) must decide. `out` must have room for in.n bytes. With
  * `trusted`, the text is known to be canonical and is taken as it is; then it never says false.
  */
-bool kc__scan(kc_str in, unsigned max_depth, bool trusted, char *out, size_t *ret_n,
-              kc__span parts[KC__N_PARTS]);
+bool kc__scan(kc_str in, unsigned max_depth, bool trusted, char *out, kc__scanned *ret);
 
 /* The thorough way (read.c): a document checked against every limit, without duplicates. */
 int kc__read(kc_str json, const kc_json_opts *opts, kc_view *ret, kc_error *err);

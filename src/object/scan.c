@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c: text to canonical text in one pass.
+ * scan.c: text to canonical text, in one pass and without a tree.
  *
- * Every object that enters the program passes here, so this is its hottest loop: it validates the
- * text, writes it without white space and notes where the metadata lies, without building a tree.
- * It accepts only what it can vouch for byte by byte: well-formed UTF-8, short escapes, whole
- * numbers of up to 18 digits, distinct member names. Anything else, be it wrong or only rare (\u
- * escapes, fractions, a name that occurs twice), makes it answer "not sure", and read.c decides
- * with a real parser and a proper error. So this file has no error messages, and a bug here can
- * only be to accept what read.c would refuse or write it differently: the fuzzer
- * tests/fuzz/object.c compares the two.
+ * Every object that enters the program passes here, so this is its hottest loop. It validates the
+ * text, notes where the metadata lies and counts white space; then the text is copied, without the
+ * white space if there is any. It accepts only what it can vouch for byte by byte: well-formed
+ * UTF-8, short escapes, whole numbers of up to 18 digits, distinct member names. Anything else, be
+ * it wrong or only rare (\u escapes, fractions, a name that occurs twice), makes it answer "not
+ * sure", and read.c decides with a real parser and a proper error. So this file has no error
+ * messages, and a bug here can only be to accept what read.c would refuse, or to write it
+ * differently: the fuzzer tests/fuzz/object.c compares the two.
  *
- * Strings go 16 bytes at a time. The output never outruns the input, so a 16-byte store is safe
- * where a 16-byte load was.
+ * Each scan_ function takes the position before what it scans and gives the one behind it, or NULL.
+ * Nothing is stored on the way, so that positions stay in registers.
  */
 #include "object/object_internal.h"
 
@@ -25,15 +25,13 @@ enum { MOST_KEYS = 512, MOST_DIGITS = 18 };
 enum holder { HOLDER_ROOT, HOLDER_METADATA, HOLDER_OTHER };
 
 typedef struct scanner {
-    const char *in, *end;
-    char *out;
-    const char *out_start;
+    const char *start, *end;
+    size_t skipped; /* White space so far. */
     unsigned depth_left;
     bool trusted;
     size_t n_keys;
-    uint32_t
-        keys[MOST_KEYS]; /* Hashes of the names in the objects that are open, outermost first. */
-    kc__span *parts;
+    uint32_t keys[MOST_KEYS]; /* Hashes of the names in the open objects, outermost first. */
+    kc__scanned *result;
 } scanner;
 
 static const struct part {
@@ -52,56 +50,54 @@ static const struct part {
 #undef PART_ROW
 };
 
-static bool scan_value(scanner *s, enum holder holder);
+static const char *scan_value(scanner *s, const char *at, enum holder holder);
 
-static inline void skip_space(scanner *s)
+static bool is_space(char c)
 {
-    while (s->in < s->end && (*s->in == ' ' || *s->in == '\n' || *s->in == '\t' || *s->in == '\r'))
-        s->in++;
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-static inline bool copy_if(scanner *s, char c)
+static inline const char *skip_space(scanner *s, const char *at)
 {
-    if (s->in == s->end || *s->in != c)
-        return false;
-    *s->out++ = c;
-    s->in++;
-    return true;
+    if (__builtin_expect(at == s->end || !is_space(*at), 1))
+        return at;
+    const char *from = at;
+    while (at < s->end && is_space(*at))
+        at++;
+    s->skipped += (size_t)(at - from);
+    return at;
 }
 
-static inline bool copy_word(scanner *s, const char *word, size_t n)
+static inline bool is_at(const scanner *s, const char *at, char c)
 {
-    if ((size_t)(s->end - s->in) < n || memcmp(s->in, word, n) != 0)
-        return false;
-    memcpy(s->out, word, n);
-    s->in += n;
-    s->out += n;
-    return true;
+    return at < s->end && *at == c;
 }
 
-/* Copies plain ASCII up to the first byte that needs a look. */
-static inline void copy_plain(scanner *s)
+static const char *scan_word(const scanner *s, const char *at, const char *word, size_t n)
+{
+    return (size_t)(s->end - at) >= n && memcmp(at, word, n) == 0 ? at + n : NULL;
+}
+
+/* The first byte from `at` on that is not a plain character of a string. */
+static inline const char *skip_plain(const scanner *s, const char *at)
 {
 #ifdef __SSE2__
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
     const __m128i space = _mm_set1_epi8(' ');
-    while (s->end - s->in >= 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)s->in);
-        _mm_storeu_si128((__m128i *)(void *)s->out, bytes);
-        /* As signed bytes, control characters and everything beyond ASCII are below the space. */
+    for (; s->end - at >= 16; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        /* As signed bytes, control characters and all beyond ASCII are below the space. */
         __m128i special = _mm_or_si128(
             _mm_cmplt_epi8(bytes, space),
             _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
         unsigned mask = (unsigned)_mm_movemask_epi8(special);
-        unsigned n = mask ? (unsigned)__builtin_ctz(mask) : 16;
-        s->in += n;
-        s->out += n;
         if (mask)
-            return;
+            return at + __builtin_ctz(mask);
     }
 #endif
-    while (s->in < s->end && *s->in >= ' ' && *s->in != '"' && *s->in != '\\' && *s->in > 0)
-        *s->out++ = *s->in++;
+    while (at < s->end && (signed char)*at >= ' ' && *at != '"' && *at != '\\')
+        at++;
+    return at;
 }
 
 static bool continues(const unsigned char *p)
@@ -131,44 +127,35 @@ size_t kc__utf8_length(const unsigned char *p, size_t left)
     return 0;
 }
 
-static bool copy_sequence(scanner *s)
+static const char *scan_escape(const scanner *s, const char *at)
 {
-    if (*s->in >= 0)
-        return false; /* A control character. */
-    size_t n = kc__utf8_length((const unsigned char *)s->in, (size_t)(s->end - s->in));
-    memmove(s->out, s->in, n);
-    s->in += n;
-    s->out += n;
-    return n > 0;
-}
-
-static bool copy_escape(scanner *s)
-{
-    if (s->end - s->in < 2)
-        return false;
-    char c = s->in[1];
+    if (s->end - at < 2)
+        return NULL;
+    char c = at[1];
     bool same = c == '"' || c == '\\' || c == 'b' || c == 'f' || c == 'n' || c == 'r' || c == 't';
-    if (!same && !(s->trusted && c == 'u'))
-        return false;
-    *s->out++ = '\\';
-    *s->out++ = c;
-    s->in += 2;
-    return true;
+    return same || (s->trusted && c == 'u') ? at + 2 : NULL;
 }
 
-/* From the opening quote to behind the closing one. */
-static inline bool scan_string(scanner *s)
+static const char *scan_sequence(const scanner *s, const char *at)
 {
-    if (!copy_if(s, '"'))
-        return false;
+    if ((signed char)*at >= 0)
+        return NULL; /* A control character. */
+    size_t n = kc__utf8_length((const unsigned char *)at, (size_t)(s->end - at));
+    return n ? at + n : NULL;
+}
+
+/* From behind the opening quote to the closing one. */
+static inline const char *scan_string(const scanner *s, const char *at)
+{
     for (;;) {
-        copy_plain(s);
-        if (s->in == s->end)
-            return false;
-        if (*s->in == '"')
-            return copy_if(s, '"');
-        if (*s->in == '\\' ? !copy_escape(s) : !copy_sequence(s))
-            return false;
+        at = skip_plain(s, at);
+        if (at == s->end)
+            return NULL;
+        if (*at == '"')
+            return at;
+        at = *at == '\\' ? scan_escape(s, at) : scan_sequence(s, at);
+        if (!at)
+            return NULL;
     }
 }
 
@@ -177,28 +164,25 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool scan_number(scanner *s)
+static const char *scan_number(const scanner *s, const char *at)
 {
-    const char *p = s->in;
-    bool negative = p < s->end && *p == '-';
-    p += negative;
-    const char *digits = p;
+    bool negative = *at == '-';
+    const char *digits = at + negative, *p = digits;
     while (p < s->end && is_digit(*p))
         p++;
     bool whole = p == s->end || (*p != '.' && *p != 'e' && *p != 'E');
     size_t n = (size_t)(p - digits);
-    bool plain = n > 0 && n <= MOST_DIGITS && whole && (digits[0] != '0' || (n == 1 && !negative));
-    if (!plain && !s->trusted)
-        return false;
-    while (p < s->end && *p != ',' && *p != '}' && *p != ']' && s->trusted)
+    bool zero_first = n && digits[0] == '0';
+    if (n > 0 && n <= MOST_DIGITS && whole && (!zero_first || (n == 1 && !negative)))
+        return p;
+    if (!s->trusted)
+        return NULL;
+    while (p < s->end && *p != ',' && *p != '}' && *p != ']')
         p++;
-    memmove(s->out, s->in, (size_t)(p - s->in));
-    s->out += p - s->in;
-    s->in = p;
-    return true;
+    return p;
 }
 
-static uint32_t key_hash(const char *p, size_t n)
+static inline uint32_t key_hash(const scanner *s, const char *p, size_t n)
 {
     const uint64_t k = 0x9e3779b97f4a7c15u;
     uint64_t h = n * k, word;
@@ -208,154 +192,201 @@ static uint32_t key_hash(const char *p, size_t n)
         h ^= h >> 29;
     }
     word = 0;
-    for (size_t i = 0; i < n; i++)
-        word |= (uint64_t)(unsigned char)p[i] << (8 * i);
+    if (n && s->end - p >= 8) {
+        memcpy(&word, p, 8);
+        word <<= 64 - 8 * n;
+    } else {
+        for (size_t i = 0; i < n; i++)
+            word |= (uint64_t)(unsigned char)p[i] << (64 - 8 * (n - i));
+    }
     h = (h ^ word) * k;
     return (uint32_t)(h >> 32);
 }
 
-/* Notes a name of the object whose names start at `first`. False when it may have been there
- * already. */
-static bool note_key(scanner *s, size_t first, const char *p, size_t n)
+static inline bool seen_before(const uint32_t *keys, size_t n, uint32_t hash)
+{
+    size_t i = 0;
+#ifdef __SSE2__
+    __m128i wanted = _mm_set1_epi32((int)hash), found = _mm_setzero_si128();
+    for (; i + 4 <= n; i += 4) {
+        __m128i four = _mm_loadu_si128((const __m128i *)(const void *)(keys + i));
+        found = _mm_or_si128(found, _mm_cmpeq_epi32(four, wanted));
+    }
+    if (_mm_movemask_epi8(found))
+        return true;
+#endif
+    for (; i < n; i++)
+        if (keys[i] == hash)
+            return true;
+    return false;
+}
+
+/* Notes a name of the object whose names start at `first`. False if it may have been there before.
+ */
+static inline bool note_key(scanner *s, size_t first, const char *p, size_t n)
 {
     if (s->trusted)
         return true;
-    if (s->n_keys == MOST_KEYS || memchr(p, '\\', n))
+    uint32_t hash = key_hash(s, p, n);
+    if (s->n_keys == MOST_KEYS || seen_before(s->keys + first, s->n_keys - first, hash))
         return false;
-    uint32_t hash = key_hash(p, n), seen = 0;
-    for (size_t i = first; i < s->n_keys; i++)
-        seen |= s->keys[i] == hash;
     s->keys[s->n_keys++] = hash;
-    return !seen;
+    return true;
 }
 
 static int part_of(enum holder holder, const char *key, size_t n)
 {
-    if (holder == HOLDER_OTHER)
-        return -1;
     for (int i = 0; i < KC__N_PARTS; i++)
-        if (known_parts[i].holder == holder && known_parts[i].n == n &&
+        if (known_parts[i].n == n && known_parts[i].holder == holder &&
             memcmp(known_parts[i].key, key, n) == 0)
             return i;
     return -1;
 }
 
-static void note_part(scanner *s, int part, const char *value)
+static void note_part(scanner *s, int part, const char *value, size_t skipped, const char *end)
 {
     char first = is_digit(*value) || *value == '-' ? '0' : *value;
     if (first != known_parts[part].first) {
-        s->parts[part].at = KC__MISTYPED;
+        s->result->parts[part].at = KC__MISTYPED;
         return;
     }
-    bool quoted = first == '"';
-    s->parts[part] = (kc__span){(uint32_t)(value - s->out_start + quoted),
-                                (uint32_t)(s->out - value - 2 * quoted)};
+    unsigned quote = first == '"';
+    if (quote && !s->result->escapes)
+        s->result->escapes = memchr(value, '\\', (size_t)(end - value)) != NULL;
+    size_t n = (size_t)(end - value) - (s->skipped - skipped);
+    s->result->parts[part] = (kc__span){(uint32_t)((size_t)(value - s->start) - skipped + quote),
+                                        (uint32_t)(n - 2 * quote)};
 }
 
-static bool scan_member(scanner *s, enum holder holder, size_t first_key)
+static const char *scan_noted_value(scanner *s, const char *at, int part)
 {
-    const char *key = s->out + 1;
-    if (!scan_string(s))
-        return false;
-    size_t n = (size_t)(s->out - key - 1);
-    if (!note_key(s, first_key, key, n))
-        return false;
-    skip_space(s);
-    if (!copy_if(s, ':'))
-        return false;
-    skip_space(s);
-
-    int part = part_of(holder, key, n);
-    const char *value = s->out;
-    if (!scan_value(s, part == KC__METADATA ? HOLDER_METADATA : HOLDER_OTHER))
-        return false;
-    if (part >= 0)
-        note_part(s, part, value);
-    return true;
+    size_t skipped = s->skipped;
+    const char *end = scan_value(s, at, part == KC__METADATA ? HOLDER_METADATA : HOLDER_OTHER);
+    if (end)
+        note_part(s, part, at, skipped, end);
+    return end;
 }
 
-static bool scan_object(scanner *s, enum holder holder)
+static inline const char *scan_member(scanner *s, const char *at, enum holder holder,
+                                      size_t first_key)
+{
+    if (!is_at(s, at, '"'))
+        return NULL;
+    const char *key = at + 1;
+    at = s->trusted ? scan_string(s, key) : skip_plain(s, key);
+    if (!at || !is_at(s, at, '"'))
+        return NULL; /* A name with escapes could be another one in disguise. */
+    size_t n = (size_t)(at - key);
+    if (!note_key(s, first_key, key, n))
+        return NULL;
+    at = skip_space(s, at + 1);
+    if (!is_at(s, at, ':'))
+        return NULL;
+    at = skip_space(s, at + 1);
+    int part = holder == HOLDER_OTHER ? -1 : part_of(holder, key, n);
+    return part < 0 ? scan_value(s, at, HOLDER_OTHER) : scan_noted_value(s, at, part);
+}
+
+static const char *scan_object(scanner *s, const char *at, enum holder holder)
 {
     size_t first_key = s->n_keys;
-    copy_if(s, '{');
-    skip_space(s);
-    if (!copy_if(s, '}')) {
-        for (;;) {
-            if (!scan_member(s, holder, first_key))
-                return false;
-            skip_space(s);
-            if (copy_if(s, '}'))
-                break;
-            if (!copy_if(s, ','))
-                return false;
-            skip_space(s);
+    at = skip_space(s, at);
+    if (is_at(s, at, '}'))
+        return at + 1;
+    while ((at = scan_member(s, at, holder, first_key))) {
+        at = skip_space(s, at);
+        if (is_at(s, at, '}')) {
+            s->n_keys = first_key;
+            return at + 1;
         }
+        if (!is_at(s, at, ','))
+            return NULL;
+        at = skip_space(s, at + 1);
     }
-    s->n_keys = first_key;
-    return true;
+    return NULL;
 }
 
-static bool scan_array(scanner *s)
+static const char *scan_array(scanner *s, const char *at)
 {
-    copy_if(s, '[');
-    skip_space(s);
-    if (copy_if(s, ']'))
-        return true;
-    for (;;) {
-        if (!scan_value(s, HOLDER_OTHER))
-            return false;
-        skip_space(s);
-        if (copy_if(s, ']'))
-            return true;
-        if (!copy_if(s, ','))
-            return false;
-        skip_space(s);
+    at = skip_space(s, at);
+    if (is_at(s, at, ']'))
+        return at + 1;
+    while ((at = scan_value(s, at, HOLDER_OTHER))) {
+        at = skip_space(s, at);
+        if (is_at(s, at, ']'))
+            return at + 1;
+        if (!is_at(s, at, ','))
+            return NULL;
+        at = skip_space(s, at + 1);
     }
+    return NULL;
 }
 
-static bool scan_container(scanner *s, enum holder holder, bool object)
+static const char *scan_container(scanner *s, const char *at, enum holder holder)
 {
     if (s->depth_left == 0)
-        return false;
+        return NULL;
     s->depth_left--;
-    bool ok = object ? scan_object(s, holder) : scan_array(s);
+    at = *at == '{' ? scan_object(s, at + 1, holder) : scan_array(s, at + 1);
     s->depth_left++;
-    return ok;
+    return at;
 }
 
-static bool scan_value(scanner *s, enum holder holder)
+static const char *scan_value(scanner *s, const char *at, enum holder holder)
 {
-    if (s->in == s->end)
-        return false;
-    switch (*s->in) {
-    case '"': return scan_string(s);
-    case '{': return scan_container(s, holder, true);
-    case '[': return scan_container(s, holder, false);
-    case 't': return copy_word(s, "true", 4);
-    case 'f': return copy_word(s, "false", 5);
-    case 'n': return copy_word(s, "null", 4);
-    default: return scan_number(s);
+    if (at == s->end)
+        return NULL;
+    switch (*at) {
+    case '"': at = scan_string(s, at + 1); return at ? at + 1 : NULL;
+    case '{':
+    case '[': return scan_container(s, at, holder);
+    case 't': return scan_word(s, at, "true", 4);
+    case 'f': return scan_word(s, at, "false", 5);
+    case 'n': return scan_word(s, at, "null", 4);
+    default: return scan_number(s, at);
     }
 }
 
-bool kc__scan(kc_str in, unsigned max_depth, bool trusted, char *out, size_t *ret_n,
-              kc__span parts[KC__N_PARTS])
+/* Copies valid text without the white space between its tokens. */
+static void compact(kc_str in, char *to)
+{
+    const char *at = in.p, *end = in.p + in.n;
+    while (at < end) {
+        const char *from = at;
+        if (is_space(*at)) {
+            at++;
+            continue;
+        }
+        if (*at++ == '"') {
+            for (; *at != '"'; at++)
+                at += *at == '\\';
+            at++;
+        }
+        memcpy(to, from, (size_t)(at - from));
+        to += at - from;
+    }
+}
+
+bool kc__scan(kc_str in, unsigned max_depth, bool trusted, char *out, kc__scanned *ret)
 {
     scanner s;
-    s.in = in.p;
+    s.start = in.p;
     s.end = in.p + in.n;
-    s.out = out;
-    s.out_start = out;
+    s.skipped = 0;
     s.depth_left = max_depth;
     s.trusted = trusted;
     s.n_keys = 0;
-    s.parts = parts;
-    memset(parts, 0, sizeof(*parts) * KC__N_PARTS);
+    s.result = ret;
+    *ret = (kc__scanned){0};
 
-    skip_space(&s);
-    if (s.in == s.end || *s.in != '{' || !scan_value(&s, HOLDER_ROOT))
+    const char *at = skip_space(&s, in.p);
+    if (!is_at(&s, at, '{') || !(at = scan_value(&s, at, HOLDER_ROOT)) ||
+        skip_space(&s, at) != s.end)
         return false;
-    skip_space(&s);
-    *ret_n = (size_t)(s.out - out);
-    return s.in == s.end;
+    ret->n = in.n - s.skipped;
+    if (s.skipped)
+        compact(in, out);
+    else
+        memcpy(out, in.p, in.n);
+    return true;
 }
