@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parse.c: text to kc_object (validated, metadata found, canonical) against json-c and cJSON building their trees of the same text, and
- * the memory a cached object takes.
+ * parse.c: text to kc_object (validated, metadata found, canonical) against json-c and cJSON
+ * building their trees of the same text, and the memory a cached object takes.
  */
 #include "bench.h"
 
@@ -68,7 +68,7 @@ static void with_yyjson(void *input, size_t times)
 static void compare(const char *title, kc_buf *text)
 {
     contestant all[] = {
-        {"kc_object_parse", with_kc}, {"json-c", with_json_c},     {"cJSON", with_cjson},
+        {"kc_object_parse", with_kc}, {"json-c", with_json_c},      {"cJSON", with_cjson},
         {"yyjson_read", with_yyjson}, {"kc_view_of", with_kc_view},
     };
     bench_run(title, all, KC_COUNT(all), text);

@@ -61,7 +61,8 @@ static void verdict(const char *what, double actual, const char *relation, doubl
 {
     bool colour = isatty(STDOUT_FILENO);
     const char *on = !colour ? "" : kept ? "\033[32m" : "\033[31m", *off = colour ? "\033[0m" : "";
-    printf("  %s%-6s%s %s: %.2f (%s %.2f)\n", on, kept ? "kept" : "BROKEN", off, what, actual, relation, wanted);
+    printf("  %s%-6s%s %s: %.2f (%s %.2f)\n", on, kept ? "kept" : "BROKEN", off, what, actual,
+           relation, wanted);
     broken_promises += !kept;
 }
 
@@ -82,53 +83,70 @@ int bench_result(void)
 
 void sample_config_map(kc_buf *out, size_t bytes)
 {
-    kc_buf_puts(out, "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"settings\","
-                     "\"namespace\":\"default\",\"uid\":\"0b6a5c0e-6a1f-4b51-9c9e-6f3c1d2e4f50\","
-                     "\"resourceVersion\":\"123456\",\"creationTimestamp\":\"2026-01-02T03:04:05Z\","
-                     "\"labels\":{\"app\":\"web\",\"tier\":\"frontend\"}},\"data\":{");
+    kc_buf_puts(out,
+                "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"settings\","
+                "\"namespace\":\"default\",\"uid\":\"0b6a5c0e-6a1f-4b51-9c9e-6f3c1d2e4f50\","
+                "\"resourceVersion\":\"123456\",\"creationTimestamp\":\"2026-01-02T03:04:05Z\","
+                "\"labels\":{\"app\":\"web\",\"tier\":\"frontend\"}},\"data\":{");
     for (int i = 0; out->n + 90 < bytes; i++)
-        kc_buf_printf(out, "%s\"setting-%d\":\"listen 0.0.0.0:%d; log_level=info;\\nretries=3 backoff=%dms\"",
-                      i ? "," : "", i, 8000 + i, 10 * i);
+        kc_buf_printf(
+            out, "%s\"setting-%d\":\"listen 0.0.0.0:%d; log_level=info;\\nretries=3 backoff=%dms\"",
+            i ? "," : "", i, 8000 + i, 10 * i);
     kc_buf_puts(out, "}}");
 }
 
 static void sample_container(kc_buf *out, int i)
 {
-    kc_buf_printf(out,
-                  "%s{\"name\":\"container-%d\",\"image\":\"registry.example.io/team/service-%d:1.%d.0\","
-                  "\"command\":[\"/bin/service\",\"--listen=:80%02d\",\"--verbose\"],"
-                  "\"ports\":[{\"name\":\"http\",\"containerPort\":80%02d,\"protocol\":\"TCP\"}],\"env\":[",
-                  i ? "," : "", i, i, i, i, i);
+    kc_buf_printf(
+        out,
+        "%s{\"name\":\"container-%d\",\"image\":\"registry.example.io/team/service-%d:1.%d.0\","
+        "\"command\":[\"/bin/service\",\"--listen=:80%02d\",\"--verbose\"],"
+        "\"ports\":[{\"name\":\"http\",\"containerPort\":80%02d,\"protocol\":\"TCP\"}],\"env\":[",
+        i ? "," : "", i, i, i, i, i);
     for (int e = 0; e < 8; e++)
-        kc_buf_printf(out, "%s{\"name\":\"VARIABLE_%d\",\"value\":\"some value of variable %d\"}", e ? "," : "", e, e);
-    kc_buf_puts(out, "],\"resources\":{\"limits\":{\"cpu\":\"500m\",\"memory\":\"256Mi\"},\"requests\":{\"cpu\":\"100m\","
-                     "\"memory\":\"64Mi\"}},\"volumeMounts\":[{\"name\":\"config\",\"mountPath\":\"/etc/config\"},"
-                     "{\"name\":\"kube-api-access\",\"readOnly\":true,\"mountPath\":\"/var/run/secrets/token\"}],"
-                     "\"livenessProbe\":{\"httpGet\":{\"path\":\"/healthz\",\"port\":8080,\"scheme\":\"HTTP\"},"
-                     "\"initialDelaySeconds\":5,\"timeoutSeconds\":1,\"periodSeconds\":10,\"successThreshold\":1,"
-                     "\"failureThreshold\":3},\"terminationMessagePath\":\"/dev/termination-log\","
-                     "\"imagePullPolicy\":\"IfNotPresent\",\"securityContext\":{\"runAsNonRoot\":true,"
-                     "\"allowPrivilegeEscalation\":false}}");
+        kc_buf_printf(out, "%s{\"name\":\"VARIABLE_%d\",\"value\":\"some value of variable %d\"}",
+                      e ? "," : "", e, e);
+    kc_buf_puts(
+        out,
+        "],\"resources\":{\"limits\":{\"cpu\":\"500m\",\"memory\":\"256Mi\"},\"requests\":{\"cpu\":"
+        "\"100m\","
+        "\"memory\":\"64Mi\"}},\"volumeMounts\":[{\"name\":\"config\",\"mountPath\":\"/etc/"
+        "config\"},"
+        "{\"name\":\"kube-api-access\",\"readOnly\":true,\"mountPath\":\"/var/run/secrets/"
+        "token\"}],"
+        "\"livenessProbe\":{\"httpGet\":{\"path\":\"/healthz\",\"port\":8080,\"scheme\":\"HTTP\"},"
+        "\"initialDelaySeconds\":5,\"timeoutSeconds\":1,\"periodSeconds\":10,\"successThreshold\":"
+        "1,"
+        "\"failureThreshold\":3},\"terminationMessagePath\":\"/dev/termination-log\","
+        "\"imagePullPolicy\":\"IfNotPresent\",\"securityContext\":{\"runAsNonRoot\":true,"
+        "\"allowPrivilegeEscalation\":false}}");
 }
 
 void sample_pod(kc_buf *out)
 {
-    kc_buf_puts(out, "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-6d4cf56db6-abcde\","
-                     "\"generateName\":\"web-6d4cf56db6-\",\"namespace\":\"production\","
-                     "\"uid\":\"7d7c4a3e-5b0d-4a25-8f3e-0c9f7b1d2a11\",\"resourceVersion\":\"987654\","
-                     "\"creationTimestamp\":\"2026-01-02T03:04:05Z\",\"labels\":{\"app\":\"web\","
-                     "\"pod-template-hash\":\"6d4cf56db6\",\"tier\":\"frontend\"},\"ownerReferences\":[{"
-                     "\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"web-6d4cf56db6\","
-                     "\"uid\":\"11111111-2222-3333-4444-555555555555\",\"controller\":true,"
-                     "\"blockOwnerDeletion\":true}]},\"spec\":{\"containers\":[");
+    kc_buf_puts(
+        out,
+        "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-6d4cf56db6-abcde\","
+        "\"generateName\":\"web-6d4cf56db6-\",\"namespace\":\"production\","
+        "\"uid\":\"7d7c4a3e-5b0d-4a25-8f3e-0c9f7b1d2a11\",\"resourceVersion\":\"987654\","
+        "\"creationTimestamp\":\"2026-01-02T03:04:05Z\",\"labels\":{\"app\":\"web\","
+        "\"pod-template-hash\":\"6d4cf56db6\",\"tier\":\"frontend\"},\"ownerReferences\":[{"
+        "\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"web-6d4cf56db6\","
+        "\"uid\":\"11111111-2222-3333-4444-555555555555\",\"controller\":true,"
+        "\"blockOwnerDeletion\":true}]},\"spec\":{\"containers\":[");
     for (int i = 0; i < 8; i++)
         sample_container(out, i);
-    kc_buf_puts(out, "],\"restartPolicy\":\"Always\",\"terminationGracePeriodSeconds\":30,\"dnsPolicy\":\"ClusterFirst\","
-                     "\"serviceAccountName\":\"default\",\"nodeName\":\"node-17\"},\"status\":{\"phase\":\"Running\","
+    kc_buf_puts(out, "],\"restartPolicy\":\"Always\",\"terminationGracePeriodSeconds\":30,"
+                     "\"dnsPolicy\":\"ClusterFirst\","
+                     "\"serviceAccountName\":\"default\",\"nodeName\":\"node-17\"},\"status\":{"
+                     "\"phase\":\"Running\","
                      "\"conditions\":[");
     for (int i = 0; i < 5; i++)
-        kc_buf_printf(out, "%s{\"type\":\"Condition%d\",\"status\":\"True\",\"lastProbeTime\":null,"
-                           "\"lastTransitionTime\":\"2026-01-02T03:04:0%dZ\"}", i ? "," : "", i, i);
-    kc_buf_puts(out, "],\"hostIP\":\"192.0.2.7\",\"podIP\":\"192.0.2.99\",\"startTime\":\"2026-01-02T03:04:05Z\","
+        kc_buf_printf(out,
+                      "%s{\"type\":\"Condition%d\",\"status\":\"True\",\"lastProbeTime\":null,"
+                      "\"lastTransitionTime\":\"2026-01-02T03:04:0%dZ\"}",
+                      i ? "," : "", i, i);
+    kc_buf_puts(out, "],\"hostIP\":\"192.0.2.7\",\"podIP\":\"192.0.2.99\",\"startTime\":\"2026-01-"
+                     "02T03:04:05Z\","
                      "\"qosClass\":\"Burstable\"}}");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.h: timing for the benchmarks. A figure is the median over rounds in which the contestants take turns, so that a machine that slows
- * down slows all of them, and only ratios are judged.
+ * bench.h: timing for the benchmarks. A figure is the median over rounds in which the contestants
+ * take turns, so that a machine that slows down slows all of them, and only ratios are judged.
  */
 #ifndef KC_BENCH_H
 #define KC_BENCH_H
@@ -28,7 +28,8 @@ int bench_result(void);
 /* Keeps the compiler from dropping a result. */
 #define bench_use(value) __asm__ volatile("" : : "r"(value) : "memory")
 
-/* Sample objects as text: a ConfigMap of about `bytes`, and a Pod as kubectl prints it (about 12 KB, managed fields included). */
+/* Sample objects as text: a ConfigMap of about `bytes`, and a Pod as kubectl prints it (about 12
+ * KB, managed fields included). */
 void sample_config_map(kc_buf *out, size_t bytes);
 void sample_pod(kc_buf *out);
 

@@ -29,7 +29,7 @@
 #define KC_MAX(a, b)    ((a) > (b) ? (a) : (b))
 
 /* The struct that holds `member`, given a pointer to the member. */
-#define kc_container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+#define kc_container_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
 
 /* A pointer variable freed at the end of its scope. The type must have been named in
  * KC_AUTO_DEFINE. */

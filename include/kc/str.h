@@ -17,15 +17,8 @@ typedef struct kc_str {
 } kc_str;
 
 /* A slice of a literal, usable in initialisers. */
-#define KC_STR(literal)                    \
-    (kc_str)                               \
-    {                                      \
-        "" literal "", sizeof(literal) - 1 \
-    }
-#define KC_STR_INIT(literal)               \
-    {                                      \
-        "" literal "", sizeof(literal) - 1 \
-    }
+#define KC_STR(literal)      (kc_str){"" literal "", sizeof(literal) - 1}
+#define KC_STR_INIT(literal) {"" literal "", sizeof(literal) - 1}
 /* For "%.*s". */
 #define KC_ARG(s) ((int)KC_MIN((s).n, (size_t)INT32_MAX)), ((s).p ? (s).p : "")
 

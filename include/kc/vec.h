@@ -51,9 +51,9 @@
 #define kc_vec_last(vec) (&(vec)->items[(vec)->n - 1])
 
 /* Removes element `at`, keeping the order of the rest. */
-#define kc_vec_remove(vec, at)                             \
-    (memmove(&(vec)->items[at], &(vec)->items[(at) + 1],   \
-             ((vec)->n - (at)-1) * sizeof(*(vec)->items)), \
+#define kc_vec_remove(vec, at)                               \
+    (memmove(&(vec)->items[at], &(vec)->items[(at) + 1],     \
+             ((vec)->n - (at) - 1) * sizeof(*(vec)->items)), \
      (vec)->n--)
 
 /* Runs the block for the address of each element. */
