@@ -5,7 +5,9 @@
  * Strings are written as scan.c accepts them: only '"', '\' and control characters are escaped.
  * Numbers are written as Go's encoding/json writes them, because clients and recorded answers of
  * other servers compare text: the shortest digits that read back as the same number, with an
- * exponent only below 1e-6 and from 1e21 on.
+ * exponent below 1e-6 and for very large ones. Go begins the latter at 1e21; here it is 1e18, so
+ * that a float never turns into a whole number that does not fit 64 bits and would be refused when
+ * read.
  */
 #include "object/object_internal.h"
 
@@ -116,7 +118,7 @@ void kc_json_write_double(kc_buf *out, double number)
     char text[32], digits[32];
     size_t n = 0;
     if (number == 0) {
-        kc_buf_puts(out, signbit(number) ? "-0" : "0");
+        kc_buf_putc(out, '0'); /* Also for -0: as a whole number it has no sign. */
         return;
     }
     shortest(fabs(number), text);
@@ -127,7 +129,7 @@ void kc_json_write_double(kc_buf *out, double number)
     int exponent = (int)strtol(e + 1, NULL, 10);
     if (number < 0)
         kc_buf_putc(out, '-');
-    if (exponent < -6 || exponent >= 21)
+    if (exponent < -6 || exponent >= 18)
         write_exponent(out, kc_str_of(digits, n), exponent);
     else
         write_positional(out, kc_str_of(digits, n), exponent);

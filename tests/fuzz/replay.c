@@ -3,12 +3,11 @@
  * replay.c: runs a fuzzer's function over every file of a corpus folder, as an ordinary test. An
  * empty or missing folder is a failure: a corpus that was lost must not look like one that passed.
  */
+#include "fuzzing.h"
+
 #include <dirent.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int run_file(const char *path)
 {

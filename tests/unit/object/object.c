@@ -1,26 +1,350 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* object.c: text to object and back: what is found, what is written, what a splice keeps. */
 #include "testing.h"
 
-static void metadata_is_found_without_parsing_the_rest(void **state)
+static kc_object *parse(const char *json, kc_error *err)
+{
+    return kc_object_parse(kc_cstr(json), NULL, err);
+}
+
+static void metadata_is_found_wherever_it_stands(void **state)
 {
     (void)state;
     kc_auto(kc_object) *pod = object_of(
-        " { 'kind' : 'Pod', 'apiVersion':'v1', 'metadata' : {'name':'web', 'namespace':'prod', "
-        "'labels': {'app' : 'x'}, 'generation': 3, 'resourceVersion':'17'}, 'spec': {} } ");
+        " { 'spec': {'metadata': {'name': 'wrong'}}, 'kind' : 'Pod', 'apiVersion':'v1', 'metadata' "
+        ": "
+        "{'name':'web', 'namespace':'prod', 'uid': 'u-1', 'labels': {'app' : 'x'}, 'generation': 3,"
+        "'annotations': {}, 'resourceVersion':'17', 'finalizers': ['a', 'b'], 'ownerReferences': [ "
+        "{ } ],"
+        "'creationTimestamp':'2026-01-02T03:04:05Z', 'managedFields': [ ]}, 'name': 'no' } ");
+    assert_str(kc_object_api_version(pod), "v1");
     assert_str(kc_object_kind(pod), "Pod");
     assert_str(kc_object_name(pod), "web");
     assert_str(kc_object_namespace(pod), "prod");
+    assert_str(kc_object_uid(pod), "u-1");
     assert_str(kc_object_labels_json(pod), "{\"app\":\"x\"}");
+    assert_str(kc_object_annotations_json(pod), "{}");
+    assert_str(kc_object_finalizers_json(pod), "[\"a\",\"b\"]");
+    assert_str(kc_object_owners_json(pod), "[{}]");
+    assert_str(kc_object_managed_fields_json(pod), "[]");
+    assert_str(kc_object_creation_timestamp(pod), "2026-01-02T03:04:05Z");
+    assert_str(kc_object_deletion_timestamp(pod), "");
     assert_int_equal(kc_object_generation(pod), 3);
     assert_int_equal(kc_object_revision(pod), 17);
-    assert_str(kc_object_uid(pod), "");
 }
 
-static void the_text_of_an_object_is_compact(void **state)
+static void mistyped_metadata_counts_as_absent(void **state)
 {
     (void)state;
-    kc_auto(kc_object) *o = object_of("{ 'a' : [ 1 , 2.50, 1e2 ],\n 'b' : 'x\\u0041' }");
-    assert_object_json(o, "{\"a\":[1,2.5,100],\"b\":\"xA\"}");
+    kc_auto(kc_object) *o =
+        object_of("{'kind':7,'metadata':{'name':null,'labels':[],'generation':'3',"
+                  "'resourceVersion':12}}");
+    assert_str(kc_object_kind(o), "");
+    assert_str(kc_object_name(o), "");
+    assert_str(kc_object_labels_json(o), "");
+    assert_int_equal(kc_object_generation(o), 0);
+    assert_int_equal(kc_object_revision(o), 0);
+    kc_auto(kc_object) *list = object_of("{'metadata':[1]}");
+    assert_str(kc_object_metadata_json(list), "");
 }
 
-TESTS(metadata_is_found_without_parsing_the_rest, the_text_of_an_object_is_compact)
+static void an_escaped_name_is_shown_unescaped(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *o =
+        object_of("{'kind':'a\\\\b','metadata':{'name':'x\\ny','uid':'\\u0041\\u0000'}}");
+    assert_str(kc_object_kind(o), "a\\b");
+    assert_str(kc_object_name(o), "x\ny");
+    assert_int_equal(kc_object_uid(o).n, 2);
+    assert_memory_equal(kc_object_uid(o).p, "A\0", 2);
+    assert_object_json(
+        o, "{\"kind\":\"a\\\\b\",\"metadata\":{\"name\":\"x\\ny\",\"uid\":\"A\\u0000\"}}");
+}
+
+static void the_text_of_an_object_is_canonical(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;
+    } cases[] = {
+        {"{ }", "{}"},
+        {"\t{\"b\" : 1 ,\r\n\"a\" : [ true , false , null ] }\n",
+         "{\"b\":1,\"a\":[true,false,null]}"},
+        {"{\"a\":\"\\u0041\\/\\u00e9\"}", "{\"a\":\"A/\xC3\xA9\"}"},
+        {"{\"a\":\"\\u001f\\b\\f\\n\\r\\t\\\"\\\\\"}",
+         "{\"a\":\"\\u001f\\b\\f\\n\\r\\t\\\"\\\\\"}"},
+        {"{\"a\":\"\\ud83d\\ude00 \x7f\"}", "{\"a\":\"\xF0\x9F\x98\x80 \x7f\"}"},
+        {"{\"\\u0061\":1}", "{\"a\":1}"},
+        {"{\"a\":[1.0,2.50,1e2,-0.0,0.1,1e-7,1E21,1e20,123456789012345678901e0,1e17]}",
+         "{\"a\":[1,2.5,100,0,0.1,1e-7,1e+21,1e+20,1.2345678901234568e+20,100000000000000000]}"},
+        {"{\"a\":[9223372036854775807,-9223372036854775808,18446744073709551615,-0]}",
+         "{\"a\":[9223372036854775807,-9223372036854775808,18446744073709551615,0]}"},
+        {"{\"a b\":\"c  d\", \"e\\\" f\" : \" \" }", "{\"a b\":\"c  d\",\"e\\\" f\":\" \"}"},
+    };
+    for (size_t i = 0; i < KC_COUNT(cases); i++) {
+        kc_scoped(kc_error) err = {0};
+        kc_auto(kc_object) *o = parse(cases[i].in, &err);
+        assert_string_equal(kc_error_text(&err), "no error");
+        assert_object_json(o, cases[i].out);
+        kc_auto(kc_object) *again = kc_object_parse(kc_object_json(o), NULL, NULL);
+        assert_object_json(again, cases[i].out);
+    }
+}
+
+static void bad_text_is_refused_with_its_position(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *message;
+    } cases[] = {
+        {"", "line 1, column 1: there is no JSON value"},
+        {"[]", "line 1, column 1: an object is needed, not a value of type array"},
+        {"\"x\"", "an object is needed, not a value of type string"},
+        {"{\"a\":1,\n \"b\" 2}", "line 2, column 6"},
+        {"{\"a\":1} x", "line 1, column 9"},
+        {"{\"a\":01}", "line 1, column 6: number with leading zero"},
+        {"{\"a\":\"\\ud800\"}", "line 1, column"},
+        {"{\"a\":\"\\ud800\\u0041\"}", "surrogate"},
+        {"{\"a\":\"\\udc00\"}", "surrogate"},
+        {"{\"a\":\"\xff\"}", "line 1, column 7"},
+        {"{\"a\":\"\xed\xa0\x80\"}", "line 1, column 7"},
+        {"{\"a\":\"\x01\"}", "line 1, column 7"},
+        {"{\"a\":18446744073709551616}", "line 1, column 6: the number does not fit 64 bits"},
+        {"{\"a\":[0,\n-9223372036854775809]}", "line 2, column 1: the number does not fit 64 bits"},
+        {"{\"a\":1e400}", "line 1, column 6: the number does not fit 64 bits"},
+        {"{\"a\":NaN}", "line 1, column 6"},
+        {"{\"a\":1,}", "line 1, column 7: trailing comma"},
+        {"{\"a\":[1,]}", "line 1, column 8: trailing comma"},
+        {"{'a':1}", "line 1, column 2"},
+        {"{\"a\":1", "line 1, column 7"},
+        {"{\"a\":tru}", "line 1, column 6"},
+    };
+    for (size_t i = 0; i < KC_COUNT(cases); i++) {
+        kc_scoped(kc_error) err = {0};
+        assert_null(parse(cases[i].in, &err));
+        assert_error(&err, KC_BAD_REQUEST, cases[i].message);
+    }
+}
+
+static void a_nul_byte_is_refused(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc_object_parse(kc_str_of("{\"a\":\"x\0y\"}", 11), NULL, &err));
+    assert_error(&err, KC_BAD_REQUEST, "line 1, column 8");
+    assert_null(kc_object_parse(kc_str_of("{}\0", 3), NULL, &err));
+    assert_error(&err, KC_BAD_REQUEST, "line 1, column 3");
+}
+
+static kc_str nested(kc_buf *out, size_t depth, const char *open, const char *core,
+                     const char *close)
+{
+    for (size_t i = 0; i < depth; i++)
+        kc_buf_puts(out, open);
+    kc_buf_puts(out, core);
+    for (size_t i = 0; i < depth; i++)
+        kc_buf_puts(out, close);
+    return kc_buf_str(out);
+}
+
+static void nesting_is_limited(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_scoped(kc_buf) deepest = {0};
+    kc_auto(kc_object) *ok =
+        kc_object_parse(nested(&deepest, KC_JSON_MAX_DEPTH - 1, "{\"a\":", "{}", "}"), NULL, &err);
+    assert_non_null(ok);
+
+    kc_scoped(kc_buf) deeper = {0};
+    assert_null(
+        kc_object_parse(nested(&deeper, KC_JSON_MAX_DEPTH, "{\"a\":", "{}", "}"), NULL, &err));
+    assert_error(&err, KC_BAD_REQUEST, "nested too deeply");
+
+    kc_scoped(kc_buf) bomb = {0};
+    kc_buf_puts(&bomb, "{\"a\":");
+    assert_null(kc_object_parse(nested(&bomb, 1000000, "[", "", ""), NULL, &err));
+    assert_error(&err, KC_BAD_REQUEST, "line 1, column");
+
+    kc_json_opts shallow = {.max_depth = 2};
+    assert_null(kc_object_parse(KC_STR("{\"a\":[[]]}"), &shallow, &err));
+    assert_error(&err, KC_BAD_REQUEST,
+                 "line 1, column 3: objects and arrays are nested too deeply");
+}
+
+static void size_is_limited(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_json_opts small = {.max_bytes = 10};
+    kc_auto(kc_object) *ok = kc_object_parse(KC_STR("{\"a\":\"12\"}"), &small, &err);
+    assert_non_null(ok);
+    assert_null(kc_object_parse(KC_STR("{\"a\":\"123\"}"), &small, &err));
+    assert_error(&err, KC_TOO_LARGE, "the text has 11 bytes: limit is 10");
+}
+
+static void the_last_of_duplicate_members_counts(void **state)
+{
+    (void)state;
+    kc_paths duplicates = {0};
+    kc_json_opts opts = {.duplicates = &duplicates};
+    kc_auto(kc_object) *o =
+        kc_object_parse(KC_STR("{\"spec\":{\"replicas\":1,\"x\":[{\"n\":1,\"\\u006e\":2}],"
+                               "\"replicas\":3},\"metadata\":{\"name\":\"a\"},"
+                               "\"metadata\":{\"name\":\"b\"}}"),
+                        &opts, NULL);
+    assert_object_json(
+        o, "{\"spec\":{\"x\":[{\"n\":2}],\"replicas\":3},\"metadata\":{\"name\":\"b\"}}");
+    assert_str(kc_object_name(o), "b");
+    assert_int_equal(duplicates.n, 3);
+    assert_string_equal(duplicates.items[0], "metadata");
+    assert_string_equal(duplicates.items[1], "spec.replicas");
+    assert_string_equal(duplicates.items[2], "spec.x[0].n");
+    kc_paths_done(&duplicates);
+}
+
+static void duplicates_are_found_in_long_objects_too(void **state)
+{
+    (void)state;
+    kc_scoped(kc_buf) text = {0};
+    kc_paths duplicates = {0};
+    kc_json_opts opts = {.duplicates = &duplicates};
+    kc_buf_puts(&text, "{\"data\":{");
+    for (int i = 0; i < 100000; i++)
+        kc_buf_printf(&text, "\"key-%d\":%d,", i, i);
+    kc_buf_puts(&text, "\"key-77\":\"last\"}}");
+    kc_auto(kc_object) *o = kc_object_parse(kc_buf_str(&text), &opts, NULL);
+    kc_auto(kc_view) *view = kc_view_of(o);
+    const kc_value *data = kc_get(kc_view_root(view), "data");
+    assert_int_equal(kc_len(data), 100000);
+    assert_str(kc_as_str(kc_get(data, "key-77")), "last");
+    assert_int_equal(duplicates.n, 1);
+    assert_string_equal(duplicates.items[0], "data.key-77");
+    kc_paths_done(&duplicates);
+}
+
+static void reported_duplicates_are_bounded(void **state)
+{
+    (void)state;
+    kc_scoped(kc_buf) text = {0};
+    kc_paths duplicates = {0};
+    kc_json_opts opts = {.duplicates = &duplicates};
+    kc_buf_puts(&text, "{\"a\":0");
+    for (int i = 0; i < 5000; i++)
+        kc_buf_puts(&text, ",\"a\":1");
+    kc_buf_putc(&text, '}');
+    kc_auto(kc_object) *o = kc_object_parse(kc_buf_str(&text), &opts, NULL);
+    assert_object_json(o, "{\"a\":1}");
+    assert_int_equal(duplicates.n, 100);
+    kc_paths_done(&duplicates);
+}
+
+static void an_object_costs_little_more_than_its_text(void **state)
+{
+    (void)state;
+    kc_scoped(kc_buf) text = {0};
+    kc_buf_puts(&text, "{\"metadata\":{\"name\":\"a\"},\"data\":\"");
+    for (int i = 0; i < 2000; i++) {
+        kc_buf_putc(&text, 'x');
+        size_t n = text.n;
+        kc_buf_puts(&text, "\"}          ");
+        kc_auto(kc_object) *o = kc_object_parse(kc_buf_str(&text), NULL, NULL);
+        assert_true(kc_object_size(o) <= kc_object_json(o).n + 160);
+        text.n = n;
+    }
+}
+
+static void references_keep_an_object_alive(void **state)
+{
+    (void)state;
+    kc_object *first = object_of("{'metadata':{'name':'a'}}");
+    kc_object *second = kc_object_ref(first);
+    assert_ptr_equal(first, second);
+    assert_null(kc_object_unref(first));
+    assert_str(kc_object_name(second), "a");
+    kc_object_unref(second);
+    assert_null(kc_object_unref(NULL));
+    assert_null(kc_object_ref(NULL));
+}
+
+static void assert_same_as_reparsed(const kc_object *o)
+{
+    kc_auto(kc_object) *again = kc_object_parse(kc_object_json(o), NULL, NULL);
+    assert_non_null(again);
+#define SAME(part) assert_true(kc_str_eq(kc_object_##part(o), kc_object_##part(again)))
+    SAME(json);
+    SAME(api_version);
+    SAME(kind);
+    SAME(name);
+    SAME(namespace);
+    SAME(uid);
+    SAME(resource_version);
+    SAME(metadata_json);
+    SAME(labels_json);
+    SAME(annotations_json);
+    SAME(owners_json);
+    SAME(finalizers_json);
+    SAME(managed_fields_json);
+    SAME(creation_timestamp);
+    SAME(deletion_timestamp);
+#undef SAME
+    assert_int_equal(kc_object_generation(o), kc_object_generation(again));
+    assert_int_equal(kc_object_revision(o), kc_object_revision(again));
+}
+
+static void a_revision_is_spliced_in(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "{'kind':'Pod','metadata':{'name':'a','resourceVersion':'1','labels':{'a':'b'}},'spec':{}}",
+        "{'kind':'Pod','metadata':{'name':'a','labels':{'a':'b'},'generation':4},'spec':{},'"
+        "apiVersion':'v1'}",
+        "{'metadata':{},'apiVersion':'v1'}",
+        "{'kind':'Pod'}",
+        "{}",
+        "{'metadata':null}",
+        "{'metadata':{'resourceVersion':7,'uid':'x'}}",
+        "{'metadata':{'resourceVersion':'','uid':'x'}}",
+        "{'metadata':{'resourceVersion':'1\\n','uid':'x\\ny','name':'\\u0000'}}",
+    };
+    for (size_t i = 0; i < KC_COUNT(cases); i++) {
+        kc_auto(kc_object) *before = object_of(cases[i]);
+        kc_auto(kc_object) *after = kc_object_with_revision(before, 1234567890123u);
+        assert_str(kc_object_resource_version(after), "1234567890123");
+        assert_same_as_reparsed(after);
+        kc_auto(kc_object) *later = kc_object_with_revision(after, 5);
+        assert_int_equal(kc_object_revision(later), 5);
+        assert_same_as_reparsed(later);
+        assert_true(kc_str_eq(kc_object_uid(later), kc_object_uid(before)));
+        assert_true(kc_str_eq(kc_object_name(later), kc_object_name(before)));
+    }
+}
+
+static void an_api_version_is_spliced_in(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "{'apiVersion':'example.io/v1','kind':'A','metadata':{'name':'a','resourceVersion':'1'}}",
+        "{'kind':'A','metadata':{'name':'a','uid':'b\\nc'},'apiVersion':''}",
+        "{'kind':'A'}",
+        "{'apiVersion':'a\\nb','metadata':{'name':'x'}}",
+    };
+    for (size_t i = 0; i < KC_COUNT(cases); i++) {
+        kc_auto(kc_object) *before = object_of(cases[i]);
+        kc_auto(kc_object) *after =
+            kc_object_with_api_version(before, KC_STR("example.io/v2beta1"));
+        assert_str(kc_object_api_version(after), "example.io/v2beta1");
+        assert_same_as_reparsed(after);
+        kc_auto(kc_object) *odd = kc_object_with_api_version(before, KC_STR("\"\n"));
+        assert_str(kc_object_api_version(odd), "\"\n");
+        assert_same_as_reparsed(odd);
+    }
+}
+
+TESTS(metadata_is_found_wherever_it_stands, mistyped_metadata_counts_as_absent,
+      an_escaped_name_is_shown_unescaped, the_text_of_an_object_is_canonical,
+      bad_text_is_refused_with_its_position, a_nul_byte_is_refused, nesting_is_limited,
+      size_is_limited, the_last_of_duplicate_members_counts,
+      duplicates_are_found_in_long_objects_too, reported_duplicates_are_bounded,
+      an_object_costs_little_more_than_its_text, references_keep_an_object_alive,
+      a_revision_is_spliced_in, an_api_version_is_spliced_in)
