@@ -297,8 +297,7 @@ static void a_revision_is_spliced_in(void **state)
     (void)state;
     static const char *const cases[] = {
         "{'kind':'Pod','metadata':{'name':'a','resourceVersion':'1','labels':{'a':'b'}},'spec':{}}",
-        "{'kind':'Pod','metadata':{'name':'a','labels':{'a':'b'},'generation':4},'spec':{},'"
-        "apiVersion':'v1'}",
+        "{'kind':'Pod','metadata':{'name':'a','labels':{'a':'b'},'generation':4},'apiVersion':'v1'}",
         "{'metadata':{},'apiVersion':'v1'}",
         "{'kind':'Pod'}",
         "{}",
