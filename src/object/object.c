@@ -23,17 +23,19 @@ static size_t bytes_for(size_t text)
     return sizeof(kc_object) + text + 1;
 }
 
-static kc_object *object_try_new(size_t text)
+static kc_object *object_try_new(kc_str text)
 {
-    kc_object *object = kc_try_alloc(bytes_for(text), UINT32_MAX);
-    if (object)
-        kc_ref_init(&object->refs);
+    kc_object *object = kc_try_alloc(bytes_for(text.n), UINT32_MAX);
+    if (!object)
+        return NULL;
+    kc_ref_init(&object->refs);
+    memcpy(object->text, text.p, text.n);
+    object->text[text.n] = '\0';
     return object;
 }
 
 static kc_object *trimmed(kc_object *object, size_t room)
 {
-    object->text[object->n] = '\0';
     if (room - object->n < 32)
         return object;
     kc_object *smaller = realloc(object, bytes_for(object->n));
@@ -43,11 +45,11 @@ static kc_object *trimmed(kc_object *object, size_t room)
 static bool is_string_part(int part)
 {
     static const bool strings[] = {
-#define IS_STRING                           1
-#define IS_OBJECT                           0
-#define IS_ARRAY                            0
-#define IS_NUMBER                           0
-#define STRING_ROW(name, holder, key, type) [KC__##name] = IS_##type,
+#define IS_STRING                                   1
+#define IS_OBJECT                                   0
+#define IS_ARRAY                                    0
+#define IS_NUMBER                                   0
+#define STRING_ROW(name, holder, key, letter, type) [KC__##name] = IS_##type,
         KC__PARTS(STRING_ROW)
 #undef STRING_ROW
     };
@@ -66,9 +68,9 @@ static kc_object *with_unescaped_parts(kc_object *object)
     kc_auto(kc_view) *view = kc_view_of(object);
     const kc_value *root = kc_view_root(view), *metadata = kc_get(root, "metadata");
     const kc_value *values[] = {
-#define FROM_ROOT                          root
-#define FROM_METADATA                      metadata
-#define VALUE_ROW(name, holder, key, type) [KC__##name] = kc_get(FROM_##holder, key),
+#define FROM_ROOT                                  root
+#define FROM_METADATA                              metadata
+#define VALUE_ROW(name, holder, key, letter, type) [KC__##name] = kc_get(FROM_##holder, key),
         KC__PARTS(VALUE_ROW)
 #undef VALUE_ROW
     };
@@ -86,7 +88,7 @@ static kc_object *with_unescaped_parts(kc_object *object)
     return object;
 }
 
-/* Completes an object whose text the scanner has written. */
+/* Completes an object whose text the scanner has been over. */
 static kc_object *finished(kc_object *object, size_t room, const kc__scanned *scanned)
 {
     object->n = (uint32_t)scanned->n;
@@ -97,11 +99,11 @@ static kc_object *finished(kc_object *object, size_t room, const kc__scanned *sc
 
 static kc_object *object_of_canonical(kc_str json)
 {
-    kc_object *object = object_try_new(json.n);
+    kc_object *object = object_try_new(json);
     kc__scanned scanned;
     if (!object)
         return NULL;
-    bool ok = kc__scan(json, KC_JSON_MAX_DEPTH, true, object->text, &scanned);
+    bool ok = kc__scan(object->text, json.n, KC_JSON_MAX_DEPTH, true, &scanned);
     assert(ok && scanned.n == json.n);
     (void)ok;
     return finished(object, json.n, &scanned);
@@ -131,9 +133,9 @@ kc_object *kc_object_parse(kc_str json, const kc_json_opts *opts, kc_error *err)
     size_t max_bytes = opts && opts->max_bytes ? opts->max_bytes : KC_JSON_MAX_BYTES;
     unsigned max_depth =
         opts && opts->max_depth ? KC_MIN(opts->max_depth, KC_JSON_MAX_DEPTH) : KC_JSON_MAX_DEPTH;
-    kc_object *object = json.n <= max_bytes ? object_try_new(json.n) : NULL;
+    kc_object *object = json.n <= max_bytes ? object_try_new(json) : NULL;
     kc__scanned scanned;
-    if (!object || !kc__scan(json, max_depth, false, object->text, &scanned)) {
+    if (!object || !kc__scan(object->text, json.n, max_depth, false, &scanned)) {
         free(object);
         return parse_thoroughly(json, opts, err);
     }

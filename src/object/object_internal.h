@@ -12,27 +12,29 @@
 
 #include <yyjson.h>
 
-/* The parts of an object's text that its header knows: name, the member of metadata (or of the
- * root) it is, type of its value. */
-#define KC__PARTS(X)                                         \
-    X(API_VERSION, ROOT, "apiVersion", STRING)               \
-    X(KIND, ROOT, "kind", STRING)                            \
-    X(METADATA, ROOT, "metadata", OBJECT)                    \
-    X(NAME, METADATA, "name", STRING)                        \
-    X(NAMESPACE, METADATA, "namespace", STRING)              \
-    X(UID, METADATA, "uid", STRING)                          \
-    X(RESOURCE_VERSION, METADATA, "resourceVersion", STRING) \
-    X(GENERATION, METADATA, "generation", NUMBER)            \
-    X(CREATED, METADATA, "creationTimestamp", STRING)        \
-    X(DELETED, METADATA, "deletionTimestamp", STRING)        \
-    X(LABELS, METADATA, "labels", OBJECT)                    \
-    X(ANNOTATIONS, METADATA, "annotations", OBJECT)          \
-    X(OWNERS, METADATA, "ownerReferences", ARRAY)            \
-    X(FINALIZERS, METADATA, "finalizers", ARRAY)             \
-    X(MANAGED_FIELDS, METADATA, "managedFields", ARRAY)
+/*
+ * The parts of an object's text that its header knows: a name, where the member stands, its key and
+ * the key's first letter, the type of its value.
+ */
+#define KC__PARTS(X)                                              \
+    X(API_VERSION, ROOT, "apiVersion", 'a', STRING)               \
+    X(KIND, ROOT, "kind", 'k', STRING)                            \
+    X(METADATA, ROOT, "metadata", 'm', OBJECT)                    \
+    X(NAME, METADATA, "name", 'n', STRING)                        \
+    X(NAMESPACE, METADATA, "namespace", 'n', STRING)              \
+    X(UID, METADATA, "uid", 'u', STRING)                          \
+    X(RESOURCE_VERSION, METADATA, "resourceVersion", 'r', STRING) \
+    X(GENERATION, METADATA, "generation", 'g', NUMBER)            \
+    X(CREATED, METADATA, "creationTimestamp", 'c', STRING)        \
+    X(DELETED, METADATA, "deletionTimestamp", 'd', STRING)        \
+    X(LABELS, METADATA, "labels", 'l', OBJECT)                    \
+    X(ANNOTATIONS, METADATA, "annotations", 'a', OBJECT)          \
+    X(OWNERS, METADATA, "ownerReferences", 'o', ARRAY)            \
+    X(FINALIZERS, METADATA, "finalizers", 'f', ARRAY)             \
+    X(MANAGED_FIELDS, METADATA, "managedFields", 'm', ARRAY)
 
 enum kc__part {
-#define KC__PART_ENUM(name, holder, key, type) KC__##name,
+#define KC__PART_ENUM(name, holder, key, letter, type) KC__##name,
     KC__PARTS(KC__PART_ENUM)
 #undef KC__PART_ENUM
         KC__N_PARTS
@@ -71,12 +73,12 @@ struct kc_edit {
 };
 
 /*
- * The fast way from text to canonical text (scan.c): checks, compacts and finds the parts in one
- * pass, but knows only the common cases. False means "not sure": the text may be wrong or just
- * unusual, and the thorough way (read.c) must decide. `out` must have room for in.n bytes. With
- * `trusted`, the text is known to be canonical and is taken as it is; then it never says false.
+ * The fast way to canonical text (scan.c): checks, finds the parts and compacts, in place and in
+ * one pass, but knows only the common cases. False means "not sure": the text may be wrong or just
+ * unusual, and the thorough way (read.c) must decide. text[n] must be NUL. With `trusted`, the text
+ * is known to be canonical; then it never says false.
  */
-bool kc__scan(kc_str in, unsigned max_depth, bool trusted, char *out, kc__scanned *ret);
+bool kc__scan(char *text, size_t n, unsigned max_depth, bool trusted, kc__scanned *ret);
 
 /* The thorough way (read.c): a document checked against every limit, without duplicates. */
 int kc__read(kc_str json, const kc_json_opts *opts, kc_view *ret, kc_error *err);

@@ -3,8 +3,8 @@
  * scan.c: text to canonical text, in one pass and without a tree.
  *
  * Every object that enters the program passes here, so this is its hottest loop. It validates the
- * text, notes where the metadata lies and counts white space; then the text is copied, without the
- * white space if there is any. It accepts only what it can vouch for byte by byte: well-formed
+ * text, notes where the metadata lies and counts white space; if there is any, the text is then
+ * compacted in place. It accepts only what it can vouch for byte by byte: well-formed
  * UTF-8, short escapes, whole numbers of up to 18 digits, distinct member names. Anything else, be
  * it wrong or only rare (\u escapes, fractions, a name that occurs twice), makes it answer "not
  * sure", and read.c decides with a real parser and a proper error. So this file has no error
@@ -12,7 +12,8 @@
  * differently: the fuzzer tests/fuzz/object.c compares the two.
  *
  * Each scan_ function takes the position before what it scans and gives the one behind it, or NULL.
- * Nothing is stored on the way, so that positions stay in registers.
+ * Nothing is stored on the way, so that positions stay in registers, and the NUL behind the text
+ * stops every function, so that only the 16-byte steps look where the end is.
  */
 #include "object/object_internal.h"
 
@@ -44,10 +45,18 @@ static const struct part {
 #define FIRST_OBJECT '{'
 #define FIRST_ARRAY  '['
 #define FIRST_NUMBER '0'
-#define PART_ROW(name, holder, key, type) \
+#define PART_ROW(name, holder, key, letter, type) \
     [KC__##name] = {HOLDER_##holder, FIRST_##type, sizeof(key) - 1, key},
     KC__PARTS(PART_ROW)
 #undef PART_ROW
+};
+
+/* A perfect hash of the parts' keys; two in one slot would be an error of the compiler. */
+#define PART_SLOT(n, letter) (((n) + 8 * (unsigned)(letter)) % 32)
+static const int8_t part_slots[32] = {
+#define SLOT_ROW(name, holder, key, letter, type) [PART_SLOT(sizeof(key) - 1, letter)] = KC__##name,
+    KC__PARTS(SLOT_ROW)
+#undef SLOT_ROW
 };
 
 static const char *scan_value(scanner *s, const char *at, enum holder holder);
@@ -59,23 +68,21 @@ static bool is_space(char c)
 
 static inline const char *skip_space(scanner *s, const char *at)
 {
-    if (__builtin_expect(at == s->end || !is_space(*at), 1))
+    if (__builtin_expect((unsigned char)*at > ' ', 1))
         return at;
     const char *from = at;
-    while (at < s->end && is_space(*at))
+    while (is_space(*at))
         at++;
     s->skipped += (size_t)(at - from);
     return at;
 }
 
-static inline bool is_at(const scanner *s, const char *at, char c)
+static const char *scan_word(const char *at, const char *word)
 {
-    return at < s->end && *at == c;
-}
-
-static const char *scan_word(const scanner *s, const char *at, const char *word, size_t n)
-{
-    return (size_t)(s->end - at) >= n && memcmp(at, word, n) == 0 ? at + n : NULL;
+    for (; *word; at++, word++)
+        if (*at != *word)
+            return NULL;
+    return at;
 }
 
 /* The first byte from `at` on that is not a plain character of a string. */
@@ -95,7 +102,7 @@ static inline const char *skip_plain(const scanner *s, const char *at)
             return at + __builtin_ctz(mask);
     }
 #endif
-    while (at < s->end && (signed char)*at >= ' ' && *at != '"' && *at != '\\')
+    while ((signed char)*at >= ' ' && *at != '"' && *at != '\\')
         at++;
     return at;
 }
@@ -129,11 +136,17 @@ size_t kc__utf8_length(const unsigned char *p, size_t left)
 
 static const char *scan_escape(const scanner *s, const char *at)
 {
-    if (s->end - at < 2)
-        return NULL;
-    char c = at[1];
-    bool same = c == '"' || c == '\\' || c == 'b' || c == 'f' || c == 'n' || c == 'r' || c == 't';
-    return same || (s->trusted && c == 'u') ? at + 2 : NULL;
+    switch (at[1]) {
+    case '"':
+    case '\\':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't': return at + 2;
+    case 'u': return s->trusted ? at + 2 : NULL;
+    default: return NULL;
+    }
 }
 
 static const char *scan_sequence(const scanner *s, const char *at)
@@ -149,8 +162,6 @@ static inline const char *scan_string(const scanner *s, const char *at)
 {
     for (;;) {
         at = skip_plain(s, at);
-        if (at == s->end)
-            return NULL;
         if (*at == '"')
             return at;
         at = *at == '\\' ? scan_escape(s, at) : scan_sequence(s, at);
@@ -168,39 +179,42 @@ static const char *scan_number(const scanner *s, const char *at)
 {
     bool negative = *at == '-';
     const char *digits = at + negative, *p = digits;
-    while (p < s->end && is_digit(*p))
+    while (is_digit(*p))
         p++;
-    bool whole = p == s->end || (*p != '.' && *p != 'e' && *p != 'E');
+    bool whole = *p != '.' && *p != 'e' && *p != 'E';
     size_t n = (size_t)(p - digits);
     bool zero_first = n && digits[0] == '0';
     if (n > 0 && n <= MOST_DIGITS && whole && (!zero_first || (n == 1 && !negative)))
         return p;
     if (!s->trusted)
         return NULL;
-    while (p < s->end && *p != ',' && *p != '}' && *p != ']')
+    while (*p != ',' && *p != '}' && *p != ']')
         p++;
     return p;
+}
+
+static inline uint64_t load(const char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof(word));
+    return word;
 }
 
 static inline uint32_t key_hash(const scanner *s, const char *p, size_t n)
 {
     const uint64_t k = 0x9e3779b97f4a7c15u;
-    uint64_t h = n * k, word;
-    for (; n > 8; p += 8, n -= 8) {
-        memcpy(&word, p, 8);
-        h = (h ^ word) * k;
-        h ^= h >> 29;
-    }
-    word = 0;
-    if (n && s->end - p >= 8) {
-        memcpy(&word, p, 8);
-        word <<= 64 - 8 * n;
+    uint64_t h = n * k, last = 0;
+    if (n >= 8) {
+        for (const char *at = p; at < p + n - 8; at += 8)
+            h = (h ^ load(at)) * k, h ^= h >> 29;
+        last = load(p + n - 8);
+    } else if (s->end - p >= 8) {
+        last = n ? load(p) << (64 - 8 * n) : 0;
     } else {
         for (size_t i = 0; i < n; i++)
-            word |= (uint64_t)(unsigned char)p[i] << (64 - 8 * (n - i));
+            last |= (uint64_t)(unsigned char)p[i] << (64 - 8 * (n - i));
     }
-    h = (h ^ word) * k;
-    return (uint32_t)(h >> 32);
+    return (uint32_t)((h ^ last) * k >> 32);
 }
 
 static inline bool seen_before(const uint32_t *keys, size_t n, uint32_t hash)
@@ -221,26 +235,34 @@ static inline bool seen_before(const uint32_t *keys, size_t n, uint32_t hash)
     return false;
 }
 
-/* Notes a name of the object whose names start at `first`. False if it may have been there before.
- */
-static inline bool note_key(scanner *s, size_t first, const char *p, size_t n)
+/* The names of one object, of those in scanner.keys. */
+typedef struct name_set {
+    size_t first;
+    uint64_t bits; /* One for each hash, by its lowest bits: most names are new, and this tells. */
+} name_set;
+
+/* False if the name may have been there before. */
+static inline bool note_name(scanner *s, name_set *names, const char *p, size_t n)
 {
     if (s->trusted)
         return true;
     uint32_t hash = key_hash(s, p, n);
-    if (s->n_keys == MOST_KEYS || seen_before(s->keys + first, s->n_keys - first, hash))
+    uint64_t bit = (uint64_t)1 << (hash & 63);
+    if (s->n_keys == MOST_KEYS)
         return false;
+    if ((names->bits & bit) && seen_before(s->keys + names->first, s->n_keys - names->first, hash))
+        return false;
+    names->bits |= bit;
     s->keys[s->n_keys++] = hash;
     return true;
 }
 
 static int part_of(enum holder holder, const char *key, size_t n)
 {
-    for (int i = 0; i < KC__N_PARTS; i++)
-        if (known_parts[i].n == n && known_parts[i].holder == holder &&
-            memcmp(known_parts[i].key, key, n) == 0)
-            return i;
-    return -1;
+    int i = part_slots[PART_SLOT(n, (unsigned char)*key)];
+    bool same = known_parts[i].n == n && known_parts[i].holder == holder &&
+                memcmp(known_parts[i].key, key, n) == 0;
+    return same ? i : -1;
 }
 
 static void note_part(scanner *s, int part, const char *value, size_t skipped, const char *end)
@@ -251,8 +273,8 @@ static void note_part(scanner *s, int part, const char *value, size_t skipped, c
         return;
     }
     unsigned quote = first == '"';
-    if (quote && !s->result->escapes)
-        s->result->escapes = memchr(value, '\\', (size_t)(end - value)) != NULL;
+    if (quote && skip_plain(s, value + 1) != end - 1)
+        s->result->escapes |= memchr(value, '\\', (size_t)(end - value)) != NULL;
     size_t n = (size_t)(end - value) - (s->skipped - skipped);
     s->result->parts[part] = (kc__span){(uint32_t)((size_t)(value - s->start) - skipped + quote),
                                         (uint32_t)(n - 2 * quote)};
@@ -268,19 +290,19 @@ static const char *scan_noted_value(scanner *s, const char *at, int part)
 }
 
 static inline const char *scan_member(scanner *s, const char *at, enum holder holder,
-                                      size_t first_key)
+                                      name_set *names)
 {
-    if (!is_at(s, at, '"'))
+    if (*at != '"')
         return NULL;
     const char *key = at + 1;
     at = s->trusted ? scan_string(s, key) : skip_plain(s, key);
-    if (!at || !is_at(s, at, '"'))
+    if (!at || *at != '"')
         return NULL; /* A name with escapes could be another one in disguise. */
     size_t n = (size_t)(at - key);
-    if (!note_key(s, first_key, key, n))
+    if (!note_name(s, names, key, n))
         return NULL;
     at = skip_space(s, at + 1);
-    if (!is_at(s, at, ':'))
+    if (*at != ':')
         return NULL;
     at = skip_space(s, at + 1);
     int part = holder == HOLDER_OTHER ? -1 : part_of(holder, key, n);
@@ -289,17 +311,17 @@ static inline const char *scan_member(scanner *s, const char *at, enum holder ho
 
 static const char *scan_object(scanner *s, const char *at, enum holder holder)
 {
-    size_t first_key = s->n_keys;
+    name_set names = {.first = s->n_keys};
     at = skip_space(s, at);
-    if (is_at(s, at, '}'))
+    if (*at == '}')
         return at + 1;
-    while ((at = scan_member(s, at, holder, first_key))) {
+    while ((at = scan_member(s, at, holder, &names))) {
         at = skip_space(s, at);
-        if (is_at(s, at, '}')) {
-            s->n_keys = first_key;
+        if (*at == '}') {
+            s->n_keys = names.first;
             return at + 1;
         }
-        if (!is_at(s, at, ','))
+        if (*at != ',')
             return NULL;
         at = skip_space(s, at + 1);
     }
@@ -309,13 +331,13 @@ static const char *scan_object(scanner *s, const char *at, enum holder holder)
 static const char *scan_array(scanner *s, const char *at)
 {
     at = skip_space(s, at);
-    if (is_at(s, at, ']'))
+    if (*at == ']')
         return at + 1;
     while ((at = scan_value(s, at, HOLDER_OTHER))) {
         at = skip_space(s, at);
-        if (is_at(s, at, ']'))
+        if (*at == ']')
             return at + 1;
-        if (!is_at(s, at, ','))
+        if (*at != ',')
             return NULL;
         at = skip_space(s, at + 1);
     }
@@ -334,44 +356,43 @@ static const char *scan_container(scanner *s, const char *at, enum holder holder
 
 static const char *scan_value(scanner *s, const char *at, enum holder holder)
 {
-    if (at == s->end)
-        return NULL;
     switch (*at) {
     case '"': at = scan_string(s, at + 1); return at ? at + 1 : NULL;
     case '{':
     case '[': return scan_container(s, at, holder);
-    case 't': return scan_word(s, at, "true", 4);
-    case 'f': return scan_word(s, at, "false", 5);
-    case 'n': return scan_word(s, at, "null", 4);
+    case 't': return scan_word(at, "true");
+    case 'f': return scan_word(at, "false");
+    case 'n': return scan_word(at, "null");
     default: return scan_number(s, at);
     }
 }
 
-/* Copies valid text without the white space between its tokens. */
-static void compact(kc_str in, char *to)
+/* Takes the white space out of valid text. */
+static void compact(char *text)
 {
-    const char *at = in.p, *end = in.p + in.n;
-    while (at < end) {
-        const char *from = at;
-        if (is_space(*at)) {
-            at++;
+    char *to = text;
+    while (*text) {
+        char *from = text;
+        if (is_space(*text)) {
+            text++;
             continue;
         }
-        if (*at++ == '"') {
-            for (; *at != '"'; at++)
-                at += *at == '\\';
-            at++;
+        if (*text++ == '"') {
+            for (; *text != '"'; text++)
+                text += *text == '\\';
+            text++;
         }
-        memcpy(to, from, (size_t)(at - from));
-        to += at - from;
+        memmove(to, from, (size_t)(text - from));
+        to += text - from;
     }
+    *to = '\0';
 }
 
-bool kc__scan(kc_str in, unsigned max_depth, bool trusted, char *out, kc__scanned *ret)
+bool kc__scan(char *text, size_t n, unsigned max_depth, bool trusted, kc__scanned *ret)
 {
     scanner s;
-    s.start = in.p;
-    s.end = in.p + in.n;
+    s.start = text;
+    s.end = text + n;
     s.skipped = 0;
     s.depth_left = max_depth;
     s.trusted = trusted;
@@ -379,14 +400,11 @@ bool kc__scan(kc_str in, unsigned max_depth, bool trusted, char *out, kc__scanne
     s.result = ret;
     *ret = (kc__scanned){0};
 
-    const char *at = skip_space(&s, in.p);
-    if (!is_at(&s, at, '{') || !(at = scan_value(&s, at, HOLDER_ROOT)) ||
-        skip_space(&s, at) != s.end)
+    const char *at = skip_space(&s, text);
+    if (*at != '{' || !(at = scan_value(&s, at, HOLDER_ROOT)) || skip_space(&s, at) != s.end)
         return false;
-    ret->n = in.n - s.skipped;
+    ret->n = n - s.skipped;
     if (s.skipped)
-        compact(in, out);
-    else
-        memcpy(out, in.p, in.n);
+        compact(text);
     return true;
 }
