@@ -52,8 +52,8 @@ static const struct part {
 };
 
 /* A perfect hash of the parts' keys; two in one slot would be an error of the compiler. */
-#define PART_SLOT(n, letter) (((n) + 8 * (unsigned)(letter)) % 32)
-static const int8_t part_slots[32] = {
+#define PART_SLOT(n, letter) (((n) + 8 * (size_t)(letter)) % 32)
+static const uint8_t part_slots[32] = {
 #define SLOT_ROW(name, holder, key, letter, type) [PART_SLOT(sizeof(key) - 1, letter)] = KC__##name,
     KC__PARTS(SLOT_ROW)
 #undef SLOT_ROW
@@ -272,7 +272,7 @@ static void note_part(scanner *s, int part, const char *value, size_t skipped, c
         s->result->parts[part].at = KC__MISTYPED;
         return;
     }
-    unsigned quote = first == '"';
+    size_t quote = first == '"';
     if (quote && skip_plain(s, value + 1) != end - 1)
         s->result->escapes |= memchr(value, '\\', (size_t)(end - value)) != NULL;
     size_t n = (size_t)(end - value) - (s->skipped - skipped);
