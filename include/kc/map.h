@@ -48,10 +48,16 @@ void *kc_map_put(kc_map *map, kc_str key, void *value);
 void *kc_map_remove(kc_map *map, kc_str key);
 
 /* Runs the block for each kc_map_entry *, in order of insertion. Nothing may be put meanwhile. */
-#define kc_map_each(map, it)                                                           \
-    for (kc_map_entry *it = (map)->entries, *it##_end_ = it ? it + (map)->used : NULL; \
-         it != it##_end_; it++)                                                        \
-        if (!it->value) {                                                              \
-        } else
+#define kc_map_each(map, it)                                \
+    for (kc_map_entry *it = kc__map_entry_from(map, 0); it; \
+         it = kc__map_entry_from(map, (size_t)(it - (map)->entries) + 1))
+
+/* The first entry at `at` or behind that was not removed, or NULL. */
+static inline kc_map_entry *kc__map_entry_from(const kc_map *map, size_t at)
+{
+    while (at < map->used && !map->entries[at].value)
+        at++;
+    return at < map->used ? &map->entries[at] : NULL;
+}
 
 #endif
