@@ -31,8 +31,8 @@ size_t kc__utf8_next(kc_str s, uint32_t *ret_code_point)
     return n;
 }
 
-/* Go writes an exponent below 1e-4 and from 1e21 on, but from 1e6 on where it chose the number of
- * digits itself, as here. */
+/* Go, asked for the shortest text, writes an exponent below 1e-4 and from 1e6 on. The number of
+ * digits is found by trying: the first text that reads back as the same number. */
 void kc__put_double(kc_buf *out, double value)
 {
     if (isnan(value)) {

@@ -453,6 +453,50 @@ static void threads_count_together_and_lose_nothing(void **state)
     assert_true(kc_histogram_sum(kc_histogram_of(h)) == THREADS * ROUNDS * 0.375);
 }
 
+typedef struct handles {
+    kc_latch ready; /* So that all start together. */
+    kc_counter *counter;
+    kc_gauge *gauge;
+    kc_histogram *histogram;
+} handles;
+
+static void use_handles(void *user)
+{
+    handles *h = user;
+    kc_latch_count_down(&h->ready);
+    kc_latch_wait(&h->ready);
+    for (int i = 0; i < 10 * ROUNDS; i++) {
+        kc_gauge_inc(h->gauge);
+        kc_counter_add(h->counter, 0.5);
+        kc_histogram_observe(h->histogram, 2);
+    }
+}
+
+static void a_shared_handle_loses_no_update(void **state)
+{
+    (void)state;
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
+    handles h = {
+        .counter = kc_counter_of(kc_metrics_counter(metrics, &(kc_metric_opts){.name = "c"}, NULL)),
+        .gauge = kc_gauge_of(kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "g"}, NULL)),
+        .histogram =
+            kc_histogram_of(kc_metrics_histogram(metrics, &(kc_metric_opts){.name = "h"}, NULL)),
+    };
+    const double n = THREADS * 10 * ROUNDS;
+    kc_thread *threads[THREADS];
+    kc_latch_init(&h.ready);
+    kc_latch_add(&h.ready, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = kc_thread_start("counter", use_handles, &h, NULL);
+    for (int i = 0; i < THREADS; i++)
+        kc_thread_join(threads[i]);
+    kc_latch_done(&h.ready);
+    assert_true(kc_gauge_value(h.gauge) == n);
+    assert_true(kc_counter_value(h.counter) == n / 2);
+    assert_true(kc_histogram_sum(h.histogram) == 2 * n);
+    assert_true((double)kc_histogram_count(h.histogram) == n);
+}
+
 TESTS(nothing_registered_writes_nothing, a_counter_without_labels_is_there_from_the_start,
       metrics_are_sorted_by_name_and_series_by_values, a_histogram_writes_cumulative_buckets,
       a_histogram_has_default_buckets, an_infinite_bucket_may_be_given,
@@ -463,4 +507,5 @@ TESTS(nothing_registered_writes_nothing, a_counter_without_labels_is_there_from_
       values_that_join_to_the_same_text_stay_apart, the_same_definition_gives_the_same_metric,
       another_definition_under_the_same_name_is_refused, names_a_histogram_writes_are_taken_too,
       definitions_that_are_not_valid_are_refused, some_things_are_for_some_types_only,
-      no_metric_counts_nothing, threads_count_together_and_lose_nothing)
+      no_metric_counts_nothing, threads_count_together_and_lose_nothing,
+      a_shared_handle_loses_no_update)
