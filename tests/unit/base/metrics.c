@@ -465,7 +465,7 @@ static void use_handles(void *user)
     handles *h = user;
     kc_latch_count_down(&h->ready);
     kc_latch_wait(&h->ready);
-    for (int i = 0; i < 10 * ROUNDS; i++) {
+    for (int i = 0; i < 50 * ROUNDS; i++) {
         kc_gauge_inc(h->gauge);
         kc_counter_add(h->counter, 0.5);
         kc_histogram_observe(h->histogram, 2);
@@ -482,7 +482,7 @@ static void a_shared_handle_loses_no_update(void **state)
         .histogram =
             kc_histogram_of(kc_metrics_histogram(metrics, &(kc_metric_opts){.name = "h"}, NULL)),
     };
-    const double n = THREADS * 10 * ROUNDS;
+    const double n = THREADS * 50 * ROUNDS;
     kc_thread *threads[THREADS];
     kc_latch_init(&h.ready);
     kc_latch_add(&h.ready, THREADS);
