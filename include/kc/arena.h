@@ -6,8 +6,8 @@
  *     char *name = kc_arena_printf(&scratch, "%s-%d", base, i);
  *
  * One per request, per parse, per compiled schema. A zeroed arena is ready. With `limit` set,
- * allocations beyond it return NULL, so an arena filled from outside needs checks; without one it
- * never returns NULL. Not for several threads at a time.
+ * allocations beyond it (or beyond what memory there is) return NULL, so an arena filled from
+ * outside needs checks; without one it never returns NULL. Not for several threads at a time.
  */
 #ifndef KC_ARENA_H
 #define KC_ARENA_H
@@ -18,7 +18,7 @@ typedef struct kc_arena_chunk kc_arena_chunk;
 
 typedef struct kc_arena {
     kc_arena_chunk *chunks; /* Newest first; the first is the one being filled. */
-    size_t used;            /* Bytes handed out in all. */
+    size_t used;            /* Bytes handed out in all, each block rounded up to its alignment. */
     size_t limit;           /* Bytes it may hand out. Defaults to no limit. */
 } kc_arena;
 
@@ -27,7 +27,7 @@ void kc_arena_done(kc_arena *arena);
 /* Forgets everything, keeps one chunk for the next round. */
 void kc_arena_clear(kc_arena *arena);
 
-/* Aligned for any type, not zeroed. NULL only when the limit is reached. */
+/* Aligned for any type, not zeroed. NULL only in an arena with a limit. */
 void *kc_arena_alloc(kc_arena *arena, size_t size);
 /* Zeroed. */
 void *kc_arena_calloc(kc_arena *arena, size_t count, size_t size);

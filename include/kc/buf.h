@@ -7,8 +7,9 @@
  *     kc_buf_append(&out, value);
  *     return kc_buf_take(&out);
  *
- * A zeroed kc_buf is ready. With `limit` set, growing beyond it makes the buffer fail: it keeps
- * what it has, ignores what follows and says so in `failed`, so a writer checks once, at the end.
+ * A zeroed kc_buf is ready. With `limit` set, growing beyond it (or beyond what memory there is)
+ * makes the buffer fail: it keeps what it has, ignores what follows and says so in `failed`, so a
+ * writer checks once, at the end. What is appended must not be part of the buffer itself.
  * Not for several threads at a time.
  */
 #ifndef KC_BUF_H

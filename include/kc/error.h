@@ -4,8 +4,8 @@
  *
  * A function that can fail returns an int, 0 or negative (or a pointer, NULL), and takes a
  * `kc_error *err` last. The error is the content of a Status: a reason, its HTTP code, a message
- * for people, causes for fields. Passing NULL for err is allowed everywhere: the return value still
- * tells the reason (it is -reason).
+ * for people, causes for fields. Passing NULL for err is allowed everywhere: the return value is
+ * still negative (-reason, where no context was wrapped around it).
  *
  *     kc_scoped(kc_error) err = {0};
  *     if (load(path, &err) < 0)
@@ -75,9 +75,10 @@ typedef struct kc_error {
 /* Frees what it holds and zeroes it. */
 void kc_error_done(kc_error *err);
 
-/* Each returns -reason; with err NULL they only return. */
+/* Returns -reason; with err NULL that is all it does. */
 int kc_error_set(kc_error *err, kc_reason reason, const char *fmt, ...) KC_PRINTF(3, 4);
-/* Puts "context: " before the message. Returns -err->reason. */
+/* Puts "context: " before the message. Returns -err->reason, or -KC_UNKNOWN with err NULL (whoever
+ * acts on the reason passes an error). An error that was not set becomes KC_UNKNOWN. */
 int kc_error_wrap(kc_error *err, const char *fmt, ...) KC_PRINTF(2, 3);
 /* Adds a cause to a set error. field and message are copied. */
 void kc_error_add_cause(kc_error *err, const char *reason, kc_str field, kc_str message);

@@ -98,10 +98,16 @@ static inline void kc_list_splice(kc_list *to, kc_list *from)
     kc_list_init(from);
 }
 
-/* Runs the block for each element; the current one may be removed. */
-#define kc_list_each(list, type, member, it)                                                  \
-    for (kc_link *it##_link_ = (list)->head.next, *it##_next_ = it##_link_->next;             \
-         it##_link_ != &(list)->head; it##_link_ = it##_next_, it##_next_ = it##_link_->next) \
-        for (type *it = kc_container_of(it##_link_, type, member); it; it = NULL)
+/*
+ * Runs the block for each element; the current one may be removed, and break and continue do what
+ * they say. it##_next_ is set only while a block runs, so a break leaves it set and ends both
+ * loops.
+ */
+#define kc_list_each(list, type, member, it)                                                 \
+    for (kc_link *it##_link_ = (list)->head.next, *it##_next_ = NULL;                        \
+         it##_link_ != &(list)->head && !it##_next_;)                                        \
+        for (type *it =                                                                      \
+                 (it##_next_ = it##_link_->next, kc_container_of(it##_link_, type, member)); \
+             it && it##_next_; it##_link_ = it##_next_, it##_next_ = NULL)
 
 #endif

@@ -7,9 +7,10 @@
  *     kc_map_each(&by_name, entry)
  *         printf("%.*s\n", KC_ARG(entry->key));
  *
- * A zeroed map is ready. Keys are borrowed: they must live, unchanged, as long as their entry;
- * values are the caller's. Iteration goes in the order of insertion and so does not depend on
- * hashes: two runs with the same input do the same. Not for several threads at a time.
+ * A zeroed map is ready. Keys are borrowed: they must live, unchanged, as long as their entry, and
+ * may be freed once it was removed; values are the caller's. Iteration goes in the order of
+ * insertion and so does not depend on hashes: two runs with the same input do the same. Not for
+ * several threads at a time.
  */
 #ifndef KC_MAP_H
 #define KC_MAP_H
@@ -37,15 +38,23 @@ void kc_map_clear(kc_map *map);
 
 /* The value, or NULL. */
 void *kc_map_get(const kc_map *map, kc_str key);
-/* Sets a value, which must not be NULL. Returns the one it replaces (whose key is kept), or NULL.
- */
+/* Sets a value, which must not be NULL. Returns the one it replaces, or NULL: the entry keeps its
+ * place and takes the new key, so a key may live inside its value. */
 void *kc_map_put(kc_map *map, kc_str key, void *value);
 /* Returns the value removed, or NULL. May be called for the current entry of kc_map_each. */
 void *kc_map_remove(kc_map *map, kc_str key);
 
 /* Runs the block for each kc_map_entry *, in order of insertion. Nothing may be put meanwhile. */
-#define kc_map_each(map, it)                                                                      \
-    for (kc_map_entry *it = (map)->entries, *it##_end_ = it + (map)->used; it != it##_end_; it++) \
-        if (it->value)
+#define kc_map_each(map, it)                                \
+    for (kc_map_entry *it = kc__map_entry_from(map, 0); it; \
+         it = kc__map_entry_from(map, (size_t)(it - (map)->entries) + 1))
+
+/* The first entry at `at` or behind that was not removed, or NULL. */
+static inline kc_map_entry *kc__map_entry_from(const kc_map *map, size_t at)
+{
+    while (at < map->used && !map->entries[at].value)
+        at++;
+    return at < map->used ? &map->entries[at] : NULL;
+}
 
 #endif

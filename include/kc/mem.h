@@ -72,7 +72,8 @@ char *kc_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *kc_strndup(const char *text, size_t n) __attribute__((malloc, returns_nonnull));
 char *kc_asprintf(const char *fmt, ...) KC_PRINTF(1, 2) __attribute__((malloc, returns_nonnull));
 
-/* NULL when size is above limit or memory is short. For sizes that come from outside. */
+/* NULL when size is above limit or memory is short (and then `old` is as it was). For sizes that
+ * come from outside. */
 void *kc_try_alloc(size_t size, size_t limit) KC_MUST_CHECK;
 void *kc_try_realloc(void *old, size_t size, size_t limit) KC_MUST_CHECK;
 

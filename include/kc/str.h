@@ -53,7 +53,7 @@ static inline kc_str kc_str_sub(kc_str s, size_t from, size_t to)
 {
     to = KC_MIN(to, s.n);
     from = KC_MIN(from, to);
-    return (kc_str){s.p + from, to - from};
+    return (kc_str){s.p ? s.p + from : NULL, to - from};
 }
 
 /* Byte order; a prefix comes first. <0, 0 or >0. */
@@ -90,8 +90,9 @@ bool kc_str_to_i64(kc_str s, int64_t *ret);
 uint64_t kc_str_hash(kc_str s, uint64_t seed);
 
 /*
- * The nearest of `names` to what was typed, for "did you mean": at most a third of the letters
- * differ. NULL when none is near.
+ * The nearest of `names` to what was typed, for "did you mean", regardless of case: at most a third
+ * of the letters typed differ (or one, in a short word), and never all of them. NULL when none is
+ * near.
  */
 const char *kc_str_nearest(kc_str typed, const char *const *names, size_t n_names);
 

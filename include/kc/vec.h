@@ -9,6 +9,8 @@
  *     kc_vec_done(&names);
  *
  * `items` and `n` are there to be read. Elements move when it grows: keep indexes, not pointers.
+ * The macros name their arguments more than once: no side effects in them, except in what is
+ * pushed.
  * For a vector that is passed around, name its type: typedef KC_VEC(kc_cause) kc_causes;
  */
 #ifndef KC_VEC_H
@@ -23,17 +25,18 @@
     }
 
 /* Makes room for `more` elements beyond n. */
-#define kc_vec_reserve(vec, more)                                                           \
-    ((vec)->n + (more) <= (vec)->cap                                                        \
-         ? (void)0                                                                          \
-         : (void)((vec)->items = kc__vec_grow((vec)->items, &(vec)->cap, (vec)->n + (more), \
+#define kc_vec_reserve(vec, more)                                                          \
+    ((size_t)(more) <= (vec)->cap - (vec)->n                                               \
+         ? (void)0                                                                         \
+         : (void)((vec)->items = kc__vec_grow((vec)->items, &(vec)->cap, (vec)->n, (more), \
                                               sizeof(*(vec)->items))))
 
-/* Appends a value. */
-#define kc_vec_push(vec, ...)                     \
-    do {                                          \
-        kc_vec_reserve(vec, 1);                   \
-        (vec)->items[(vec)->n++] = (__VA_ARGS__); \
+/* Appends a value, which may be read from the vector itself. */
+#define kc_vec_push(vec, ...)                   \
+    do {                                        \
+        kc_vec_reserve(vec, 1);                 \
+        (vec)->items[(vec)->n] = (__VA_ARGS__); \
+        (vec)->n++;                             \
     } while (0)
 
 /* Appends a zeroed element and gives its address. */
@@ -66,10 +69,10 @@
 #define kc_vec_done(vec) \
     (free((vec)->items), (vec)->items = NULL, (void)((vec)->n = (vec)->cap = 0))
 
-/* Sorts with qsort. */
+/* Sorts with qsort, which need not keep the order of equals. */
 #define kc_vec_sort(vec, compare) \
     ((vec)->n > 1 ? qsort((vec)->items, (vec)->n, sizeof(*(vec)->items), compare) : (void)0)
 
-void *kc__vec_grow(void *items, size_t *cap, size_t need, size_t size);
+void *kc__vec_grow(void *items, size_t *cap, size_t n, size_t more, size_t size);
 
 #endif

@@ -7,7 +7,8 @@
  * Chunks double from 4 KiB up to 256 KiB. A block that is larger than a quarter of the next chunk
  * gets a chunk of its own, put behind the first one, so that the space left in the first is not
  * wasted. Under AddressSanitizer every block is its own chunk, so that an overrun of one block is
- * seen.
+ * seen. What counts against the limit is the same in both: the block rounded up to its alignment,
+ * so that many tiny blocks cannot take a multiple of the limit.
  */
 #include "kc/arena.h"
 
@@ -30,9 +31,13 @@ struct kc_arena_chunk {
     _Alignas(max_align_t) char bytes[];
 };
 
-static kc_arena_chunk *chunk_new(size_t size)
+/* A limit says that the sizes come from outside: then being short of memory is an answer, NULL. */
+static kc_arena_chunk *chunk_new(const kc_arena *arena, size_t size)
 {
-    kc_arena_chunk *chunk = kc_alloc(sizeof(*chunk) + size);
+    size_t total = sizeof(kc_arena_chunk) + size;
+    kc_arena_chunk *chunk = arena->limit ? kc_try_alloc(total, total) : kc_alloc(total);
+    if (!chunk)
+        return NULL;
     chunk->next = NULL;
     chunk->used = 0;
     chunk->size = size;
@@ -82,7 +87,9 @@ static bool wants_own_chunk(const kc_arena *arena, size_t size)
 
 static void *own_chunk(kc_arena *arena, size_t size)
 {
-    kc_arena_chunk *chunk = chunk_new(size);
+    kc_arena_chunk *chunk = chunk_new(arena, size);
+    if (!chunk)
+        return NULL;
     chunk->used = size;
     if (arena->chunks) {
         chunk->next = arena->chunks->next;
@@ -93,21 +100,13 @@ static void *own_chunk(kc_arena *arena, size_t size)
     return chunk->bytes;
 }
 
-void *kc_arena_alloc(kc_arena *arena, size_t size)
+static void *part_of_first_chunk(kc_arena *arena, size_t rounded)
 {
-    const size_t align = _Alignof(max_align_t);
-    size_t total;
-    if (__builtin_add_overflow(arena->used, size, &total) || size > SIZE_MAX / 2 ||
-        (arena->limit && total > arena->limit))
-        return NULL;
-    arena->used = total;
-
     kc_arena_chunk *chunk = arena->chunks;
-    size_t rounded = (size + align - 1) & ~(align - 1);
-    if (wants_own_chunk(arena, size))
-        return own_chunk(arena, size);
     if (!chunk || chunk->size - chunk->used < rounded) {
-        chunk = chunk_new(next_chunk_size(arena));
+        chunk = chunk_new(arena, next_chunk_size(arena));
+        if (!chunk)
+            return NULL;
         chunk->next = arena->chunks;
         arena->chunks = chunk;
     }
@@ -116,16 +115,38 @@ void *kc_arena_alloc(kc_arena *arena, size_t size)
     return block;
 }
 
+/* More than can be: NULL where the caller must look, the end where it need not. */
+static void *refuse(const kc_arena *arena)
+{
+    return arena->limit ? NULL : kc_alloc(SIZE_MAX);
+}
+
+void *kc_arena_alloc(kc_arena *arena, size_t size)
+{
+    const size_t align = _Alignof(max_align_t);
+    size_t rounded = (size + align - 1) & ~(align - 1), total;
+    if (size > SIZE_MAX / 2 || __builtin_add_overflow(arena->used, rounded, &total))
+        return refuse(arena);
+    if (arena->limit && total > arena->limit)
+        return NULL;
+    void *block =
+        wants_own_chunk(arena, size) ? own_chunk(arena, size) : part_of_first_chunk(arena, rounded);
+    if (block)
+        arena->used = total;
+    return block;
+}
+
 void *kc_arena_calloc(kc_arena *arena, size_t count, size_t size)
 {
     size_t total;
-    void *block = __builtin_mul_overflow(count, size, &total) ? NULL : kc_arena_alloc(arena, total);
+    bool fits = !__builtin_mul_overflow(count, size, &total);
+    void *block = fits ? kc_arena_alloc(arena, total) : refuse(arena);
     return block ? memset(block, 0, total) : NULL;
 }
 
 char *kc_arena_strndup(kc_arena *arena, const char *text, size_t n)
 {
-    char *copy = n == SIZE_MAX ? NULL : kc_arena_alloc(arena, n + 1);
+    char *copy = n == SIZE_MAX ? refuse(arena) : kc_arena_alloc(arena, n + 1);
     if (!copy)
         return NULL;
     if (n)

@@ -22,6 +22,23 @@ void kc_buf_clear(kc_buf *buf)
     buf->failed = false;
 }
 
+/* A limit says that the size comes from outside: then being short of memory is a failure too. */
+static bool grow(kc_buf *buf, size_t need)
+{
+    size_t cap = KC_MAX(need, KC_MAX(buf->cap * 2, (size_t)64));
+    if (!buf->limit) {
+        buf->p = kc_realloc(buf->p, cap);
+    } else {
+        cap = cap - 1 > buf->limit ? buf->limit + 1 : cap;
+        char *bigger = kc_try_realloc(buf->p, cap, cap);
+        if (!bigger)
+            return false;
+        buf->p = bigger;
+    }
+    buf->cap = cap;
+    return true;
+}
+
 char *kc_buf_reserve(kc_buf *buf, size_t more)
 {
     size_t need;
@@ -30,12 +47,9 @@ char *kc_buf_reserve(kc_buf *buf, size_t more)
         buf->failed = true;
         return NULL;
     }
-    if (need + 1 > buf->cap) {
-        size_t cap = KC_MAX(need + 1, KC_MAX(buf->cap * 2, (size_t)64));
-        if (buf->limit)
-            cap = KC_MIN(cap, KC_MAX(buf->limit, need) + 1);
-        buf->p = kc_realloc(buf->p, cap);
-        buf->cap = cap;
+    if (need + 1 > buf->cap && !grow(buf, need + 1)) {
+        buf->failed = true;
+        return NULL;
     }
     return buf->p + buf->n;
 }
@@ -66,8 +80,10 @@ void kc_buf_vprintf(kc_buf *buf, const char *fmt, va_list args)
     int n = vsnprintf(NULL, 0, fmt, again);
     va_end(again);
     char *to = n < 0 ? NULL : kc_buf_reserve(buf, (size_t)n);
-    if (!to)
+    if (!to) {
+        buf->failed = true;
         return;
+    }
     vsnprintf(to, (size_t)n + 1, fmt, args);
     buf->n += (size_t)n;
 }
@@ -90,10 +106,8 @@ const char *kc_buf_cstr(kc_buf *buf)
 
 char *kc_buf_take(kc_buf *buf)
 {
-    if (!buf->p)
-        return kc_strdup("");
-    buf->p[buf->n] = '\0';
-    char *text = buf->p;
+    char *text = buf->p ? buf->p : kc_strdup("");
+    text[buf->n] = '\0';
     *buf = (kc_buf){.limit = buf->limit};
     return text;
 }

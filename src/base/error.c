@@ -80,7 +80,11 @@ int kc_error_wrap(kc_error *err, const char *fmt, ...)
     kc_buf_printf(&message, ": %s", kc_error_text(err));
     free(err->message);
     err->message = kc_buf_take(&message);
-    return -(int)(err->reason ? err->reason : KC_UNKNOWN);
+    if (!err->reason) {
+        err->reason = KC_UNKNOWN;
+        err->code = kc_reason_code(KC_UNKNOWN);
+    }
+    return -(int)err->reason;
 }
 
 void kc_error_add_cause(kc_error *err, const char *reason, kc_str field, kc_str message)

@@ -7,7 +7,10 @@
  *     entries  [ a │ b │ c ]
  *
  * A removed entry stays as a tombstone (value NULL) until the next growth, which rebuilds both. The
- * hash is seeded from the operating system per map, so that a client cannot choose keys that
+ * key of a tombstone is never read: its owner may have freed it. So a key that is put again gets a
+ * new entry at the end and a new slot; each entry has one slot at most, and half of them stay free.
+ *
+ * The hash is seeded from the operating system per map, so that a client cannot choose keys that
  * collide; nothing visible depends on it.
  */
 #include "kc/map.h"
@@ -31,7 +34,8 @@ void kc_map_clear(kc_map *map)
     map->n = map->used = 0;
 }
 
-/* The slot of the key: where it is, or the free one where it would go. */
+/* The slot of the key: where it is, or the free one where it would go. There always is a free one.
+ */
 static uint32_t *slot_of(const kc_map *map, kc_str key, uint64_t hash)
 {
     for (size_t i = hash & map->slots_mask;; i = (i + 1) & map->slots_mask) {
@@ -39,7 +43,7 @@ static uint32_t *slot_of(const kc_map *map, kc_str key, uint64_t hash)
         if (!at)
             return &map->slots[i];
         const kc_map_entry *entry = &map->entries[at - 1];
-        if (entry->hash == hash && kc_str_eq(entry->key, key))
+        if (entry->value && entry->hash == hash && kc_str_eq(entry->key, key))
             return &map->slots[i];
     }
 }
@@ -89,16 +93,16 @@ void *kc_map_put(kc_map *map, kc_str key, void *value)
 {
     assert(value);
     make_room(map);
+    assert(map->entries);
     uint64_t hash = kc_str_hash(key, map->seed);
     uint32_t *slot = slot_of(map, key, hash);
     kc_map_entry *entry = entry_at(map, slot);
-    if (entry && entry->value) {
+    if (entry) {
         void *old = entry->value;
+        entry->key = key; /* The old one may live in the old value. */
         entry->value = value;
         return old;
     }
-    /* A tombstone of the same key keeps its place in the table, but the entry is a new one, at the
-     * end. */
     map->entries[map->used++] = (kc_map_entry){key, value, hash};
     *slot = (uint32_t)map->used;
     map->n++;
@@ -110,7 +114,7 @@ void *kc_map_remove(kc_map *map, kc_str key)
     if (!map->n)
         return NULL;
     kc_map_entry *entry = entry_at(map, slot_of(map, key, kc_str_hash(key, map->seed)));
-    if (!entry || !entry->value)
+    if (!entry)
         return NULL;
     void *old = entry->value;
     entry->value = NULL;

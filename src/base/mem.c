@@ -38,6 +38,13 @@ static void *or_abort(void *p, size_t size)
     abort();
 }
 
+/* What was asked for, for the message. */
+static size_t product(size_t count, size_t size)
+{
+    size_t total;
+    return __builtin_mul_overflow(count, size, &total) ? SIZE_MAX : total;
+}
+
 void *kc_alloc(size_t size)
 {
     return or_abort(malloc(size ? size : 1), size);
@@ -45,7 +52,7 @@ void *kc_alloc(size_t size)
 
 void *kc_calloc(size_t count, size_t size)
 {
-    return or_abort(calloc(count ? count : 1, size ? size : 1), size);
+    return or_abort(calloc(count ? count : 1, size ? size : 1), product(count, size));
 }
 
 void *kc_realloc(void *old, size_t size)
@@ -55,7 +62,7 @@ void *kc_realloc(void *old, size_t size)
 
 void *kc_reallocarray(void *old, size_t count, size_t size)
 {
-    return or_abort(reallocarray(old, count ? count : 1, size ? size : 1), size);
+    return or_abort(reallocarray(old, count ? count : 1, size ? size : 1), product(count, size));
 }
 
 char *kc_strdup(const char *text)
@@ -65,7 +72,7 @@ char *kc_strdup(const char *text)
 
 char *kc_strndup(const char *text, size_t n)
 {
-    char *copy = kc_alloc(n + 1);
+    char *copy = or_abort(n == SIZE_MAX ? NULL : malloc(n + 1), n);
     if (n)
         memcpy(copy, text, n);
     copy[n] = '\0';

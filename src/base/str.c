@@ -165,7 +165,7 @@ const char *kc_str_nearest(kc_str typed, const char *const *names, size_t n_name
     size_t best_distance = KC_MAX(typed.n / 3, (size_t)1) + 1;
     for (size_t i = 0; i < n_names; i++) {
         size_t d = distance(typed, kc_cstr(names[i]));
-        if (d < best_distance) {
+        if (d < best_distance && d < typed.n) {
             best = names[i];
             best_distance = d;
         }

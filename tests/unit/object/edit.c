@@ -107,17 +107,15 @@ static void loops_visit_nodes_in_order(void **state)
     (void)state;
     kc_auto(kc_edit) *edit = edit_of("{'a':1,'b':[2,3],'c':4}");
     kc_scoped(kc_buf) seen = {0};
-    kc_node_members(kc_edit_root(edit), name, value)
+    kc_node_members (kc_edit_root(edit), name, value)
         kc_buf_printf(&seen, "%.*s:%s ", KC_ARG(name), kc_type_name(kc_node_type(value)));
-    kc_node_items(kc_node_get(kc_edit_root(edit), KC_STR("b")), item)
-    {
+    kc_node_items (kc_node_get(kc_edit_root(edit), KC_STR("b")), item) {
         int64_t number = 0;
         kc_node_as_i64(item, &number);
         kc_buf_printf(&seen, "%d ", (int)number);
     }
     assert_string_equal(kc_buf_cstr(&seen), "a:integer b:array c:integer 2 3 ");
-    kc_node_members(kc_edit_root(edit), name, value)
-    {
+    kc_node_members (kc_edit_root(edit), name, value) {
         assert_non_null(value);
         kc_buf_append(&seen, name);
         if (kc_str_is(name, "b"))

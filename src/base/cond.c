@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cond.c: conditions, in real and in virtual time.
+ *
+ * In real time they are those of pthreads, measured by the monotonic clock. A wait in virtual time
+ * cannot be: time passing must wake the thread too, and the clock may neither take the caller's
+ * mutex (the order of locks would be upset) nor touch the condition after its owner freed it. So
+ * such a thread stands in a list of the condition with a semaphore of its own; clock_internal.h
+ * tells how signal and clock agree on who wakes it.
+ *
+ * Lock order: the caller's mutex, then the condition's lock. The clock's mutex is never held
+ * together with the latter.
+ */
+#include "base/clock_internal.h"
+#include "kc/thread.h"
+
+#include <assert.h>
+#include <errno.h>
+
+void kc_cond_init(kc_cond *cond)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&cond->native, &attr);
+    pthread_condattr_destroy(&attr);
+    pthread_mutex_init(&cond->lock, NULL);
+    kc_list_init(&cond->virtual_waiters);
+    atomic_init(&cond->virtual_count, 0);
+}
+
+void kc_cond_done(kc_cond *cond)
+{
+    assert(kc_list_empty(&cond->virtual_waiters));
+    pthread_cond_destroy(&cond->native);
+    pthread_mutex_destroy(&cond->lock);
+}
+
+void kc_cond_wait(kc_cond *cond, kc_mutex *mutex)
+{
+    int failed = pthread_cond_wait(&cond->native, &mutex->native);
+    assert(!failed && "the mutex must be held by this thread");
+    (void)failed;
+}
+
+static bool real_wait(kc_cond *cond, kc_mutex *mutex, int64_t deadline)
+{
+    int64_t at = KC_MAX(deadline, 0);
+    struct timespec until = {at / KC_SECOND, at % KC_SECOND};
+    int failed = pthread_cond_timedwait(&cond->native, &mutex->native, &until);
+    assert((!failed || failed == ETIMEDOUT) && "the mutex must be held by this thread");
+    return failed != ETIMEDOUT;
+}
+
+static void join(kc_cond *cond, kc__waiter *waiter)
+{
+    pthread_mutex_lock(&cond->lock);
+    kc_list_push(&cond->virtual_waiters, &waiter->link);
+    atomic_fetch_add(&cond->virtual_count, 1);
+    pthread_mutex_unlock(&cond->lock);
+}
+
+/* With the lock held. */
+static void take_out(kc_cond *cond, kc__waiter *waiter)
+{
+    kc_list_remove(&waiter->link);
+    atomic_fetch_sub(&cond->virtual_count, 1);
+}
+
+/* Also makes sure that a signal that woke the waiter has let go of it. */
+static void leave(kc_cond *cond, kc__waiter *waiter)
+{
+    pthread_mutex_lock(&cond->lock);
+    if (kc_link_in_list(&waiter->link))
+        take_out(cond, waiter);
+    pthread_mutex_unlock(&cond->lock);
+}
+
+static bool virtual_wait(kc_cond *cond, kc_mutex *mutex, const kc_clock *clock, int64_t deadline)
+{
+    kc__waiter waiter;
+    kc__waiter_init(&waiter, clock, deadline);
+    join(cond, &waiter);
+    if (kc__waiter_enter(&waiter)) {
+        kc_mutex_unlock(mutex);
+        kc__waiter_block(&waiter);
+        leave(cond, &waiter);
+        kc_mutex_lock(mutex);
+    } else {
+        leave(cond, &waiter);
+    }
+    bool signalled = atomic_load(&waiter.state) == KC__WAIT_SIGNALLED;
+    kc__waiter_done(&waiter);
+    return signalled;
+}
+
+bool kc_cond_wait_until(kc_cond *cond, kc_mutex *mutex, const kc_clock *clock, int64_t deadline)
+{
+    if (kc__clock_is_virtual(clock))
+        return virtual_wait(cond, mutex, clock, deadline);
+    if (deadline != KC_FOREVER)
+        return real_wait(cond, mutex, deadline);
+    kc_cond_wait(cond, mutex);
+    return true;
+}
+
+/*
+ * Wakes up to `most` of those who wait in virtual time. The count is read without the lock: who
+ * waits raised it holding the caller's mutex, under which what is signalled was changed, so whoever
+ * has to be woken is seen.
+ */
+static void wake_virtual(kc_cond *cond, size_t most)
+{
+    if (atomic_load(&cond->virtual_count) == 0)
+        return;
+    pthread_mutex_lock(&cond->lock);
+    kc_list_each (&cond->virtual_waiters, kc__waiter, link, waiter) {
+        if (most == 0)
+            break;
+        take_out(cond, waiter);
+        if (kc__waiter_wake(waiter, KC__WAIT_SIGNALLED))
+            most--;
+    }
+    pthread_mutex_unlock(&cond->lock);
+}
+
+void kc_cond_signal(kc_cond *cond)
+{
+    pthread_cond_signal(&cond->native);
+    wake_virtual(cond, 1);
+}
+
+void kc_cond_broadcast(kc_cond *cond)
+{
+    pthread_cond_broadcast(&cond->native);
+    wake_virtual(cond, SIZE_MAX);
+}

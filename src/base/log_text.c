@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * log_text.c: the parts of a line that all formats share: escaping, times, durations.
+ *
+ * A log is read by people on terminals and by programs line by line, and its values come from
+ * anywhere. So besides the ASCII controls (a newline would start a forged line) some characters
+ * never go out as they are: the C1 controls, which terminals obey, and those that are invisible or
+ * turn the direction of text around.
+ */
+#include "base/log_internal.h"
+#include "base/text_internal.h"
+
+#include <time.h>
+
+/* Ranges of characters that are written as escapes; all below U+10000. */
+static const struct {
+    uint16_t from, to;
+} escaped[] = {
+    {0x0000, 0x001f}, /* ASCII controls */
+    {0x007f, 0x009f}, /* DEL, C1 controls */
+    {0x061c, 0x061c}, /* Arabic letter mark */
+    {0x200b, 0x200f}, /* zero width, direction marks */
+    {0x2028, 0x202e}, /* line and paragraph separator, direction overrides */
+    {0x2060, 0x206f}, /* invisible operators, direction isolates */
+    {0xfeff, 0xfeff}, /* byte order mark */
+    {0xfff9, 0xfffb}, /* interlinear annotation */
+};
+
+static bool must_escape(uint32_t c)
+{
+    for (size_t i = 0; i < KC_COUNT(escaped) && c >= escaped[i].from; i++)
+        if (c <= escaped[i].to)
+            return true;
+    return false;
+}
+
+bool kc__log_is_plain(kc_str text)
+{
+    uint32_t c;
+    for (size_t at = 0, n; at < text.n; at += n) {
+        n = kc__utf8_next(kc_str_sub(text, at, text.n), &c);
+        if (n == 0 || must_escape(c))
+            return false;
+    }
+    return true;
+}
+
+/* At most KC_LOG_MAX_VALUE bytes of it, not ending in the midst of a character. */
+static kc_str cut(kc_str text)
+{
+    if (text.n <= KC_LOG_MAX_VALUE)
+        return text;
+    size_t n = KC_LOG_MAX_VALUE;
+    while (n > KC_LOG_MAX_VALUE - 3 && ((unsigned char)text.p[n] & 0xc0) == 0x80)
+        n--;
+    return kc_str_sub(text, 0, n);
+}
+
+static void put_character(kc_buf *out, kc_str bytes, uint32_t c, const kc__log_escapes *escapes)
+{
+    if (must_escape(c)) {
+        escapes->character(out, c);
+        return;
+    }
+    if (escapes->quoted && (c == '"' || c == '\\'))
+        kc_buf_putc(out, '\\');
+    kc_buf_append(out, bytes);
+}
+
+void kc__log_put_escaped(kc_buf *out, kc_str text, const kc__log_escapes *escapes)
+{
+    kc_str rest = cut(text);
+    size_t left_out = text.n - rest.n;
+    while (rest.n) {
+        uint32_t c;
+        size_t n = kc__utf8_next(rest, &c);
+        if (n)
+            put_character(out, kc_str_sub(rest, 0, n), c, escapes);
+        else
+            escapes->invalid(out, (unsigned char)rest.p[0]);
+        rest = kc_str_sub(rest, n ? n : 1, rest.n);
+    }
+    if (left_out)
+        kc_buf_printf(out, "… (%zu more bytes)", left_out);
+}
+
+void kc__log_put_time(kc_buf *out, int64_t wall)
+{
+    int64_t ms = wall / KC_MILLISECOND - (wall % KC_MILLISECOND < 0);
+    int64_t fraction = ((ms % 1000) + 1000) % 1000;
+    time_t seconds = (time_t)((ms - fraction) / 1000);
+    struct tm utc;
+    gmtime_r(&seconds, &utc);
+    kc_buf_printf(out, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", utc.tm_year + 1900, utc.tm_mon + 1,
+                  utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, (int)fraction);
+}
+
+/* value / unit, as a decimal without trailing zeros; the unit is a power of ten. */
+static void put_fraction(kc_buf *out, uint64_t value, uint64_t unit, const char *suffix)
+{
+    kc_buf_printf(out, "%llu", (unsigned long long)(value / unit));
+    uint64_t rest = value % unit;
+    if (rest)
+        kc_buf_putc(out, '.');
+    for (uint64_t digit = unit / 10; rest; rest %= digit, digit /= 10)
+        kc_buf_putc(out, (char)('0' + rest / digit));
+    kc_buf_puts(out, suffix);
+}
+
+void kc__log_put_duration(kc_buf *out, int64_t ns)
+{
+    uint64_t left = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    if (ns < 0)
+        kc_buf_putc(out, '-');
+    if (left && left < KC_SECOND) {
+        uint64_t unit = left < KC_MICROSECOND ? 1 : left < KC_MILLISECOND ? 1000 : 1000000;
+        put_fraction(out, left, unit, unit == 1 ? "ns" : unit == 1000 ? "µs" : "ms");
+        return;
+    }
+    uint64_t hours = left / KC_HOUR, minutes = left % KC_HOUR / KC_MINUTE;
+    if (hours)
+        kc_buf_printf(out, "%lluh", (unsigned long long)hours);
+    if (hours || minutes)
+        kc_buf_printf(out, "%llum", (unsigned long long)minutes);
+    put_fraction(out, left % KC_MINUTE, KC_SECOND, "s");
+}
+
+const char *kc__log_level_text(kc_log_level level)
+{
+    static const char *const texts[] = {"error", "warn", "info", "debug"};
+    return texts[level - KC_LOG_ERROR];
+}
