@@ -48,7 +48,8 @@ typedef KC_VEC(const kc_value *) kc_values;
 
 static inline void kc_values_done(kc_values *values)
 {
-    kc_vec_done(values);
+    if (values)
+        kc_vec_done(values);
 }
 
 /* opts may be NULL. NULL on error (KC_BAD_REQUEST). The caller frees the result. */

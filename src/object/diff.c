@@ -165,6 +165,8 @@ static void compare(walk *w, const kc_value *before, const kc_value *after)
 
 void kc_diff_done(kc_diff *diff)
 {
+    if (!diff)
+        return;
     kc_vec_done(&diff->changes);
     kc_arena_done(&diff->arena);
     diff->more = false;

@@ -108,7 +108,7 @@ static int eval_field(eval *e, const kc__jp_node *node, const kc_values *in, kc_
     return 0;
 }
 
-/* From where to where a slice goes in an array of n items. False when that is nowhere. */
+/* From where to where a slice goes in an array of n items; the same place for an empty one. */
 static int slice_bounds(eval *e, const kc__jp_node *node, int64_t n, int64_t *ret_from,
                         int64_t *ret_to)
 {

@@ -365,8 +365,7 @@ static int slice_number(parser *p, kc_str text, int64_t *ret, bool *ret_has)
 
 static int parse_slice(parser *p, kc__jp_list *list, kc_str text)
 {
-    kc_str numbers[3] = {take_number(&(kc_str){text.p, text.n})};
-    kc_str left = kc_str_sub(text, numbers[0].n, text.n);
+    kc_str left = text, numbers[3] = {take_number(&left)};
     size_t n = 1;
     for (; n < 3 && left.n && left.p[0] == ':'; n++) {
         left = kc_str_sub(left, 1, left.n);
