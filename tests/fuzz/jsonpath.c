@@ -15,10 +15,8 @@ static const char document[] =
 
 static void evaluate(const kc_jsonpath *path, const kc_value *root, bool allow_missing)
 {
-    kc_jsonpath_opts opts = {.allow_missing = allow_missing,
-                             .max_steps = 20000,
-                             .max_results = 2000,
-                             .max_bytes = 100000};
+    kc_jsonpath_opts opts = {
+        .allow_missing = allow_missing, .max_steps = 4000, .max_results = 500, .max_bytes = 20000};
     kc_scoped(kc_error) err = {0};
     kc_scoped(kc_buf) out = {0};
     kc_scoped(kc_values) values = {0};
