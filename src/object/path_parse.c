@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * path_parse.c: text to the steps of a path.
+ *
+ *     path  = [ "." ] [ first ] { step }
+ *     first = name | bracket
+ *     step  = "." name | bracket
+ *     bracket = "[" digits "]" | "['" … "']" | '["' … '"]'
+ *
+ * A name ends at a dot or a bracket. What could be a slip is refused with the way to write it: an
+ * empty name, a quote or a closing bracket in a bare name, a star (which belongs to JSONPath).
+ */
+#include "object/path_internal.h"
+
+void kc__path_parser_done(kc__path_parser *parser)
+{
+    kc_arena_done(&parser->arena);
+    kc_vec_done(&parser->steps);
+}
+
+static bool at_end(const kc__path_parser *p)
+{
+    return p->at == p->text.n;
+}
+
+/* The current byte; NUL at the end, which no rule accepts. */
+static char now(const kc__path_parser *p)
+{
+    return at_end(p) ? '\0' : p->text.p[p->at];
+}
+
+static bool skip(kc__path_parser *p, char c)
+{
+    bool there = !at_end(p) && now(p) == c;
+    p->at += there;
+    return there;
+}
+
+static int fail(const kc__path_parser *p, const char *why, kc_error *err)
+{
+    return kc_error_set(err, KC_BAD_REQUEST, "at character %zu: %s", p->at + 1, why);
+}
+
+static int push(kc__path_parser *p, kc_path_step step, kc_error *err)
+{
+    if (p->steps.n == KC_PATH_MAX_STEPS)
+        return kc_error_set(err, KC_BAD_REQUEST, "a path may have at most %zu steps",
+                            KC_PATH_MAX_STEPS);
+    kc_vec_push(&p->steps, step);
+    return 0;
+}
+
+static int push_name(kc__path_parser *p, const kc_buf *name, kc_error *err)
+{
+    /* Never NULL, not even for an empty name: that is what tells a name from an index. */
+    char *copy = kc_arena_strndup(&p->arena, name->n ? name->p : "", name->n);
+    return push(p, (kc_path_step){.name = kc_str_of(copy, name->n)}, err);
+}
+
+/* What may not stand in a bare name, or NULL. */
+static const char *not_bare(unsigned char c)
+{
+    if (c == ']' || c == '\'' || c == '"')
+        return "a name with quotes or brackets must be quoted: ['…']";
+    if (c == '*')
+        return "a path names one value and has no wildcards; a name with a star must be quoted: "
+               "['*']";
+    if (c <= ' ' || c == 0x7f)
+        return "a name with spaces or control characters must be quoted: ['…']";
+    return NULL;
+}
+
+static int parse_bare(kc__path_parser *p, kc_error *err)
+{
+    kc_scoped(kc_buf) name = {0};
+    while (!at_end(p) && now(p) != '.' && now(p) != '[') {
+        bool escaped = skip(p, '\\');
+        if (escaped && at_end(p))
+            return fail(p, "a character must follow the backslash", err);
+        const char *why = escaped ? NULL : not_bare((unsigned char)now(p));
+        if (why)
+            return fail(p, why, err);
+        kc_buf_putc(&name, now(p));
+        p->at++;
+    }
+    if (!name.n)
+        return fail(p, "a name was expected", err);
+    return push_name(p, &name, err);
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static void put_utf8(kc_buf *out, unsigned c)
+{
+    if (c < 0x80) {
+        kc_buf_putc(out, (char)c);
+    } else if (c < 0x800) {
+        kc_buf_putc(out, (char)(0xC0 | c >> 6));
+        kc_buf_putc(out, (char)(0x80 | (c & 0x3F)));
+    } else {
+        kc_buf_putc(out, (char)(0xE0 | c >> 12));
+        kc_buf_putc(out, (char)(0x80 | (c >> 6 & 0x3F)));
+        kc_buf_putc(out, (char)(0x80 | (c & 0x3F)));
+    }
+}
+
+/* The four digits of \uXXXX. Characters beyond them can stand as they are, so surrogates are
+ * refused. */
+static int parse_unicode(kc__path_parser *p, kc_buf *name, kc_error *err)
+{
+    unsigned c = 0;
+    for (int i = 0; i < 4; i++, p->at++) {
+        int digit = hex_digit(now(p));
+        if (digit < 0)
+            return fail(p, "\\u needs four hexadecimal digits", err);
+        c = c * 16 + (unsigned)digit;
+    }
+    if (c == 0 || (c >= 0xD800 && c <= 0xDFFF))
+        return fail(p, "\\u may not stand for NUL or a surrogate", err);
+    put_utf8(name, c);
+    return 0;
+}
+
+static int parse_escape(kc__path_parser *p, kc_buf *name, kc_error *err)
+{
+    static const char from[] = "bfnrt'\"\\/", to[] = "\b\f\n\r\t'\"\\/";
+    if (skip(p, 'u'))
+        return parse_unicode(p, name, err);
+    const char *found = at_end(p) || !now(p) ? NULL : strchr(from, now(p));
+    if (!found)
+        return fail(p, "no such escape", err);
+    kc_buf_putc(name, to[found - from]);
+    p->at++;
+    return 0;
+}
+
+static int parse_quoted(kc__path_parser *p, char quote, kc_error *err)
+{
+    kc_scoped(kc_buf) name = {0};
+    while (!skip(p, quote)) {
+        if (at_end(p))
+            return fail(p, "the quote is not closed", err);
+        if (skip(p, '\\')) {
+            int failed = parse_escape(p, &name, err);
+            if (failed)
+                return failed;
+            continue;
+        }
+        kc_buf_putc(&name, now(p));
+        p->at++;
+    }
+    return push_name(p, &name, err);
+}
+
+static int parse_index(kc__path_parser *p, kc_error *err)
+{
+    size_t from = p->at;
+    uint64_t index;
+    while (now(p) >= '0' && now(p) <= '9')
+        p->at++;
+    if (p->at == from)
+        return fail(p, "an index or a quoted name was expected", err);
+    if (!kc_str_to_u64(kc_str_sub(p->text, from, p->at), &index) || index > UINT32_MAX)
+        return fail(p, "the index is too large", err);
+    return push(p, (kc_path_step){.index = (size_t)index}, err);
+}
+
+/* Behind the opening bracket. */
+static int parse_bracket(kc__path_parser *p, kc_error *err)
+{
+    int failed;
+    if (skip(p, '\''))
+        failed = parse_quoted(p, '\'', err);
+    else if (skip(p, '"'))
+        failed = parse_quoted(p, '"', err);
+    else
+        failed = parse_index(p, err);
+    if (!failed && !skip(p, ']'))
+        failed = fail(p, "']' was expected", err);
+    return failed;
+}
+
+int kc__path_parse(kc__path_parser *p, kc_error *err)
+{
+    int failed = 0;
+    if (p->text.n > KC_PATH_MAX_BYTES)
+        return kc_error_set(err, KC_BAD_REQUEST, "a path may have at most %zu bytes",
+                            KC_PATH_MAX_BYTES);
+    if (kc_str_find(p->text, '\0') >= 0)
+        return kc_error_set(err, KC_BAD_REQUEST, "a path may not hold NUL bytes");
+    if (skip(p, '.') && at_end(p))
+        return 0;
+    if (!at_end(p) && now(p) != '[')
+        failed = parse_bare(p, err);
+    while (!failed && !at_end(p)) {
+        if (skip(p, '['))
+            failed = parse_bracket(p, err);
+        else if (skip(p, '.'))
+            failed = parse_bare(p, err);
+        else
+            failed = fail(p, "'.' or '[' was expected", err);
+    }
+    return failed;
+}
