@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Canonical text must read back as the same requirements, in some order. */
+#include "fuzzing.h"
+
 #include "kc/field_selector.h"
-
-#include <assert.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static kc_str first_letter(kc_str field, void *user)
 {

@@ -3,11 +3,9 @@
  * The first line is a template, the rest the document; without a document a fixed one is used.
  * Evaluating must stay within its limits, and finding and printing must agree on success.
  */
+#include "fuzzing.h"
+
 #include "kc/jsonpath.h"
-
-#include <assert.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char document[] =
     "{\"kind\":\"List\",\"items\":[{\"n\":\"a\",\"v\":1,\"t\":{\"k\":[1,2,[3]]}},{\"n\":\"b\",\"v\""

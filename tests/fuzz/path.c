@@ -3,11 +3,9 @@
  * A path that is accepted must read back from its canonical text as the same path, and what is set
  * with it must be found with it.
  */
+#include "fuzzing.h"
+
 #include "kc/path.h"
-
-#include <assert.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,11 +4,9 @@
  * back as the same selector, and the walk over bytes must agree with the walk over a view. The rest
  * is tried as a LabelSelector too.
  */
+#include "fuzzing.h"
+
 #include "kc/selector.h"
-
-#include <assert.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_text(const kc_selector *selector)
 {
