@@ -60,7 +60,7 @@ static inline kc_str kc_str_sub(kc_str s, size_t from, size_t to)
 {
     to = KC_MIN(to, s.n);
     from = KC_MIN(from, to);
-    return (kc_str){s.p + from, to - from};
+    return (kc_str){s.p ? s.p + from : NULL, to - from};
 }
 
 /* Byte order; a prefix comes first. <0, 0 or >0. */
