@@ -183,6 +183,7 @@ static int read_text(sink *s, kc_str text, const kc_json_opts *opts, kc_error *e
     kc_scoped(kc_error) why = {0};
     size_t at = 0;
     opts = opts ? opts : &defaults;
+    text = text.p ? text : KC_STR("");
     size_t max_bytes = opts->max_bytes ? opts->max_bytes : KC_JSON_MAX_BYTES;
     if (text.n > max_bytes)
         return kc_error_set(err, KC_TOO_LARGE, "the text has %zu bytes: limit is %zu", text.n,

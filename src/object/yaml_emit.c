@@ -165,15 +165,29 @@ static enum style style_of(kc_str text, bool key)
     return a.edge || a.indicator ? SINGLE_QUOTED : PLAIN;
 }
 
-/* Short, and without any of YAML's line breaks. */
+/* Any of YAML's: LF, CR, NEL, LS and PS. */
+static bool is_break_at(kc_str text, size_t at)
+{
+    kc_str rest = kc_str_sub(text, at, text.n);
+    switch (rest.p[0]) {
+    case '\n':
+    case '\r': return true;
+    case '\xC2': return kc_str_starts(rest, KC_STR("\xC2\x85"));
+    case '\xE2':
+        return kc_str_starts(rest, KC_STR("\xE2\x80\xA8")) ||
+               kc_str_starts(rest, KC_STR("\xE2\x80\xA9"));
+    default: return false;
+    }
+}
+
 bool kc__yaml_is_simple_key(kc_str key)
 {
-    static const kc_str breaks[] = {KC_STR_INIT("\n"), KC_STR_INIT("\r"), KC_STR_INIT("\xC2\x85"),
-                                    KC_STR_INIT("\xE2\x80\xA8"), KC_STR_INIT("\xE2\x80\xA9")};
-    for (size_t i = 0; i < KC_COUNT(breaks); i++)
-        if (kc_str_contains(key, breaks[i]))
+    if (key.n > LONGEST_SIMPLE_KEY)
+        return false;
+    for (size_t i = 0; i < key.n; i++)
+        if (is_break_at(key, i))
             return false;
-    return key.n <= LONGEST_SIMPLE_KEY;
+    return true;
 }
 
 /* ---- The styles ---- */
@@ -189,18 +203,38 @@ static bool may_fold(const kc__yaml_emitter *e, kc_str text, size_t at, bool key
     return !key && e->column > WIDTH && at > 0 && at + 1 < text.n && text.p[at - 1] != ' ';
 }
 
+/* Where the run of characters at `at` ends that neither fold nor double. */
+static size_t run_end(kc_str text, size_t at)
+{
+    while (at < text.n && text.p[at] != ' ' && text.p[at] != '\'')
+        at++;
+    return at;
+}
+
+static void put_run(kc__yaml_emitter *e, kc_str run)
+{
+    kc_buf_append(e->out, run);
+    for (size_t i = 0; i < run.n; i++)
+        e->column += (run.p[i] & 0xC0) != 0x80;
+}
+
 /* Plain, or the inside of single quotes, where a quote is doubled. */
 static void put_folded(kc__yaml_emitter *e, kc_str text, bool key, bool quoted)
 {
-    for (size_t i = 0, n; i < text.n; i += n) {
-        n = length_at(text, i);
-        if (text.p[i] == ' ' && may_fold(e, text, i, key) && !is_space_at(text, i + 1)) {
+    for (size_t i = 0; i < text.n;) {
+        size_t end = run_end(text, i);
+        put_run(e, kc_str_sub(text, i, end));
+        e->indention = e->indention && end == i;
+        if (end == text.n)
+            return;
+        i = end + 1;
+        if (text.p[end] == ' ' && may_fold(e, text, end, key) && !is_space_at(text, i)) {
             kc__yaml_emit_indent(e);
             continue;
         }
-        if (quoted && text.p[i] == '\'')
+        if (quoted && text.p[end] == '\'')
             put_char(e, '\'');
-        put(e, kc_str_sub(text, i, i + n));
+        put_char(e, text.p[end]);
         e->indention = false;
     }
 }

@@ -141,7 +141,4 @@ void kc__yaml_emit_plain(kc__yaml_emitter *e, kc_str text);
 /* False when a key must be written as "? key". */
 bool kc__yaml_is_simple_key(kc_str key);
 
-/* Order of keys: <0, 0, >0. */
-int kc__yaml_key_cmp(kc_str a, kc_str b);
-
 #endif

@@ -16,49 +16,17 @@
 #include <stdio.h>
 
 static const struct word {
-    const char *text;
+    kc_str text;
     kc__yaml_scalar means;
 } words[] = {
-#define TRUE_WORD(text)         \
-    {                           \
-        text,                   \
-        {                       \
-            KC__YAML_BOOL,      \
-            {                   \
-                .boolean = true \
-            }                   \
-        }                       \
+#define WORD(text, ...)                \
+    {                                  \
+        KC_STR_INIT(text), __VA_ARGS__ \
     }
-#define FALSE_WORD(text)         \
-    {                            \
-        text,                    \
-        {                        \
-            KC__YAML_BOOL,       \
-            {                    \
-                .boolean = false \
-            }                    \
-        }                        \
-    }
-#define NULL_WORD(text)    \
-    {                      \
-        text,              \
-        {                  \
-            KC__YAML_NULL, \
-            {              \
-                0          \
-            }              \
-        }                  \
-    }
-#define FLOAT_WORD(text, is) \
-    {                        \
-        text,                \
-        {                    \
-            KC__YAML_FLOAT,  \
-            {                \
-                .f = is      \
-            }                \
-        }                    \
-    }
+#define TRUE_WORD(text)      WORD(text, {KC__YAML_BOOL, {.boolean = true}})
+#define FALSE_WORD(text)     WORD(text, {KC__YAML_BOOL, {.boolean = false}})
+#define NULL_WORD(text)      WORD(text, {KC__YAML_NULL, {0}})
+#define FLOAT_WORD(text, is) WORD(text, {KC__YAML_FLOAT, {.f = is}})
     TRUE_WORD("y"),
     TRUE_WORD("Y"),
     TRUE_WORD("yes"),
@@ -107,7 +75,7 @@ static const struct word *word_of(kc_str text)
     if (text.n > LONGEST_WORD)
         return NULL;
     for (size_t i = 0; i < KC_COUNT(words); i++)
-        if (kc_str_is(text, words[i].text))
+        if (kc_str_eq(text, words[i].text))
             return &words[i];
     return NULL;
 }

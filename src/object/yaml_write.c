@@ -65,7 +65,7 @@ static int sign_cmp(kc_str a, kc_str b, size_t at)
     return a.p[at] < b.p[at] ? -1 : 1;
 }
 
-int kc__yaml_key_cmp(kc_str a, kc_str b)
+static int key_cmp(kc_str a, kc_str b)
 {
     size_t at = 0, n = KC_MIN(a.n, b.n);
     while (at < n && a.p[at] == b.p[at])
@@ -85,9 +85,44 @@ typedef struct entry {
     const kc_value *value;
 } entry;
 
-static int entry_cmp(const void *a, const void *b)
+typedef KC_VEC(entry) entries;
+
+static int by_bytes(const void *a, const void *b)
 {
-    return kc__yaml_key_cmp(((const entry *)a)->key, ((const entry *)b)->key);
+    return kc_str_cmp(((const entry *)a)->key, ((const entry *)b)->key);
+}
+
+/* Merges the sorted runs from[0..middle) and from[middle..n). */
+static void merge_runs(const entry *from, size_t middle, size_t n, entry *to)
+{
+    size_t left = 0, right = middle;
+    for (size_t i = 0; i < n; i++) {
+        bool take_left =
+            right == n || (left < middle && key_cmp(from[left].key, from[right].key) <= 0);
+        to[i] = take_left ? from[left++] : from[right++];
+    }
+}
+
+/*
+ * The natural order has cycles (16 < 1e < 6i < 16), so what comes out depends on what goes in and
+ * on the way it is sorted, and qsort must not be trusted with it. Starting from the order of bytes,
+ * with a merge sort of our own, the same keys always come out the same.
+ */
+static void sort_entries(entries *list)
+{
+    kc_vec_sort(list, by_bytes);
+    entry *spare = kc_reallocarray(NULL, list->n, sizeof(entry));
+    for (size_t run = 1; run < list->n; run *= 2) {
+        for (size_t at = 0; at < list->n; at += 2 * run) {
+            size_t n = KC_MIN(2 * run, list->n - at);
+            merge_runs(list->items + at, KC_MIN(run, n), n, spare + at);
+        }
+        entry *sorted = spare;
+        spare = list->items;
+        list->items = sorted;
+    }
+    free(spare);
+    list->cap = list->n;
 }
 
 /* ---- Values ---- */
@@ -109,21 +144,21 @@ static void write_key(kc__yaml_emitter *e, kc_str key)
 
 static void write_mapping(kc__yaml_emitter *e, const kc_value *object)
 {
-    KC_VEC(entry) entries = {0};
+    entries list = {0};
     int before = e->indent;
-    kc_vec_reserve(&entries, kc_len(object));
+    kc_vec_reserve(&list, kc_len(object));
     kc_members (object, name, value)
-        kc_vec_push(&entries, (entry){name, value});
-    kc_vec_sort(&entries, entry_cmp);
+        kc_vec_push(&list, (entry){name, value});
+    sort_entries(&list);
 
     e->indent = before < 0 ? 0 : before + STEP;
-    kc_vec_each (&entries, item) {
+    kc_vec_each (&list, item) {
         kc__yaml_emit_indent(e);
         write_key(e, item->key);
         write_value(e, item->value, true);
     }
     e->indent = before;
-    kc_vec_done(&entries);
+    kc_vec_done(&list);
 }
 
 /* Under a key the items stand at the key's column. */
