@@ -29,8 +29,8 @@
 #include "kc/json.h"
 #include "kc/view.h"
 
-/* Bytes of JSON that anchors, aliases and merge keys of one text may copy. */
-#define KC_YAML_MAX_EXPANSION ((size_t)4 << 20)
+/* Bytes of JSON that anchors, aliases and merge keys of a text of n bytes may copy. */
+#define KC_YAML_MAX_EXPANSION(n) (((size_t)256 << 10) + 10 * (size_t)(n))
 /* Anchors in one document. */
 #define KC_YAML_MAX_ANCHORS 10000u
 /* Lines with a %TAG directive in one text. */

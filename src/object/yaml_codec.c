@@ -60,7 +60,7 @@ static int no_object(kc_str json, kc__yaml_mark at, kc_error *err)
 static int take_object(sink *s, kc_str json, kc__yaml_mark at, const kc_json_opts *opts,
                        kc_error *err)
 {
-    if (json.p[0] != '{')
+    if (kc_str_trim(json).p[0] != '{')
         return no_object(json, at, err);
     kc_object *object = kc_object_parse(json, opts, err);
     return object ? handed_over(s, s->each_object(object, s->user)) : error_code(err);

@@ -23,7 +23,8 @@
 enum {
     FREE_FLOW_DEPTH = 16, /* Levels of [ and { whose cost is not counted. */
 };
-#define FLOW_WORK ((uint64_t)32 << 20)
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+#define FLOW_WORK       ((uint64_t)32 << 20)
 
 struct kc__yaml_source {
     yaml_parser_t parser;
@@ -114,8 +115,10 @@ kc__yaml_source *kc__yaml_source_new(kc_str text, size_t from, kc_error *err)
     if (check_text(text, err) < 0)
         return NULL;
     kc__yaml_source *source = kc_new(kc__yaml_source);
-    source->text = kc_str_sub(text, from, text.n);
     source->start = mark_of(text, from);
+    if (from == 0 && kc_str_starts(text, KC_STR(BYTE_ORDER_MARK)))
+        from = strlen(BYTE_ORDER_MARK); /* libyaml skips it too, but counts a column for it. */
+    source->text = kc_str_sub(text, from, text.n);
     if (!yaml_parser_initialize(&source->parser)) {
         free(source);
         kc_error_set(err, KC_INTERNAL, "out of memory");

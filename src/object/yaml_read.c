@@ -6,8 +6,8 @@
  * collection, says where its next part goes. There is no tree. What needs looking back is text
  * again: the value of an anchor is kept as a copy of its JSON, an alias appends that copy, and an
  * object with merge keys is rewritten when it closes (yaml_merge.c). All three copy, and what they
- * may copy in one text is limited by KC_YAML_MAX_EXPANSION: that is what makes a bomb fizzle, and
- * what keeps nested anchors and merges from costing more than linear time.
+ * may copy is limited by KC_YAML_MAX_EXPANSION: that is what makes a bomb fizzle, and what keeps
+ * nested anchors and merges from costing more than linear time.
  *
  * Duplicate keys go into the text as they come. The JSON reader, which reads it next, finds them,
  * reports them with their paths and keeps the last.
@@ -44,7 +44,8 @@ struct kc__yaml_reader {
     kc_buf out;
     KC_VEC(frame) frames;
     KC_VEC(size_t) merges; /* Offsets, from the start of their frame, of merge keys. */
-    size_t copied;         /* Bytes copied for anchors, aliases and merges, in all documents. */
+    size_t max_copied;
+    size_t copied; /* Bytes copied for anchors, aliases and merges, in all documents. */
     kc_buf kept;
     kc_map anchors; /* Name to anchor, of the current document. */
     kc_arena arena; /* Of the anchors and their names. */
@@ -60,6 +61,7 @@ kc__yaml_reader *kc__yaml_reader_new(kc_str text, size_t from, const kc_json_opt
     kc__yaml_reader *reader = kc_new(kc__yaml_reader);
     unsigned depth = opts && opts->max_depth ? opts->max_depth : KC_JSON_MAX_DEPTH;
     reader->source = kc_take(source);
+    reader->max_copied = KC_YAML_MAX_EXPANSION(text.n);
     reader->max_depth = KC_MIN(depth, KC_JSON_MAX_DEPTH);
     reader->out.limit = KC_MAX(opts ? opts->max_bytes : 0, KC_JSON_MAX_BYTES);
     return reader;
@@ -90,11 +92,13 @@ static frame *top(kc__yaml_reader *r)
 static int may_copy(kc__yaml_reader *r, size_t n)
 {
     r->copied += n;
-    if (r->copied <= KC_YAML_MAX_EXPANSION)
+    if (r->copied <= r->max_copied)
         return 0;
-    return kc__yaml_fail(r->event.mark, r->err,
-                         "anchors, aliases and merge keys copy more than %zu bytes in all",
-                         KC_YAML_MAX_EXPANSION);
+    return kc__yaml_fail(
+        r->event.mark, r->err,
+        "anchors, aliases and merge keys copy more than %zu bytes, the limit for a "
+        "text of this size",
+        r->max_copied);
 }
 
 /* The anchor of the event, now open; NULL in *ret when it has none. */
