@@ -17,7 +17,6 @@
 #include "object/object_internal.h"
 #include "object/yaml_internal.h"
 
-#include <stdio.h>
 #include <yaml.h>
 
 enum {
@@ -142,9 +141,11 @@ kc__yaml_source *kc__yaml_source_free(kc__yaml_source *source)
 
 /* ---- Errors ---- */
 
-enum place { AT_PROBLEM, AT_CONTEXT };
+/* Where an error is said to be: where libyaml stopped, or where the thing it was in began. With
+ * AT_PROBLEM_SINCE the words end with the line of the latter. */
+enum place { AT_PROBLEM, AT_PROBLEM_SINCE, AT_CONTEXT };
 
-/* What libyaml says, and what it means. "%zu" is the line where the thing began. */
+/* What libyaml says, and what it means. */
 static const struct {
     const char *problem;
     enum place place;
@@ -158,21 +159,21 @@ static const struct {
      "a key is not allowed here; check the indentation"},
     {"block sequence entries are not allowed in this context", AT_PROBLEM,
      "a list item is not allowed here; put '- ' on a line of its own and check the indentation"},
-    {"did not find expected key", AT_PROBLEM,
-     "a key was expected; check the indentation of the object that starts on line %zu"},
-    {"did not find expected '-' indicator", AT_PROBLEM,
-     "a '- ' was expected; check the indentation of the list that starts on line %zu"},
-    {"did not find expected ',' or ']'", AT_PROBLEM,
-     "a ',' or a ']' was expected in the list that starts on line %zu"},
-    {"did not find expected ',' or '}'", AT_PROBLEM,
-     "a ',' or a '}' was expected in the object that starts on line %zu"},
+    {"did not find expected key", AT_PROBLEM_SINCE,
+     "a key was expected; check the indentation of the object that starts on line"},
+    {"did not find expected '-' indicator", AT_PROBLEM_SINCE,
+     "a '- ' was expected; check the indentation of the list that starts on line"},
+    {"did not find expected ',' or ']'", AT_PROBLEM_SINCE,
+     "a ',' or a ']' was expected in the list that starts on line"},
+    {"did not find expected ',' or '}'", AT_PROBLEM_SINCE,
+     "a ',' or a '}' was expected in the object that starts on line"},
     {"did not find expected node content", AT_PROBLEM, "a value was expected"},
     {"did not find expected <document start>", AT_PROBLEM,
      "a second document must start with '---'"},
-    {"found unexpected end of stream", AT_PROBLEM,
-     "the text ends, but the quote that opens on line %zu is not closed"},
-    {"found unexpected document indicator", AT_PROBLEM,
-     "the document ends, but the quote that opens on line %zu is not closed"},
+    {"found unexpected end of stream", AT_PROBLEM_SINCE,
+     "the text ends inside the quotes that open on line"},
+    {"found unexpected document indicator", AT_PROBLEM_SINCE,
+     "the document ends inside the quotes that open on line"},
     {"found a tab character that violates indentation", AT_PROBLEM,
      "a tab is used for indentation; use spaces"},
     {"found a tab character where an indentation space is expected", AT_PROBLEM,
@@ -186,7 +187,7 @@ static const struct {
      "the name of an anchor (&) or alias (*) is missing or has a wrong sign; quote text that "
      "starts with '&' or '*'"},
     {"found undefined tag handle", AT_PROBLEM,
-     "the tag uses a handle that no %%TAG line declares; quote text that starts with '!'"},
+     "the tag uses a handle that no %TAG line declares; quote text that starts with '!'"},
     {"found incompatible YAML document", AT_PROBLEM, "only YAML 1.1 and 1.2 can be read"},
 };
 
@@ -220,6 +221,25 @@ static int reader_error(const kc__yaml_source *source, kc_error *err)
                          parser->problem ? parser->problem : "the text cannot be read");
 }
 
+static int in_plain_words(const kc__yaml_source *source, const char *problem, kc_error *err)
+{
+    kc__yaml_mark at = mark_from(source, source->parser.problem_mark);
+    kc__yaml_mark context = mark_from(source, source->parser.context_mark);
+    if (strcmp(problem, "found character that cannot start any token") == 0)
+        return bad_start(source, at, err);
+    for (size_t i = 0; i < KC_COUNT(plain_words); i++) {
+        if (strcmp(problem, plain_words[i].problem) != 0)
+            continue;
+        switch (plain_words[i].place) {
+        case AT_PROBLEM: return kc__yaml_fail(at, err, "%s", plain_words[i].words);
+        case AT_CONTEXT: return kc__yaml_fail(context, err, "%s", plain_words[i].words);
+        case AT_PROBLEM_SINCE:
+            return kc__yaml_fail(at, err, "%s %zu", plain_words[i].words, context.line);
+        }
+    }
+    return kc__yaml_fail(at, err, "%s", problem);
+}
+
 static int parser_error(const kc__yaml_source *source, kc_error *err)
 {
     const yaml_parser_t *parser = &source->parser;
@@ -227,22 +247,7 @@ static int parser_error(const kc__yaml_source *source, kc_error *err)
         return kc_error_set(err, KC_INTERNAL, "out of memory");
     if (parser->error == YAML_READER_ERROR)
         return reader_error(source, err);
-    const char *problem = parser->problem ? parser->problem : "the text is not YAML";
-    kc__yaml_mark at = mark_from(source, parser->problem_mark);
-    kc__yaml_mark context = mark_from(source, parser->context_mark);
-    if (strcmp(problem, "found character that cannot start any token") == 0)
-        return bad_start(source, at, err);
-    for (size_t i = 0; i < KC_COUNT(plain_words); i++) {
-        if (strcmp(problem, plain_words[i].problem) != 0)
-            continue;
-        char words[160];
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        snprintf(words, sizeof(words), plain_words[i].words, context.line);
-#pragma GCC diagnostic pop
-        return kc__yaml_fail(plain_words[i].place == AT_CONTEXT ? context : at, err, "%s", words);
-    }
-    return kc__yaml_fail(at, err, "%s", problem);
+    return in_plain_words(source, parser->problem ? parser->problem : "the text is not YAML", err);
 }
 
 /* ---- Events ---- */

@@ -4,7 +4,7 @@
  *
  *     text ──▶ yaml_events.c ──▶ yaml_read.c ──▶ JSON text ──▶ yaml_codec.c ──▶ views, objects
  *              libyaml, guarded  anchors, merges               json.h's readers
- *                                  └─ yaml_scalar.c, yaml_merge.c
+ *                                 └─ yaml_scalar.c, yaml_number.c, yaml_merge.c
  *     value ──▶ yaml_write.c ──▶ yaml_emit.c ──▶ text
  *
  * Only yaml_events.c knows the parser.
@@ -57,7 +57,7 @@ KC_AUTO_DEFINE(kc__yaml_source, kc__yaml_source_free)
 /* Not to be called again after KC__YAML_STREAM_END or an error. */
 int kc__yaml_next(kc__yaml_source *source, kc__yaml_event *ret, kc_error *err);
 
-/* ---- Scalars (yaml_scalar.c) ---- */
+/* ---- Scalars (yaml_scalar.c, yaml_number.c) ---- */
 
 typedef enum kc__yaml_type {
     KC__YAML_STRING,
@@ -81,6 +81,9 @@ typedef struct kc__yaml_scalar {
     };
 } kc__yaml_scalar;
 
+/* The number in text that starts with a digit, a sign or a point; KC__YAML_STRING when it is none.
+ */
+kc__yaml_scalar kc__yaml_number(kc_str text);
 /* What text without quotes and tag means. */
 kc__yaml_scalar kc__yaml_resolve(kc_str text);
 /* What a scalar event means. Fails when the text does not fit its tag. */
