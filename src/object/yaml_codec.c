@@ -60,7 +60,7 @@ static int no_object(kc_str json, kc__yaml_mark at, kc_error *err)
 static int take_object(sink *s, kc_str json, kc__yaml_mark at, const kc_json_opts *opts,
                        kc_error *err)
 {
-    if (kc_str_trim(json).p[0] != '{')
+    if (json.p[0] != '{')
         return no_object(json, at, err);
     kc_object *object = kc_object_parse(json, opts, err);
     return object ? handed_over(s, s->each_object(object, s->user)) : error_code(err);
@@ -117,14 +117,29 @@ static int take_json(sink *s, kc_str json, const kc_json_opts *opts, kc_error *e
 
 /* The error of the JSON text at `from`, with its place in the whole: what stands before is made
  * blank. */
-static int error_in_place(sink *s, kc_str text, size_t from, const kc_json_opts *opts,
-                          kc_error *err)
+static int error_in_place(kc_str text, size_t from, const kc_json_opts *opts, kc_error *err)
 {
+    const kc_json_opts quiet = {.max_bytes = SIZE_MAX, .max_depth = opts->max_depth};
     kc_autofree char *copy = kc_str_dup(text);
+    size_t end = char_is(text, from, '{') ? object_end(text, from) : 0;
     for (size_t i = 0; i < from; i++)
         copy[i] = copy[i] == '\n' ? '\n' : ' ';
-    size_t end = object_end(text, from);
-    return take_json(s, kc_str_of(copy, end ? end : text.n), opts, err);
+    kc_auto(kc_object) *object = kc_object_parse(kc_str_of(copy, end ? end : text.n), &quiet, err);
+    if (object)
+        kc_error_set(err, KC_BAD_REQUEST, "the text is not JSON");
+    return error_code(err);
+}
+
+/* Where YAML goes on behind an object that ends at `at`: on the next line, if nothing else stands
+ * in this one. */
+static size_t next_line(kc_str text, size_t at)
+{
+    size_t next = skip_space(text, at);
+    if (next == text.n)
+        return next;
+    kc_str line = kc_str_sub(text, at, next);
+    ptrdiff_t line_break = kc_str_find(line, '\n');
+    return line_break < 0 ? next : at + (size_t)line_break + 1;
 }
 
 /*
@@ -144,13 +159,10 @@ static int read_json(sink *s, kc_str text, const kc_json_opts *opts, size_t *ret
             return result;
         if (result < 0)
             break;
-        *ret_at = at = skip_space(text, end);
+        *ret_at = next_line(text, end);
+        at = skip_space(text, end);
     }
-    if (s->taken > 1 && at < text.n) {
-        *ret_at = text.n;
-        return error_in_place(s, text, at, opts, err);
-    }
-    return 0;
+    return s->taken > 1 && at < text.n ? error_in_place(text, at, opts, err) : 0;
 }
 
 static bool looks_like_json(kc_str text)
@@ -196,7 +208,7 @@ static int read_text(sink *s, kc_str text, const kc_json_opts *opts, kc_error *e
     if (result == 0 || s->stopped)
         return result;
     if (why.reason == KC_BAD_REQUEST && !s->taken && looks_like_json(text))
-        return error_in_place(s, text, 0, opts, err);
+        return error_in_place(text, skip_space(text, 0), opts, err);
     return kc_error_move(err, &why);
 }
 

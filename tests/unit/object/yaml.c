@@ -135,6 +135,7 @@ static void json_objects_may_follow_each_other(void **state)
     (void)state;
     assert_decodes("{\"a\":1}{\"b\":\"}\"}\n\n {\"c\":[{}]}",
                    "{\"a\":1}\n{\"b\":\"}\"}\n{\"c\":[{}]}\n");
+    assert_stops("{\"a\":1}\n{\"b\":2}\n[] x", "{\"a\":1}\n{\"b\":2}\n", "line 3, column");
     assert_stops("{\"a\":1}\n{\"b\":2}\n{\"c\":,}\n", "{\"a\":1}\n{\"b\":2}\n", "line 3, column 6");
 }
 
@@ -142,6 +143,7 @@ static void yaml_may_follow_one_json_object(void **state)
 {
     (void)state;
     assert_decodes("{\"a\":1}\n---\nb: 2\n", "{\"a\":1}\n{\"b\":2}\n");
+    assert_decodes("{\"a\":1} \n  b: 2\n  c: 3\n", "{\"a\":1}\n{\"b\":2,\"c\":3}\n");
     assert_stops("{\"a\":1}\n---\nb: [\n", "{\"a\":1}\n", "line 4, column 1");
 }
 
