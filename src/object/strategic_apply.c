@@ -4,7 +4,7 @@
  *
  *     object    {"spec": {"replicas": 1, "paused": true, "ports": [{"port": 80}]}}
  *     patch     {"spec": {"replicas": 2, "paused": null, "ports": [{"port": 443}]}}
- *     result    {"spec": {"replicas": 2, "ports": [{"port": 80}, {"port": 443}]}}
+ *     result    {"spec": {"replicas": 2, "ports": [{"port": 443}, {"port": 80}]}}
  *
  * One object is merged in five steps:
  *
@@ -162,7 +162,7 @@ static kc_node *merge_containers(kc__smp *s, kc_node *old, const kc_value *value
     if (kc__smp_field(s, node, name, &field) < 0)
         return NULL;
     if (kc_type_of(value) == KC_ARRAY)
-        return kc__smp_list(s, old, value, name, &field);
+        return kc__smp_list(s, old, value, name, &field, NULL);
     if (field.replace)
         return kc_node_copy(s->edit, value);
     return kc__smp_object(s, old, value, field.object);

@@ -35,6 +35,10 @@ typedef struct kc__smp {
     kc_error *err;
 } kc__smp;
 
+/* Elements are known by keys: the text of their merge key's value, or of the element itself in a
+ * list of values, with a letter before it that tells types apart. */
+typedef KC_VEC(kc_str) kc__keys;
+
 /* What the schema says about a member. `node` may be NULL: then it knows none. */
 bool kc__smp_knows(kc__smp *s, const void *node, kc_str name, kc_patch_field *ret);
 /* The same, with an error when it knows none. */
@@ -44,17 +48,15 @@ bool kc__smp_directive_field(kc_str directive, const char *prefix, kc_str *ret);
 
 /* Apply. Each gives the merged node, which may be another than `old`; NULL on error. */
 kc_node *kc__smp_object(kc__smp *s, kc_node *old, const kc_value *patch, const void *node);
+/* `live`, if set, holds the keys of the old list and gets the live order that a $setElementOrder is
+ * to go by: new elements take the places that deleted ones leave at the end. */
 kc_node *kc__smp_list(kc__smp *s, kc_node *old, const kc_value *patch, kc_str name,
-                      const kc_patch_field *field);
+                      const kc_patch_field *field, kc__keys *live);
 /* A part of the patch that has no old value, without null members and without what holds "$patch";
  * NULL when nothing is left. */
 kc_node *kc__smp_adopt(kc__smp *s, const kc_value *value);
 /* Removes the values from the list. */
 int kc__smp_delete_values(kc__smp *s, kc_node *list, const kc_value *values);
-
-/* Elements are known by keys: the text of their merge key's value, or of the element itself in a
- * list of values, with a letter before it that tells types apart. */
-typedef KC_VEC(kc_str) kc__keys;
 
 /* What a list has as elements. Lists of lists and mixtures are errors. */
 typedef enum kc__smp_kind { KC__NO_ELEMENTS, KC__VALUES, KC__OBJECTS } kc__smp_kind;

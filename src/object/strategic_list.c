@@ -6,7 +6,7 @@
  *
  *     object    [{"name": "a", "v": 1}, {"name": "b"}, {"name": "c"}]
  *     patch     [{"name": "d"}, {"name": "a", "v": 2}, {"name": "b", "$patch": "delete"}]
- *     result    [{"name": "c"}, {"name": "d"}, {"name": "a", "v": 2}]
+ *     result    [{"name": "d"}, {"name": "a", "v": 2}, {"name": "c"}]
  *
  * First the patch is sorted into deletions, a possible replacement, and the rest. Then each of the
  * rest is merged into the element with its key or appended. At last the order is made
@@ -121,11 +121,11 @@ static int merge_element(kc__smp *s, merging *m, size_t at, const kc_value *elem
     return 0;
 }
 
-static int merge_elements(kc__smp *s, merging *m, const kc__keys *live, const parts *patch,
+static int merge_elements(kc__smp *s, merging *m, const kc__keys *kept, const parts *patch,
                           const void *node)
 {
     kc_scoped(kc_map) appended = {0}; /* To position + 1. */
-    kc__ranks ranks = kc__ranks_of(live);
+    kc__ranks ranks = kc__ranks_of(kept);
     int failed = 0;
     for (size_t i = 0; i < patch->plain.n && failed == 0; i++) {
         kc_str key = patch->plain_keys.items[i];
@@ -160,24 +160,39 @@ static int start(kc__smp *s, const kc_node *old, kc_str merge_key, parts *patch,
     return 0;
 }
 
+/*
+ * The live order for a $setElementOrder: that of the old elements which are left; where some were
+ * deleted, as many of the appended ones count as standing behind them. (Kubernetes' code gets there
+ * by writing new elements over the old list's end; its tests expect the result.)
+ */
+static void note_live(const merging *m, kc__keys *live)
+{
+    size_t n = KC_MIN(live->n, m->keys.n);
+    kc_vec_clear(live);
+    for (size_t i = 0; i < n; i++)
+        kc_vec_push(live, m->keys.items[i]);
+}
+
 static int merge_objects(kc__smp *s, kc_node *old, const kc_value *patch,
-                         const kc_patch_field *field)
+                         const kc_patch_field *field, kc__keys *live)
 {
     parts sorted = {0};
     merging m = {0};
-    kc__keys live = {0};
+    kc__keys kept = {0};
     int failed = sort_out(s, patch, field->merge_key, &sorted);
     if (failed == 0)
         failed = start(s, old, field->merge_key, &sorted, &m);
     kc_vec_each (&m.keys, key)
-        kc_vec_push(&live, *key);
+        kc_vec_push(&kept, *key);
     if (failed == 0)
-        failed = merge_elements(s, &m, &live, &sorted, field->element);
+        failed = merge_elements(s, &m, &kept, &sorted, field->element);
     if (failed == 0) {
-        kc__smp_arrange(&m.nodes, &m.keys, &sorted.plain_keys, &live);
+        if (live && !sorted.replace)
+            note_live(&m, live);
+        kc__smp_arrange(&m.nodes, &m.keys, &sorted.plain_keys, &kept);
         kc__list_fill(old, &m.nodes);
     }
-    kc_vec_done(&live);
+    kc_vec_done(&kept);
     merging_done(&m);
     parts_done(&sorted);
     return failed;
@@ -212,7 +227,7 @@ static int merge_values(kc__smp *s, kc_node *old, const kc_value *patch)
 }
 
 kc_node *kc__smp_list(kc__smp *s, kc_node *old, const kc_value *patch, kc_str name,
-                      const kc_patch_field *field)
+                      const kc_patch_field *field, kc__keys *live)
 {
     kc__smp_kind kind;
     if (!field->merge)
@@ -228,7 +243,7 @@ kc_node *kc__smp_list(kc__smp *s, kc_node *old, const kc_value *patch, kc_str na
                      KC_ARG(name));
         return NULL;
     }
-    return merge_objects(s, old, patch, field) < 0 ? NULL : old;
+    return merge_objects(s, old, patch, field, live) < 0 ? NULL : old;
 }
 
 int kc__smp_delete_values(kc__smp *s, kc_node *list, const kc_value *values)

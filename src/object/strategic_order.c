@@ -142,13 +142,13 @@ static int check_order(kc__smp *s, const ordering *o)
 }
 
 /* The list with the patch merged in, in whatever order. NULL on error. */
-static kc_node *merge_contents(kc__smp *s, const ordering *o)
+static kc_node *merge_contents(kc__smp *s, ordering *o)
 {
     if (!o->patch)
         return o->old;
     if (!o->old)
         return kc__smp_adopt(s, o->patch);
-    return kc__smp_list(s, o->old, o->patch, o->name, &o->field);
+    return kc__smp_list(s, o->old, o->patch, o->name, &o->field, &o->live);
 }
 
 static int merge_in_order(kc__smp *s, kc__fields *old, ordering *o)
