@@ -24,6 +24,9 @@
  *     and notices a changed order of values;
  *   - $setElementOrder for an empty list is no error, and what it does not name stays behind what
  *     it names.
+ *
+ * As there, directives deeper inside a part that is taken over as a whole (a new element, a
+ * replaced value) are not looked for, and stay in it.
  */
 #ifndef KC_STRATEGIC_PATCH_H
 #define KC_STRATEGIC_PATCH_H
@@ -45,10 +48,22 @@ typedef struct kc_patch_field {
 
 /*
  * Where strategies come from: any kind of schema that can answer one question. Nodes of the schema
- * are opaque here; a node stands for an object's description.
+ * are opaque here; a node describes an object. For a structural schema the answer is about
+ *
+ *     const kc_schema *of = kc_schema_property(node, name);
+ *     if (!of)
+ *         return false;
+ *     ret->object = of;
+ *     ret->element = kc_schema_items(of);
+ *     ret->merge = …, ret->merge_key = …
+ *     return true;
+ *
+ * For objects whose members are not described, answer true with `object` the node itself: they are
+ * then merged as a merge patch would, and lists in them replaced.
  */
 typedef struct kc_patch_schema {
-    /* About the member `name` of what `node` describes. False when it has none of this name. */
+    /* About the member `name` of what `node` describes, into *ret, which is zeroed. False when it
+     * has none of this name: then the member can be added, replaced and removed, not merged. */
     bool (*field)(const void *node, kc_str name, kc_patch_field *ret);
     const void *root; /* Describes the objects that are patched. */
 } kc_patch_schema;

@@ -61,7 +61,7 @@ static int read_kind(const kc_value *operation, kc__json_op_kind *ret, kc_error 
         }
     }
     return kc_error_set(err, KC_INVALID, "Unexpected kind: %.*s",
-                        KC_ARG(name.p ? name : KC_STR("unknown")));
+                        KC_ARG(kc__shown(name.p ? name : KC_STR("unknown"))));
 }
 
 static int read_pointer(const kc_value *operation, const char *kind, const char *name, kc_str *ret,
@@ -76,7 +76,7 @@ static int read_pointer(const kc_value *operation, const char *kind, const char 
     if (ret->n && ret->p[0] != '/')
         return kc_error_set(err, KC_INVALID,
                             "%s operation does not apply: %s must begin with '/': \"%.*s\"", kind,
-                            name, KC_ARG(*ret));
+                            name, KC_ARG(kc__shown(*ret)));
     return 0;
 }
 

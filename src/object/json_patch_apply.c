@@ -103,7 +103,7 @@ static int read_index(applier *a, kc_str token, int64_t *ret)
     if (!signs && kc_str_to_i64(digits, ret))
         return 0;
     return kc_error_set(a->err, KC_INVALID, "strconv.Atoi: parsing \"%.*s\": invalid syntax",
-                        KC_ARG(token));
+                        KC_ARG(kc__shown(token)));
 }
 
 /* A token as a position below `n`; negative ones count from the end. */
@@ -190,7 +190,7 @@ static int insert_element(applier *a, const place *p, kc_node *value)
         int64_t index;
         if (read_index(a, p->token, &index) < 0)
             return kc_error_wrap(a->err, "value was not a proper array index: '%.*s'",
-                                 KC_ARG(p->token));
+                                 KC_ARG(kc__shown(p->token)));
         int failed = read_position(a, p->token, at + 1, &at);
         if (failed < 0)
             return failed;
@@ -239,7 +239,7 @@ static int remove_at(applier *a, const place *p)
         return was_there ? 0
                          : kc_error_set(a->err, KC_INVALID,
                                         "Unable to remove nonexistent key: %.*s: missing value",
-                                        KC_ARG(p->token));
+                                        KC_ARG(kc__shown(p->token)));
     }
     size_t at;
     int failed = read_position(a, p->token, kc_node_len(p->container), &at);
@@ -325,11 +325,12 @@ static int apply_add(applier *a)
         return kc_error_set(
             a->err, KC_INVALID,
             "add operation does not apply: doc is missing path: \"%.*s\": missing value",
-            KC_ARG(a->op->path));
+            KC_ARG(kc__shown(a->op->path)));
     int failed = value_node(a, p.depth, &value);
     if (failed == 0)
         failed = add_at(a, &p, value);
-    return failed < 0 ? kc_error_wrap(a->err, "error in add for path: '%.*s'", KC_ARG(a->op->path))
+    return failed < 0 ? kc_error_wrap(a->err, "error in add for path: '%.*s'",
+                                      KC_ARG(kc__shown(a->op->path)))
                       : 0;
 }
 
@@ -340,9 +341,10 @@ static int apply_remove(applier *a)
         return kc_error_set(
             a->err, KC_INVALID,
             "remove operation does not apply: doc is missing path: \"%.*s\": missing value",
-            KC_ARG(a->op->path));
+            KC_ARG(kc__shown(a->op->path)));
     if (remove_at(a, &p) < 0)
-        return kc_error_wrap(a->err, "error in remove for path: '%.*s'", KC_ARG(a->op->path));
+        return kc_error_wrap(a->err, "error in remove for path: '%.*s'",
+                             KC_ARG(kc__shown(a->op->path)));
     return 0;
 }
 
@@ -354,15 +356,16 @@ static int apply_replace(applier *a)
         return kc_error_set(
             a->err, KC_INVALID,
             "replace operation does not apply: doc is missing path: %.*s: missing value",
-            KC_ARG(a->op->path));
+            KC_ARG(kc__shown(a->op->path)));
     int failed = value_node(a, p.depth, &value);
     if (failed < 0)
-        return kc_error_wrap(a->err, "error in replace for path: '%.*s'", KC_ARG(a->op->path));
+        return kc_error_wrap(a->err, "error in replace for path: '%.*s'",
+                             KC_ARG(kc__shown(a->op->path)));
     if (replace_at(a, &p, value) < 0)
         return kc_error_set(
             a->err, KC_INVALID,
             "replace operation does not apply: doc is missing key: %.*s: missing value",
-            KC_ARG(a->op->path));
+            KC_ARG(kc__shown(a->op->path)));
     return 0;
 }
 
@@ -374,9 +377,10 @@ static int take_from(applier *a, kc_node **ret)
         return kc_error_set(
             a->err, KC_INVALID,
             "move operation does not apply: doc is missing from path: %.*s: missing value",
-            KC_ARG(a->op->from));
+            KC_ARG(kc__shown(a->op->from)));
     if (get_at(a, &p, ret) < 0 || remove_at(a, &p) < 0)
-        return kc_error_wrap(a->err, "error in move for path: '%.*s'", KC_ARG(a->op->from));
+        return kc_error_wrap(a->err, "error in move for path: '%.*s'",
+                             KC_ARG(kc__shown(a->op->from)));
     return 0;
 }
 
@@ -392,11 +396,12 @@ static int apply_move(applier *a)
         return kc_error_set(
             a->err, KC_INVALID,
             "move operation does not apply: doc is missing destination path: %.*s: missing value",
-            KC_ARG(a->op->path));
+            KC_ARG(kc__shown(a->op->path)));
     failed = check_fits(a, value, p.depth, &bytes);
     if (failed == 0)
         failed = add_at(a, &p, value);
-    return failed < 0 ? kc_error_wrap(a->err, "error in move for path: '%.*s'", KC_ARG(a->op->path))
+    return failed < 0 ? kc_error_wrap(a->err, "error in move for path: '%.*s'",
+                                      KC_ARG(kc__shown(a->op->path)))
                       : 0;
 }
 
@@ -408,14 +413,15 @@ static int apply_copy(applier *a)
         return kc_error_set(
             a->err, KC_INVALID,
             "copy operation does not apply: doc is missing from path: %.*s: missing value",
-            KC_ARG(a->op->from));
+            KC_ARG(kc__shown(a->op->from)));
     if (get_at(a, &p, &value) < 0)
-        return kc_error_wrap(a->err, "error in copy for from: '%.*s'", KC_ARG(a->op->from));
+        return kc_error_wrap(a->err, "error in copy for from: '%.*s'",
+                             KC_ARG(kc__shown(a->op->from)));
     if (!find(a, a->op->path, &p))
         return kc_error_set(
             a->err, KC_INVALID,
             "copy operation does not apply: doc is missing destination path: %.*s: missing value",
-            KC_ARG(a->op->path));
+            KC_ARG(kc__shown(a->op->path)));
     int failed = check_copy(a, value, p.depth);
     if (failed < 0)
         return failed;
@@ -430,14 +436,15 @@ static int apply_test(applier *a)
     if (!find(a, a->op->path, &p))
         return kc_error_set(a->err, KC_INVALID,
                             "test operation does not apply: is missing path: %.*s: missing value",
-                            KC_ARG(a->op->path));
+                            KC_ARG(kc__shown(a->op->path)));
     if (get_at(a, &p, &value) < 0)
-        return kc_error_wrap(a->err, "error in test for path: '%.*s'", KC_ARG(a->op->path));
+        return kc_error_wrap(a->err, "error in test for path: '%.*s'",
+                             KC_ARG(kc__shown(a->op->path)));
     bool wants_null = kc_type_of(a->op->value) <= KC_NULL, is_null = kc_node_type(value) <= KC_NULL;
     if (wants_null ? is_null : !is_null && kc__same_node(value, a->op->value))
         return 0;
     return kc_error_set(a->err, KC_INVALID, "testing value %.*s failed: test failed",
-                        KC_ARG(a->op->path));
+                        KC_ARG(kc__shown(a->op->path)));
 }
 
 static int (*const kinds[])(applier *a) = {
@@ -447,8 +454,8 @@ static int (*const kinds[])(applier *a) = {
 
 static void applier_done(applier *a)
 {
-    kc_map_each (&a->visited, entry) {
-        visit *v = entry->value;
+    for (size_t i = 0; i < a->visited.used; i++) {
+        visit *v = a->visited.entries[i].value;
         kc__fields_done(&v->fields);
         kc__elements_done(&v->elements);
     }

@@ -29,6 +29,12 @@ typedef struct kc__json_op {
     const kc_value *value; /* NULL is null. */
 } kc__json_op;
 
+/* As much of a pointer as a message shows. */
+static inline kc_str kc__shown(kc_str pointer)
+{
+    return kc_str_sub(pointer, 0, 256);
+}
+
 struct kc_json_patch {
     kc_view *view; /* What the operations point into, if it is the patch's own. */
     size_t max_copy_bytes;

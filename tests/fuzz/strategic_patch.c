@@ -31,29 +31,31 @@ static bool equal(const kc_value *a, const kc_value *b)
     return kc_node_len(kc_edit_root(difference)) == 0;
 }
 
-/* The value that an element is known by, whatever the list's strategy. */
+/* The value that an element is known by, whatever the list's strategy; NULL when there is none. */
 static const kc_value *key_of(const kc_value *element)
 {
-    return kc_type_of(element) == KC_OBJECT ? kc_get(element, "n") : element;
+    const kc_value *key = kc_type_of(element) == KC_OBJECT ? kc_get(element, "n") : element;
+    return kc_type_of(key) < KC_ARRAY ? key : NULL;
 }
 
-static bool has_key_twice(const kc_value *list)
+/* Elements of one type, each with a key of its own. (Floats count as another type: it is enough.)
+ */
+static bool can_be_merged(const kc_value *list)
 {
-    if (kc_len(list) > 100)
-        return true;
     for (size_t i = 0; i < kc_len(list); i++) {
-        for (size_t j = 0; j < i; j++) {
-            const kc_value *a = key_of(kc_at(list, i)), *b = key_of(kc_at(list, j));
-            if (a && b && equal(a, b))
-                return true;
-        }
+        const kc_value *element = kc_at(list, i), *key = key_of(element);
+        if (!key || kc_type_of(element) != kc_type_of(kc_at(list, 0)) || i > 100)
+            return false;
+        for (size_t j = 0; j < i; j++)
+            if (equal(key, key_of(kc_at(list, j))))
+                return false;
     }
-    return false;
+    return true;
 }
 
 static bool is_plain(const kc_value *value)
 {
-    if (kc_type_of(value) == KC_NULL || has_key_twice(value))
+    if (kc_type_of(value) == KC_NULL || (kc_type_of(value) == KC_ARRAY && !can_be_merged(value)))
         return false;
     kc_items (value, item)
         if (!is_plain(item))
@@ -99,7 +101,7 @@ static void make3(const kc_value *original, const kc_value *modified, const kc_v
     if (!made)
         return;
     kc_auto(kc_view) *patch = kc_edit_view(made, NULL);
-    kc_auto(kc_view) *result = applied(current, kc_view_root(patch));
+    kc_view_free(applied(current, kc_view_root(patch)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -112,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!first || !second)
         return 0;
     const kc_value *a = kc_view_root(first), *b = kc_view_root(second);
-    kc_auto(kc_view) *result = applied(a, b);
+    kc_view_free(applied(a, b));
     check_made(kc_strategic_patch_make(a, b, &schema, NULL, NULL), a, b);
     check_made(kc_strategic_patch_make3(a, b, a, &schema, NULL, NULL), a, b);
     kc_auto(kc_view) *third = kc_view_parse(rest, NULL, NULL);
