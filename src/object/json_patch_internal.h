@@ -4,7 +4,9 @@
 #ifndef KC_JSON_PATCH_INTERNAL_H
 #define KC_JSON_PATCH_INTERNAL_H
 
+#include "kc/arena.h"
 #include "kc/json_patch.h"
+#include "kc/map.h"
 
 /* Kinds of operations: name, whether it has a "from". To add one, add a line here and a row to the
  * table in json_patch_apply.c. */
@@ -40,5 +42,34 @@ struct kc_json_patch {
     size_t max_copy_bytes;
     KC_VEC(kc__json_op) ops;
 };
+
+/* What one application works with. */
+typedef struct kc__applier {
+    kc_edit *edit;
+    const kc__json_op *op;
+    kc_map visited; /* Long containers, by the bytes of their node's address. */
+    kc_arena arena; /* Of visits. */
+    kc_buf token;   /* The unescaped token of the place that was found last. */
+    size_t copied, max_copy_bytes;
+    size_t steps_left;
+    kc_error *err;
+} kc__applier;
+
+/* Where an operation works. Good until the next one is found. */
+typedef struct kc__place {
+    kc_node *container; /* NULL: the whole document. */
+    kc_str token;
+    size_t depth; /* Tokens of the pointer. */
+} kc__place;
+
+/* False when there is no container for it. */
+bool kc__find_place(kc__applier *a, kc_str pointer, kc__place *ret);
+/* The value there. A member that is not there is NULL; an element must be there. */
+int kc__get_at(kc__applier *a, const kc__place *p, kc_node **ret);
+int kc__add_at(kc__applier *a, const kc__place *p, kc_node *value);
+int kc__replace_at(kc__applier *a, const kc__place *p, kc_node *value);
+/* Not of the whole document. */
+int kc__remove_at(kc__applier *a, const kc__place *p);
+void kc__applier_done(kc__applier *a);
 
 #endif
