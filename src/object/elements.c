@@ -36,8 +36,7 @@ static bool use_index(kc__elements *elements)
     if (kc_node_len(elements->array) <= KC__SHORT || ++elements->asked < KC__ASKED_OFTEN)
         return false;
     kc__nodes *run = kc_vec_add(&elements->runs);
-    kc_node_items(elements->array, item)
-    {
+    kc_node_items (elements->array, item) {
         if (run->n == RUN_AT_FIRST)
             run = kc_vec_add(&elements->runs);
         kc_vec_push(run, item);

@@ -28,9 +28,10 @@ static bool measure(kc__applier *a, const kc_node *node, size_t levels, size_t *
         return true;
     if (!levels)
         return false;
-    kc_node_items(node, item) if (!measure(a, item, levels - 1, bytes)) return false;
-    kc_node_members(node, name, value)
-    {
+    kc_node_items (node, item)
+        if (!measure(a, item, levels - 1, bytes))
+            return false;
+    kc_node_members (node, name, value) {
         *bytes += name.n + 3;
         if (!measure(a, value, levels - 1, bytes))
             return false;

@@ -16,7 +16,8 @@
 /* Removes null members of objects, at any depth. */
 static void drop_nulls(kc_node *node)
 {
-    kc_node_items(node, item) drop_nulls(item);
+    kc_node_items (node, item)
+        drop_nulls(item);
     if (kc_node_type(node) != KC_OBJECT)
         return;
     yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(node);

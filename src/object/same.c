@@ -130,9 +130,10 @@ static bool count_down(const kc_node *node, size_t *left)
     if (!*left)
         return false;
     --*left;
-    kc_node_items(node, item) if (!count_down(item, left)) return false;
-    kc_node_members(node, name, value)
-    {
+    kc_node_items (node, item)
+        if (!count_down(item, left))
+            return false;
+    kc_node_members (node, name, value) {
         (void)name;
         if (!*left || (--*left, !count_down(value, left)))
             return false;

@@ -106,7 +106,7 @@ int kc__smp_bad_format(kc__smp *s, const char *of_what);
 /* Make. */
 typedef enum kc__smp_want {
     KC__WANT_CHANGES = 1,  /* Additions and changes. */
-    KC__WANT_REMOVALS = 2, /* */
+    KC__WANT_REMOVALS = 2, /* Null, "$patch": "delete", $deleteFromPrimitiveList. */
     KC__WANT_ORDER = 4,    /* $setElementOrder. */
     KC__WANT_KEYS = 8,     /* $retainKeys, for this object. */
 } kc__smp_want;

@@ -86,7 +86,9 @@ int kc__smp_kind_of(kc__smp *s, const kc_node *nodes, const kc_value *values, kc
 {
     kc_type seen = KC_ABSENT;
     int failed = 0;
-    kc_node_items(nodes, node) if ((failed = add_type(s, &seen, kc_node_type(node)))) break;
+    kc_node_items (nodes, node)
+        if ((failed = add_type(s, &seen, kc_node_type(node))))
+            break;
     kc_items (values, value)
         if (failed || (failed = add_type(s, &seen, kc_type_of(value))))
             break;

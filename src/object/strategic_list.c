@@ -93,8 +93,7 @@ static int keep_old(kc__smp *s, const kc_node *old, kc_str merge_key, const part
 {
     kc__ranks deleted = kc__ranks_of(&patch->deleted);
     int failed = 0;
-    kc_node_items(old, node)
-    {
+    kc_node_items (old, node) {
         kc_str key;
         failed = kc__smp_key_of_node(s, node, merge_key, &key);
         if (failed < 0)
@@ -252,8 +251,7 @@ int kc__smp_delete_values(kc__smp *s, kc_node *list, const kc_value *values)
     kc__nodes kept = {0};
     int failed = kc__smp_keys(s, values, (kc_str){0}, &gone);
     kc__ranks ranks = kc__ranks_of(&gone);
-    kc_node_items(list, node)
-    {
+    kc_node_items (list, node) {
         kc_str key;
         if (failed == 0)
             failed = kc__smp_key_of_node(s, node, (kc_str){0}, &key);

@@ -87,7 +87,8 @@ kc__nodes kc__nodes_of(const kc_node *list)
 {
     kc__nodes nodes = {0};
     kc_vec_reserve(&nodes, kc_node_len(list));
-    kc_node_items(list, node) kc_vec_push(&nodes, node);
+    kc_node_items (list, node)
+        kc_vec_push(&nodes, node);
     return nodes;
 }
 
@@ -151,30 +152,44 @@ static kc_node *merge_contents(kc__smp *s, ordering *o)
     return kc__smp_list(s, o->old, o->patch, o->name, &o->field, &o->live);
 }
 
-static int merge_in_order(kc__smp *s, kc__fields *old, ordering *o)
+static int find_keys(kc__smp *s, ordering *o)
 {
-    kc__nodes live = kc__nodes_of(o->old), merged = {0};
-    kc__keys keys = {0};
     int failed = kc__smp_keys(s, o->order, o->field.merge_key, &o->wanted);
     if (failed == 0)
         failed = check_order(s, o);
-    if (failed == 0)
-        failed = kc__smp_keys_of_nodes(s, &live, o->field.merge_key, &o->live);
-    kc_node *list = failed == 0 ? merge_contents(s, o) : NULL;
-    if (list) {
-        merged = kc__nodes_of(list);
-        failed = kc__smp_keys_of_nodes(s, &merged, o->field.merge_key, &keys);
-    } else {
-        failed = failed < 0 ? failed : -(int)KC_BAD_REQUEST;
-    }
+    if (failed < 0)
+        return failed;
+    kc__nodes nodes = kc__nodes_of(o->old);
+    failed = kc__smp_keys_of_nodes(s, &nodes, o->field.merge_key, &o->live);
+    kc_vec_done(&nodes);
+    return failed;
+}
+
+static int arrange_list(kc__smp *s, kc_node *list, const ordering *o)
+{
+    kc__nodes nodes = kc__nodes_of(list);
+    kc__keys keys = {0};
+    int failed = kc__smp_keys_of_nodes(s, &nodes, o->field.merge_key, &keys);
     if (failed == 0) {
-        kc__smp_arrange(&merged, &keys, &o->wanted, &o->live);
-        kc__list_fill(list, &merged);
-        kc__fields_set(old, o->name, list);
+        kc__smp_arrange(&nodes, &keys, &o->wanted, &o->live);
+        kc__list_fill(list, &nodes);
     }
     kc_vec_done(&keys);
-    kc_vec_done(&merged);
-    kc_vec_done(&live);
+    kc_vec_done(&nodes);
+    return failed;
+}
+
+static int merge_in_order(kc__smp *s, kc__fields *old, ordering *o)
+{
+    int failed = find_keys(s, o);
+    if (failed < 0)
+        return failed;
+    kc_node *list = merge_contents(s, o);
+    if (!list)
+        return -(int)KC_BAD_REQUEST;
+    failed = arrange_list(s, list, o);
+    if (failed == 0)
+        kc__fields_set(old, o->name, list);
     return failed;
 }
 

@@ -424,8 +424,7 @@ static void ten_thousand_changes_of_a_long_array_are_quick_and_right(void **stat
     kc_node *list = kc_node_get(kc_edit_root(edit), KC_STR("l"));
     assert_int_equal(kc_node_len(list), p->n);
     int at = 0;
-    kc_node_items(list, item)
-    {
+    kc_node_items (list, item) {
         int64_t value;
         assert_true(kc_node_as_i64(item, &value));
         assert_int_equal(value, p->items[at++]);
