@@ -46,7 +46,7 @@ void kc__lookup_done(kc__lookup *lookup);
 /*
  * The members of an object of an edit, by name: found, set and removed in constant time once the
  * object is indexed. The ring of the object is kept up to date, and nobody else may change its
- * members meanwhile (their insides may change). (fields.c)
+ * members meanwhile (their insides may change). (node_fields.c)
  */
 typedef struct kc__field kc__field;
 
@@ -69,7 +69,7 @@ void kc__fields_done(kc__fields *fields);
 
 /*
  * The same for an array of an edit: found, inserted and removed by position in about the square
- * root of its length. Positions must exist. (elements.c)
+ * root of its length. Positions must exist. (node_elements.c)
  */
 typedef KC_VEC(kc_node *) kc__nodes;
 

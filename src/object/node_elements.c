@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elements.c: the elements of an array of an edit, found and changed by position without walking
+ * node_elements.c: the elements of an array of an edit, found and changed by position without walking
  * all of them.
  *
  * yyjson keeps elements in a ring, so position i is i steps away. The first few questions, and all

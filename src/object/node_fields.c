@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fields.c: the members of an object of an edit, found and changed by name in constant time.
+ * node_fields.c: the members of an object of an edit, found and changed by name in constant time.
  *
  * yyjson keeps the members of a mutable object in a ring of key and value nodes; the object points
  * to the last key. So finding one is a walk, and removing one needs the node before it:
