@@ -7,9 +7,9 @@
  *
  *     /spec/ports/0        container: the node at /spec/ports, token: 0
  *
- * Long containers that are visited often get an index (node_fields.c, node_elements.c), kept in `visited` by
- * the address of their node, which stays the same however the node is moved about. So ten thousand
- * operations on one long array do not walk it ten thousand times.
+ * Long containers that are visited often get an index (node_fields.c, node_elements.c), kept in
+ * `visited` by the address of their node, which stays the same however the node is moved about. So
+ * ten thousand operations on one long array do not walk it ten thousand times.
  */
 #include "object/json_patch_internal.h"
 #include "object/patch_internal.h"

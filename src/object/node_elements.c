@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_elements.c: the elements of an array of an edit, found and changed by position without walking
- * all of them.
+ * node_elements.c: the elements of an array of an edit, found and changed by position without
+ * walking all of them.
  *
  * yyjson keeps elements in a ring, so position i is i steps away. The first few questions, and all
  * to a short array, are answered by walking. Then the elements' addresses are put into runs of at
