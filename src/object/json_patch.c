@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_patch.c: reading a JSON patch: a list of operations becomes a list of kc__json_op, checked
+ * once, so that applying (json_patch_apply.c) finds only what depends on the document.
+ *
+ *     {"op": "add", "path": "/spec/ports/-", "value": {"port": 80}}
+ *
+ * A patch is not changed after it is read, so threads may share it.
+ */
+#include "object/json_patch_internal.h"
+
+enum { MOST_UNKNOWN = 100 };
+
+static const struct {
+    const char *name;
+    bool has_from;
+} kinds[] = {
+#define KIND_ROW(name, text, has_from) [KC__OP_##name] = {text, has_from},
+    KC__JSON_OPS(KIND_ROW)
+#undef KIND_ROW
+};
+
+kc_json_patch *kc_json_patch_free(kc_json_patch *patch)
+{
+    if (!patch)
+        return NULL;
+    kc_view_free(patch->view);
+    kc_vec_done(&patch->ops);
+    free(patch);
+    return NULL;
+}
+
+size_t kc_json_patch_len(const kc_json_patch *patch)
+{
+    return patch ? patch->ops.n : 0;
+}
+
+/* A member that must be a string if it is there; null counts as absent, and *ret is then empty
+ * with p == NULL. */
+static int read_string(const kc_value *operation, const char *name, kc_str *ret, kc_error *err)
+{
+    const kc_value *value = kc_get(operation, name);
+    kc_type type = kc_type_of(value);
+    if (type != KC_STRING && type != KC_NULL && type != KC_ABSENT)
+        return kc_error_set(err, KC_BAD_REQUEST, "%s must be a string, not of type %s", name,
+                            kc_type_name(type));
+    *ret = kc_as_str(value);
+    return 0;
+}
+
+static int read_kind(const kc_value *operation, kc__json_op_kind *ret, kc_error *err)
+{
+    kc_str name;
+    int failed = read_string(operation, "op", &name, err);
+    if (failed < 0)
+        return failed;
+    for (size_t i = 0; i < KC__N_OPS; i++) {
+        if (kc_str_is(name, kinds[i].name)) {
+            *ret = (kc__json_op_kind)i;
+            return 0;
+        }
+    }
+    return kc_error_set(err, KC_INVALID, "Unexpected kind: %.*s",
+                        KC_ARG(kc__shown(name.p ? name : KC_STR("unknown"))));
+}
+
+static int read_pointer(const kc_value *operation, const char *kind, const char *name, kc_str *ret,
+                        kc_error *err)
+{
+    int failed = read_string(operation, name, ret, err);
+    if (failed < 0)
+        return failed;
+    if (!ret->p)
+        return kc_error_set(err, KC_INVALID, "%s operation failed to decode %s: missing value",
+                            kind, name);
+    if (ret->n && ret->p[0] != '/')
+        return kc_error_set(err, KC_INVALID,
+                            "%s operation does not apply: %s must begin with '/': \"%.*s\"", kind,
+                            name, KC_ARG(kc__shown(*ret)));
+    return 0;
+}
+
+static int read_operation(const kc_value *operation, kc__json_op *op, kc_error *err)
+{
+    if (kc_type_of(operation) != KC_OBJECT)
+        return kc_error_set(err, KC_BAD_REQUEST, "it must be an object, not of type %s",
+                            kc_type_name(kc_type_of(operation)));
+    int failed = read_kind(operation, &op->kind, err);
+    if (failed < 0)
+        return failed;
+    const char *kind = kinds[op->kind].name;
+    failed = read_pointer(operation, kind, "path", &op->path, err);
+    if (failed == 0 && kinds[op->kind].has_from)
+        failed = read_pointer(operation, kind, "from", &op->from, err);
+    op->value = kc_get(operation, "value");
+    return failed;
+}
+
+static void report_unknown(const kc_value *operation, size_t index, kc_paths *unknown)
+{
+    kc_members (operation, name, value) {
+        (void)value;
+        if (!kc_str_is(name, "op") && !kc_str_is(name, "path") && !kc_str_is(name, "from") &&
+            !kc_str_is(name, "value") && unknown->n < MOST_UNKNOWN)
+            kc_vec_push(unknown, kc_asprintf("[%zu].%.*s", index, KC_ARG(name)));
+    }
+}
+
+static int read_operations(kc_json_patch *patch, const kc_value *operations, kc_paths *unknown,
+                           kc_error *err)
+{
+    kc_items (operations, operation) {
+        size_t index = patch->ops.n;
+        kc__json_op *op = kc_vec_add(&patch->ops);
+        if (read_operation(operation, op, err) < 0)
+            return kc_error_wrap(err, "operation %zu", index);
+        if (unknown)
+            report_unknown(operation, index, unknown);
+    }
+    return 0;
+}
+
+kc_json_patch *kc_json_patch_of(const kc_value *operations, const kc_json_patch_opts *opts,
+                                kc_error *err)
+{
+    static const kc_json_patch_opts defaults;
+    opts = opts ? opts : &defaults;
+    size_t most = opts->max_operations ? opts->max_operations : KC_JSON_PATCH_MAX_OPERATIONS;
+    kc_type type = kc_type_of(operations);
+    if (type != KC_ARRAY && type != KC_NULL) {
+        kc_error_set(err, KC_BAD_REQUEST,
+                     "a JSON patch must be a list of operations, not of type %s",
+                     kc_type_name(type));
+        return NULL;
+    }
+    if (kc_len(operations) > most) {
+        kc_error_set(err, KC_TOO_LARGE,
+                     "The allowed maximum operations in a JSON patch is %zu, got %zu", most,
+                     kc_len(operations));
+        return NULL;
+    }
+    kc_auto(kc_json_patch) *patch = kc_new(kc_json_patch);
+    patch->max_copy_bytes =
+        opts->max_copy_bytes ? opts->max_copy_bytes : KC_JSON_PATCH_MAX_COPY_BYTES;
+    if (read_operations(patch, operations, opts->unknown, err) < 0)
+        return NULL;
+    return kc_take(patch);
+}
+
+kc_json_patch *kc_json_patch_parse(kc_str json, const kc_json_patch_opts *opts, kc_error *err)
+{
+    kc_auto(kc_view) *view = kc_view_parse(json, opts ? &opts->json : NULL, err);
+    if (!view)
+        return NULL;
+    kc_json_patch *patch = kc_json_patch_of(kc_view_root(view), opts, err);
+    if (patch)
+        patch->view = kc_take(view);
+    return patch;
+}
