@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_cursor.c: walking over canonical JSON text.
+ *
+ * All that has to be known to step over a value of text that is known to be valid is where its
+ * strings end and how deep it is: a string ends at the first quote that no backslash precedes, a
+ * container at the bracket that closes it, anything else before the next ',', '}' or ']'. Strings
+ * are searched 16 bytes at a time where there are 16; nothing recurses, and nothing is read at or
+ * beyond `end`, whatever the text holds.
+ *
+ * Escapes are rare in what is looked up here, so every function has a way without them first.
+ */
+#include "object/json_cursor.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+kc__cursor kc__cursor_of(kc_str json)
+{
+    if (json.n < 2)
+        return (kc__cursor){0};
+    return (kc__cursor){json.p + 1, json.p + json.n - 1};
+}
+
+/* The first '"' or '\' at or after p; `end` when there is none. */
+static inline const char *quote_or_backslash(const char *p, const char *end)
+{
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    for (; end - p >= 16; p += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+        unsigned mask = (unsigned)_mm_movemask_epi8(
+            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+        if (mask)
+            return p + __builtin_ctz(mask);
+    }
+#endif
+    while (p < end && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
+
+/* From behind an opening quote to the closing one; `end` when it is missing. */
+static inline const char *closing_quote(const char *p, const char *end)
+{
+    for (;;) {
+        p = quote_or_backslash(p, end);
+        if (p == end || *p == '"')
+            return p;
+        p += end - p >= 2 ? 2 : 1;
+    }
+}
+
+static inline const char *after_string(const char *p, const char *end)
+{
+    p = closing_quote(p + 1, end);
+    return p < end ? p + 1 : end;
+}
+
+static const char *after_container(const char *p, const char *end)
+{
+    size_t depth = 0;
+    while (p < end) {
+        char c = *p;
+        if (c == '"') {
+            p = after_string(p, end);
+            continue;
+        }
+        p++;
+        if (c == '{' || c == '[')
+            depth++;
+        else if ((c == '}' || c == ']') && --depth == 0)
+            return p;
+    }
+    return end;
+}
+
+static inline const char *after_value(const char *p, const char *end)
+{
+    if (p < end && *p == '"')
+        return after_string(p, end);
+    if (p < end && (*p == '{' || *p == '['))
+        return after_container(p, end);
+    while (p < end && *p != ',' && *p != '}' && *p != ']')
+        p++;
+    return p;
+}
+
+static inline bool step(kc__cursor *c, kc_str *ret_value_raw)
+{
+    const char *value = c->at, *after = after_value(value, c->end);
+    if (after == value)
+        return false;
+    *ret_value_raw = kc_str_of(value, (size_t)(after - value));
+    c->at = after < c->end ? after + 1 : after;
+    return true;
+}
+
+bool kc__cursor_item(kc__cursor *c, kc_str *ret_value_raw)
+{
+    return step(c, ret_value_raw);
+}
+
+static inline bool next_member(kc__cursor *c, kc_str *ret_key_raw, kc_str *ret_value_raw)
+{
+    if (c->at >= c->end || *c->at != '"')
+        return false;
+    const char *key = c->at + 1, *quote = closing_quote(key, c->end);
+    if (c->end - quote < 3)
+        return false;
+    kc__cursor value = {quote + 2, c->end};
+    if (!step(&value, ret_value_raw))
+        return false;
+    *ret_key_raw = kc_str_of(key, (size_t)(quote - key));
+    c->at = value.at;
+    return true;
+}
+
+bool kc__cursor_member(kc__cursor *c, kc_str *ret_key_raw, kc_str *ret_value_raw)
+{
+    return next_member(c, ret_key_raw, ret_value_raw);
+}
+
+kc_str kc__cursor_find(kc_str json_object, kc_str name)
+{
+    kc__cursor c = kc__cursor_of(json_object);
+    kc_str key, value;
+    while (next_member(&c, &key, &value))
+        if (kc__raw_text_is(key, name))
+            return value;
+    return (kc_str){0};
+}
+
+static bool has_escape(kc_str raw)
+{
+    return raw.n && memchr(raw.p, '\\', raw.n);
+}
+
+static unsigned hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (unsigned)(c - '0');
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 0;
+}
+
+static unsigned hex4(const char *p)
+{
+    return hex_digit(p[0]) << 12 | hex_digit(p[1]) << 8 | hex_digit(p[2]) << 4 | hex_digit(p[3]);
+}
+
+static size_t put_utf8(unsigned code, char out[4])
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    size_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = n - 1; i > 0; i--, code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)((0xF00 >> n & 0xF0) | code);
+    return n;
+}
+
+/* Reads \uXXXX, both halves of a pair. Moves *at behind it. */
+static size_t unescape_unicode(kc_str raw, size_t *at, char out[4])
+{
+    const char *p = raw.p + *at;
+    size_t left = raw.n - *at;
+    if (left < 6) {
+        *at = raw.n;
+        return 0;
+    }
+    unsigned code = hex4(p + 2);
+    *at += 6;
+    if (code >= 0xD800 && code < 0xDC00 && left >= 12 && p[6] == '\\' && p[7] == 'u') {
+        code = 0x10000 + ((code - 0xD800) << 10 | (hex4(p + 8) & 0x3FF));
+        *at += 6;
+    }
+    return put_utf8(code, out);
+}
+
+/* The next character of raw text, as bytes; how many. Moves *at behind it. */
+static size_t next_bytes(kc_str raw, size_t *at, char out[4])
+{
+    static const char shorts[] = {
+        ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t'};
+    char c = raw.p[*at];
+    if (c != '\\' || raw.n - *at < 2) {
+        ++*at;
+        out[0] = c;
+        return 1;
+    }
+    c = raw.p[*at + 1];
+    if (c == 'u')
+        return unescape_unicode(raw, at, out);
+    *at += 2;
+    out[0] = (unsigned char)c < sizeof(shorts) && shorts[(unsigned char)c]
+                 ? shorts[(unsigned char)c]
+                 : c;
+    return 1;
+}
+
+static bool escaped_text_is(kc_str raw, kc_str text)
+{
+    size_t i = 0, matched = 0;
+    while (i < raw.n) {
+        char bytes[4];
+        size_t n = next_bytes(raw, &i, bytes);
+        if (n > text.n - matched || memcmp(text.p + matched, bytes, n) != 0)
+            return false;
+        matched += n;
+    }
+    return matched == text.n;
+}
+
+bool kc__raw_text_is(kc_str raw, kc_str text)
+{
+    if (raw.n == text.n)
+        return kc_str_eq(raw, text) ? !has_escape(raw) : false;
+    /* An escape takes more bytes than what it stands for. */
+    return raw.n > text.n && has_escape(raw) && escaped_text_is(raw, text);
+}
+
+bool kc__raw_string_is(kc_str raw, kc_str text)
+{
+    return kc__raw_is_string(raw) && kc__raw_text_is(kc__raw_inside(raw), text);
+}
+
+void kc__unescape_to(kc_buf *out, kc_str raw)
+{
+    while (raw.n) {
+        ptrdiff_t plain = kc_str_find(raw, '\\');
+        if (plain < 0) {
+            kc_buf_append(out, raw);
+            return;
+        }
+        size_t at = (size_t)plain;
+        char bytes[4];
+        kc_buf_append(out, kc_str_sub(raw, 0, at));
+        size_t n = next_bytes(raw, &at, bytes);
+        kc_buf_append(out, kc_str_of(bytes, n));
+        raw = kc_str_sub(raw, at, raw.n);
+    }
+}
+
+kc_str kc__unescape(kc_arena *arena, kc_str raw)
+{
+    if (!has_escape(raw))
+        return raw;
+    char *copy = kc_arena_alloc(arena, raw.n);
+    size_t n = 0;
+    for (size_t i = 0; i < raw.n;) {
+        char bytes[4];
+        size_t wrote = next_bytes(raw, &i, bytes);
+        memcpy(copy + n, bytes, wrote);
+        n += wrote;
+    }
+    return kc_str_of(copy, n);
+}
