@@ -72,6 +72,22 @@ static void a_member_is_found_by_its_plain_name(void **state)
     assert_str(kc__cursor_find(json, KC_STR("")), "");
 }
 
+static void what_only_looks_like_a_key_is_none(void **state)
+{
+    (void)state;
+    kc_str text = KC_STR("{\"x\\\"app\":\"1\",\"b\":\",\",\":c\":\"app\",\"d\":{\"inner\":\"2\"},"
+                         "\"e\":\"{\\\"in\\\":1}\",\"inner\":\"3\",\"last\":\"4\"}");
+    assert_str(kc__cursor_find(text, KC_STR("app")), "");
+    assert_str(kc__cursor_find(text, KC_STR("x\"app")), "\"1\"");
+    assert_str(kc__cursor_find(text, KC_STR(",")), "");
+    assert_str(kc__cursor_find(text, KC_STR(":c")), "\"app\"");
+    assert_str(kc__cursor_find(text, KC_STR("b\":\",\",\":c")), "");
+    assert_str(kc__cursor_find(text, KC_STR("in")), "");
+    assert_str(kc__cursor_find(text, KC_STR("inner")), "\"3\"");
+    assert_str(kc__cursor_find(text, KC_STR("last")), "\"4\"");
+    assert_str(kc__cursor_find(text, KC_STR("absent")), "");
+}
+
 static void raw_strings_compare_by_what_they_stand_for(void **state)
 {
     (void)state;
@@ -121,5 +137,6 @@ static void broken_text_is_never_read_beyond_its_end(void **state)
 
 TESTS(members_come_in_order_with_their_raw_text, items_come_in_order,
       nothing_is_in_an_empty_container_or_slice, long_strings_are_stepped_over,
-      a_member_is_found_by_its_plain_name, raw_strings_compare_by_what_they_stand_for,
-      unescaping_borrows_when_it_can, broken_text_is_never_read_beyond_its_end)
+      a_member_is_found_by_its_plain_name, what_only_looks_like_a_key_is_none,
+      raw_strings_compare_by_what_they_stand_for, unescaping_borrows_when_it_can,
+      broken_text_is_never_read_beyond_its_end)
