@@ -35,7 +35,7 @@ static const uint64_t most = UINT64_C(1) << 63;
 static int invalid(kc_str text, kc_error *err)
 {
     kc_scoped(kc_buf) quoted = {0};
-    kc__go_quote(&quoted, text);
+    kc__go_quote_bytes(&quoted, text);
     return kc_error_set(err, KC_BAD_REQUEST, "time: invalid duration %s", kc_buf_cstr(&quoted));
 }
 
@@ -43,8 +43,8 @@ static int wrong_unit(kc_str unit, kc_str text, kc_error *err)
 {
     kc_scoped(kc_buf) quoted_unit = {0};
     kc_scoped(kc_buf) quoted = {0};
-    kc__go_quote(&quoted_unit, unit);
-    kc__go_quote(&quoted, text);
+    kc__go_quote_bytes(&quoted_unit, unit);
+    kc__go_quote_bytes(&quoted, text);
     if (unit.n == 0)
         return kc_error_set(err, KC_BAD_REQUEST, "time: missing unit in duration %s",
                             kc_buf_cstr(&quoted));

@@ -203,7 +203,7 @@ static bool escaped_text_is(kc_str raw, kc_str text)
     while (i < raw.n) {
         char bytes[4];
         size_t n = next_bytes(raw, &i, bytes);
-        if (n > text.n - matched || memcmp(text.p + matched, bytes, n) != 0)
+        if (n > text.n - matched || (n && memcmp(text.p + matched, bytes, n) != 0))
             return false;
         matched += n;
     }
@@ -252,7 +252,7 @@ static inline unsigned bytes_that_are(__m128i bytes, char c)
  * two strings. */
 static bool is_plain(kc_str name)
 {
-    if (name.n == 0 || memchr(":,]}", name.p[0], 4))
+    if (memchr(":,]}", name.p[0], 4))
         return false;
     for (size_t i = 0; i < name.n; i++)
         if ((unsigned char)name.p[i] < ' ' || name.p[i] == '"' || name.p[i] == '\\')
@@ -302,7 +302,7 @@ kc_str kc__cursor_find(kc_str json_object, kc_str name)
 {
 #ifdef __SSE2__
     size_t at = 0;
-    if (json_object.n >= name.n + 2 + 16 + 1) {
+    if (name.n && json_object.n >= name.n + 2 + 16 + 1) {
         enum finding finding = scan_for(json_object, name, &at);
         kc__cursor c = {json_object.p + at, json_object.p + json_object.n - 1};
         kc_str value;

@@ -76,8 +76,8 @@ static int cannot_parse(reader *r, kc_str rest, const char *element)
 {
     kc_scoped(kc_buf) text = {0};
     kc_scoped(kc_buf) part = {0};
-    kc__go_quote(&text, r->text);
-    kc__go_quote(&part, rest);
+    kc__go_quote_bytes(&text, r->text);
+    kc__go_quote_bytes(&part, rest);
     return kc_error_set(r->err, KC_BAD_REQUEST,
                         "parsing time %s as \"%s\": cannot parse %s as \"%s\"", kc_buf_cstr(&text),
                         layout(r), kc_buf_cstr(&part), element);
@@ -86,7 +86,7 @@ static int cannot_parse(reader *r, kc_str rest, const char *element)
 static int wrong(reader *r, const char *what)
 {
     kc_scoped(kc_buf) text = {0};
-    kc__go_quote(&text, r->text);
+    kc__go_quote_bytes(&text, r->text);
     return kc_error_set(r->err, KC_BAD_REQUEST, "parsing time %s: %s", kc_buf_cstr(&text), what);
 }
 
@@ -211,7 +211,7 @@ static int read_moment(kc_str text, bool micro, moment *ret, kc_error *err)
     if (r.rest.n) {
         kc_scoped(kc_buf) what = {0};
         kc_buf_puts(&what, "extra text: ");
-        kc__go_quote(&what, r.rest);
+        kc__go_quote_bytes(&what, r.rest);
         return wrong(&r, kc_buf_cstr(&what));
     }
     if (r.day < 1 || r.day > days_in(r.month, r.year))
