@@ -41,10 +41,11 @@ static void add(kc_field_errors *errors, kc_field_error_type type, const char *f
     kc_buf_puts(&body, types[type].text);
     if (shows_value(type) && value_json.n)
         kc_buf_printf(&body, ": %.*s", KC_ARG(value_json));
-    if (*detail) {
-        kc_buf_puts(&body, ": ");
-        kc_buf_vprintf(&body, detail, args);
-    }
+    kc_scoped(kc_buf) said = {0};
+    if (detail)
+        kc_buf_vprintf(&said, detail, args);
+    if (said.n)
+        kc_buf_printf(&body, ": %.*s", KC_ARG(kc_buf_str(&said)));
     kc_vec_push(&errors->list,
                 (kc_field_error){.type = type,
                                  .field = kc_arena_strndup(&errors->arena, field, strlen(field)),
