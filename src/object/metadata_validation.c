@@ -215,15 +215,10 @@ void kc_validate_managed_fields(kc_field_errors *errors, const char *field,
     }
 }
 
-static void add_required(kc_field_errors *errors, const char *field, const char *detail)
-{
-    kc_field_errors_add(errors, KC_FIELD_REQUIRED, field, (kc_str){0}, *detail ? "%s" : "", detail);
-}
-
 static void check_namespace(kc_field_errors *errors, const char *field, bool namespaced, kc_str ns)
 {
     if (namespaced && ns.n == 0)
-        add_required(errors, field, "");
+        kc_field_errors_add(errors, KC_FIELD_REQUIRED, field, (kc_str){0}, "%s", "");
     else if (namespaced)
         kc_validate_name(errors, field, KC_NAME_DNS_LABEL, ns);
     else if (ns.n)
@@ -243,7 +238,8 @@ static void check_names(kc_field_errors *errors, kc_arena *arena, const char *pa
     if (name.n)
         kc_validate_name(errors, name_field, rules->name, name);
     else
-        add_required(errors, name_field, "name or generateName is required");
+        kc_field_errors_add(errors, KC_FIELD_REQUIRED, name_field, (kc_str){0},
+                            "name or generateName is required");
     check_namespace(errors, ns_field, rules->namespaced,
                     text_of(errors, ns_field, kc_get(metadata, "namespace")));
 }
