@@ -42,19 +42,21 @@ static inline const char *quote_or_backslash(const char *p, const char *end)
 }
 
 /* From behind an opening quote to the closing one; `end` when it is missing. */
-static inline const char *closing_quote(const char *p, const char *end)
+static inline const char *closing_quote(const char *p, const char *end, bool *escaped)
 {
     for (;;) {
         p = quote_or_backslash(p, end);
         if (p == end || *p == '"')
             return p;
+        *escaped = true;
         p += end - p >= 2 ? 2 : 1;
     }
 }
 
 static inline const char *after_string(const char *p, const char *end)
 {
-    p = closing_quote(p + 1, end);
+    bool escaped;
+    p = closing_quote(p + 1, end, &escaped);
     return p < end ? p + 1 : end;
 }
 
@@ -102,11 +104,13 @@ bool kc__cursor_item(kc__cursor *c, kc_str *ret_value_raw)
     return step(c, ret_value_raw);
 }
 
-static inline bool next_member(kc__cursor *c, kc_str *ret_key_raw, kc_str *ret_value_raw)
+/* Sets *escaped when the key has escapes. */
+static inline bool next_member(kc__cursor *c, kc_str *ret_key_raw, kc_str *ret_value_raw,
+                               bool *escaped)
 {
     if (c->at >= c->end || *c->at != '"')
         return false;
-    const char *key = c->at + 1, *quote = closing_quote(key, c->end);
+    const char *key = c->at + 1, *quote = closing_quote(key, c->end, escaped);
     if (c->end - quote < 3)
         return false;
     kc__cursor value = {quote + 2, c->end};
@@ -119,17 +123,8 @@ static inline bool next_member(kc__cursor *c, kc_str *ret_key_raw, kc_str *ret_v
 
 bool kc__cursor_member(kc__cursor *c, kc_str *ret_key_raw, kc_str *ret_value_raw)
 {
-    return next_member(c, ret_key_raw, ret_value_raw);
-}
-
-kc_str kc__cursor_find(kc_str json_object, kc_str name)
-{
-    kc__cursor c = kc__cursor_of(json_object);
-    kc_str key, value;
-    while (next_member(&c, &key, &value))
-        if (kc__raw_text_is(key, name))
-            return value;
-    return (kc_str){0};
+    bool escaped;
+    return next_member(c, ret_key_raw, ret_value_raw, &escaped);
 }
 
 static bool has_escape(kc_str raw)
@@ -208,7 +203,7 @@ static bool escaped_text_is(kc_str raw, kc_str text)
     while (i < raw.n) {
         char bytes[4];
         size_t n = next_bytes(raw, &i, bytes);
-        if (n > text.n - matched || memcmp(text.p + matched, bytes, n) != 0)
+        if (n > text.n - matched || (n && memcmp(text.p + matched, bytes, n) != 0))
             return false;
         matched += n;
     }
@@ -226,6 +221,98 @@ bool kc__raw_text_is(kc_str raw, kc_str text)
 bool kc__raw_string_is(kc_str raw, kc_str text)
 {
     return kc__raw_is_string(raw) && kc__raw_text_is(kc__raw_inside(raw), text);
+}
+
+/* The exact way: member by member. */
+static kc_str walk(kc_str json_object, kc_str name)
+{
+    kc__cursor c = kc__cursor_of(json_object);
+    kc_str key, value;
+    for (bool escaped = false; next_member(&c, &key, &value, &escaped); escaped = false)
+        if (escaped ? escaped_text_is(key, name) : kc_str_eq(key, name))
+            return value;
+    return (kc_str){0};
+}
+
+#ifdef __SSE2__
+enum finding { FOUND, NOT_THERE, NOT_SURE };
+
+static inline __m128i load16(const char *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+/* A bit for each of 16 bytes that is `c`. */
+static inline unsigned bytes_that_are(__m128i bytes, char c)
+{
+    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)));
+}
+
+/* True for names that stand in the text as they are and cannot be mistaken for what stands between
+ * two strings. */
+static bool is_plain(kc_str name)
+{
+    if (memchr(":,]}", name.p[0], 4))
+        return false;
+    for (size_t i = 0; i < name.n; i++)
+        if ((unsigned char)name.p[i] < ' ' || name.p[i] == '"' || name.p[i] == '\\')
+            return false;
+    return true;
+}
+
+static inline bool opens_key(const char *before_quote)
+{
+    return *before_quote == '{' || *before_quote == ',';
+}
+
+/*
+ * The fast way: looks at 16 places at a time for a quote, and name.n + 2 bytes on a colon, and then
+ * closer for '{"name":' or ',"name":'. For a plain name that is a key and nothing else: a quote
+ * inside a string has a backslash before it, a closing quote is followed by none of a plain name's
+ * first letters, and the second quote, followed by ':', can only close a key. The one doubt left is
+ * whether the key belongs to this object or to one inside it; an opening bracket anywhere before it
+ * makes that "not sure".
+ */
+static enum finding scan_for(kc_str json, kc_str name, size_t *ret_at)
+{
+    size_t to_colon = name.n + 2, last = json.n - to_colon - 16, at = 1;
+    unsigned brackets = 0;
+    for (;;) {
+        __m128i bytes = load16(json.p + at);
+        unsigned found =
+            bytes_that_are(bytes, '"') & bytes_that_are(load16(json.p + at + to_colon), ':');
+        /* '[' and '{' differ in one bit. */
+        brackets |= bytes_that_are(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), '{');
+        for (; found; found &= found - 1) {
+            size_t key = at + (unsigned)__builtin_ctz(found) + 1;
+            if (opens_key(json.p + key - 2) && json.p[key + name.n] == '"' &&
+                memcmp(json.p + key, name.p, name.n) == 0) {
+                *ret_at = key + name.n + 2;
+                return brackets || !is_plain(name) ? NOT_SURE : FOUND;
+            }
+        }
+        if (at == last)
+            return is_plain(name) ? NOT_THERE : NOT_SURE;
+        at = at + 16 < last ? at + 16 : last;
+    }
+}
+#endif
+
+kc_str kc__cursor_find(kc_str json_object, kc_str name)
+{
+#ifdef __SSE2__
+    size_t at = 0;
+    if (name.n && json_object.n >= name.n + 2 + 16 + 1) {
+        enum finding finding = scan_for(json_object, name, &at);
+        kc__cursor c = {json_object.p + at, json_object.p + json_object.n - 1};
+        kc_str value;
+        if (finding == NOT_THERE)
+            return (kc_str){0};
+        if (finding == FOUND && step(&c, &value))
+            return value;
+    }
+#endif
+    return walk(json_object, name);
 }
 
 void kc__unescape_to(kc_buf *out, kc_str raw)

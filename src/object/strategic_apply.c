@@ -182,9 +182,9 @@ static int merge_member(kc__smp *s, kc__fields *fields, kc_str name, const kc_va
     } else {
         new = kc__smp_adopt(s, value);
     }
-    if (new &&new != old)
+    if (new && new != old)
         kc__fields_set(fields, name, new);
-    else if (!new &&old)
+    else if (!new && old)
         kc__fields_remove(fields, name);
     return 0;
 }

@@ -6,9 +6,9 @@
  * Properties: what a patch leaves behind can be written and read again; a patch made of two
  * documents turns the first into the second.
  */
-#include "kc/json_patch.h"
+#include "fuzzing.h"
 
-#include <assert.h>
+#include "kc/json_patch.h"
 
 static kc_view *parse(kc_str text)
 {
@@ -45,8 +45,6 @@ static void make(const kc_value *from, const kc_value *to)
     kc_auto(kc_edit) *rest = kc_json_patch_make(kc_view_root(result), to);
     assert(kc_node_len(kc_edit_root(rest)) == 0);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

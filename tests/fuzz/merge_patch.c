@@ -6,10 +6,10 @@
  * null turns the first into the second, and so does a three-way patch where nobody else changed
  * anything.
  */
-#include "kc/merge_patch.h"
-#include "kc/json_patch.h"
+#include "fuzzing.h"
 
-#include <assert.h>
+#include "kc/json_patch.h"
+#include "kc/merge_patch.h"
 
 static bool has_null(const kc_value *value)
 {
@@ -57,8 +57,6 @@ static void check_made(kc_edit *made, const kc_value *from, const kc_value *to)
     if (!has_null(to))
         assert(equal(kc_view_root(result), to));
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,10 +7,10 @@
  * documents that a patch can tell apart (no nulls, no directives, no key twice in a list) turns the
  * first into the second, and so does a three-way patch where nobody else changed anything.
  */
-#include "kc/strategic_patch.h"
-#include "kc/json_patch.h"
+#include "fuzzing.h"
 
-#include <assert.h>
+#include "kc/json_patch.h"
+#include "kc/strategic_patch.h"
 
 static bool field(const void *node, kc_str name, kc_patch_field *ret)
 {
@@ -103,8 +103,6 @@ static void make3(const kc_value *original, const kc_value *modified, const kc_v
     kc_auto(kc_view) *patch = kc_edit_view(made, NULL);
     kc_view_free(applied(current, kc_view_root(patch)));
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,8 +4,10 @@
  * again, and must be written the same the second time. Text that is a JSON object must give what
  * the JSON reader gives.
  */
-#include "kc/yaml.h"
+#include "fuzzing.h"
+
 #include "kc/codec.h"
+#include "kc/yaml.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -81,7 +83,6 @@ static void compare_with_json(kc_str text)
         fail("is not what JSON reads", text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     /* A copy of its own, so that reading behind the end is seen. */

@@ -32,9 +32,10 @@ static inline bool pod_lookup(const void *node, kc_str name, kc_patch_field *ret
     return false;
 }
 
-#define POD_TYPE(fields)          \
-    {                             \
-        fields, KC_COUNT(fields), \
+#define POD_TYPE(fields)  \
+    {                     \
+        fields,           \
+        KC_COUNT(fields), \
     }
 #define MERGED_BY(key) .merge = true, .merge_key = KC_STR_INIT(key)
 

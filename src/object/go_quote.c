@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * go_quote.c: Go's two ways of quoting, and its idea of what is printable.
+ *
+ * The table holds the ranges of Unicode that are not printable: controls, spaces other than the
+ * ASCII one, formatting characters, private use. Code points that Unicode has not assigned yet
+ * count as printable here, as some of them will be one day.
+ */
+#include "object/go_quote.h"
+
+#include "object/object_internal.h"
+
+enum { MOST_SHOWN = 1024 };
+
+static const struct {
+    uint32_t first, last;
+} not_printable[] = {
+    {0x0, 0x1F},        {0x7F, 0xA0},          {0xAD, 0xAD},       {0x600, 0x605},
+    {0x61C, 0x61C},     {0x6DD, 0x6DD},        {0x70F, 0x70F},     {0x890, 0x891},
+    {0x8E2, 0x8E2},     {0x1680, 0x1680},      {0x180E, 0x180E},   {0x2000, 0x200F},
+    {0x2028, 0x202F},   {0x205F, 0x206F},      {0x3000, 0x3000},   {0xD800, 0xF8FF},
+    {0xFEFF, 0xFEFF},   {0xFFF0, 0xFFFB},      {0xFFFE, 0xFFFF},   {0x110BD, 0x110BD},
+    {0x110CD, 0x110CD}, {0x13430, 0x1343F},    {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A},
+    {0xE0000, 0xE00FF}, {0xE01F0, UINT32_MAX},
+};
+
+bool kc__is_printable(uint32_t code)
+{
+    for (size_t i = 0; i < KC_COUNT(not_printable) && not_printable[i].first <= code; i++)
+        if (code <= not_printable[i].last)
+            return false;
+    return true;
+}
+
+uint32_t kc__next_code(kc_str text, size_t *at)
+{
+    const unsigned char *p = (const unsigned char *)text.p + *at;
+    size_t n = kc__utf8_length(p, text.n - *at);
+    *at += n ? n : 1;
+    if (n == 0)
+        return UINT32_MAX;
+    uint32_t code = n == 1 ? p[0] : p[0] & (0xFFu >> (n + 1));
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | (p[i] & 0x3F);
+    return code;
+}
+
+void kc__go_quote_bytes(kc_buf *out, kc_str text)
+{
+    kc_buf_putc(out, '"');
+    for (size_t i = 0; i < KC_MIN(text.n, (size_t)MOST_SHOWN); i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c < ' ' || c >= 0x80)
+            kc_buf_printf(out, "\\x%02x", c);
+        else
+            kc_buf_printf(out, "%s%c", c == '"' || c == '\\' ? "\\" : "", c);
+    }
+    kc_buf_puts(out, text.n > MOST_SHOWN ? "...\"" : "\"");
+}
+
+static void escape(kc_buf *out, uint32_t code, unsigned char byte)
+{
+    static const char shorts[] = {['\a'] = 'a', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n',
+                                  ['\v'] = 'v', ['\f'] = 'f', ['\r'] = 'r'};
+    if (code < sizeof(shorts) && shorts[code])
+        kc_buf_printf(out, "\\%c", shorts[code]);
+    else if (code == UINT32_MAX || code < 0x80)
+        kc_buf_printf(out, "\\x%02x", byte);
+    else
+        kc_buf_printf(out, code < 0x10000 ? "\\u%04x" : "\\U%08x", code);
+}
+
+void kc__go_quote(kc_buf *out, kc_str text)
+{
+    size_t from = 0;
+    kc_buf_putc(out, '"');
+    for (size_t at = 0; at < text.n;) {
+        size_t start = at;
+        uint32_t code = kc__next_code(text, &at);
+        bool quoted = code == '"' || code == '\\';
+        if (kc__is_printable(code) && !quoted)
+            continue;
+        kc_buf_append(out, kc_str_sub(text, from, start));
+        from = at;
+        if (quoted)
+            kc_buf_printf(out, "\\%c", (char)code);
+        else
+            escape(out, code, (unsigned char)text.p[start]);
+    }
+    kc_buf_append(out, kc_str_sub(text, from, text.n));
+    kc_buf_putc(out, '"');
+}
