@@ -11,24 +11,12 @@
 
 enum { MOST = 1024 };
 
-typedef struct member {
-    kc_str name;
-    const kc_value *value;
-} member;
-
-static int by_name(const void *a, const void *b)
-{
-    return kc_str_cmp(((const member *)a)->name, ((const member *)b)->name);
-}
-
 static void put(kc_buf *out, const kc_value *value, size_t end);
 
 static void put_map(kc_buf *out, const kc_value *object, size_t end)
 {
-    KC_VEC(member) members = {0};
-    kc_members (object, name, value)
-        kc_vec_push(&members, (member){name, value});
-    kc_vec_sort(&members, by_name);
+    kc__member_list members = {0};
+    kc__members_sorted(object, &members);
     kc_buf_puts(out, "map[");
     kc_vec_each (&members, m) {
         if (out->n > end)
@@ -89,8 +77,8 @@ void kc__go_text_node(kc_buf *out, const kc_node *node)
 const char *kc__go_type(kc_type type)
 {
     static const char *const names[] = {
-        [KC_ABSENT] = "%!s(<nil>)",
-        [KC_NULL] = "%!s(<nil>)",
+        [KC_ABSENT] = "<nil>",
+        [KC_NULL] = "<nil>",
         [KC_BOOL] = "bool",
         [KC_INT] = "int64",
         [KC_FLOAT] = "float64",
@@ -99,26 +87,4 @@ const char *kc__go_type(kc_type type)
         [KC_OBJECT] = "map[string]interface {}",
     };
     return names[type];
-}
-
-/* The node at a path of names joined by dots, or NULL. */
-static const kc_node *node_at(const kc_node *node, kc_str path)
-{
-    while (node && path.p) {
-        kc_str name = kc_str_cut(&path, '.');
-        node = kc_node_get(node, name);
-    }
-    return node;
-}
-
-int kc__check_unchanged(const kc_node *patch, const char *const *unchanged, kc_error *err)
-{
-    for (; unchanged && *unchanged; unchanged++) {
-        if (!node_at(patch, kc_cstr(*unchanged)))
-            continue;
-        kc_scoped(kc_buf) text = {0};
-        kc__go_text_node(&text, patch);
-        return kc_error_set(err, KC_INVALID, "precondition failed for: %s", kc_buf_cstr(&text));
-    }
-    return 0;
 }

@@ -74,28 +74,28 @@ static void diff(maker *m, const kc_value *from, const kc_value *to);
 
 static void remove_members(maker *m, const kc_value *from, const kc_value *to)
 {
-    kc__lookup in_to = kc__lookup_of(to);
+    kc__members in_to = {.object = to};
     kc_members (from, name, value) {
         (void)value;
         if (is_full(m))
             break;
-        if (kc__lookup_get(&in_to, name))
+        if (kc__members_find(&in_to, name))
             continue;
         size_t before = enter_member(m, name);
         emit(m, "remove", NULL);
         leave(m, before);
     }
-    kc__lookup_done(&in_to);
+    kc__members_done(&in_to);
 }
 
 static void diff_objects(maker *m, const kc_value *from, const kc_value *to)
 {
     remove_members(m, from, to);
-    kc__lookup in_from = kc__lookup_of(from);
+    kc__members in_from = {.object = from};
     kc_members (to, name, value) {
         if (is_full(m))
             break;
-        const kc_value *old = kc__lookup_get(&in_from, name);
+        const kc_value *old = kc__members_find(&in_from, name);
         size_t before = enter_member(m, name);
         if (old)
             diff(m, old, value);
@@ -103,7 +103,7 @@ static void diff_objects(maker *m, const kc_value *from, const kc_value *to)
             emit(m, "add", value);
         leave(m, before);
     }
-    kc__lookup_done(&in_from);
+    kc__members_done(&in_from);
 }
 
 typedef KC_VEC(const kc_value *) values;
@@ -120,7 +120,7 @@ static values elements_of(const kc_value *array)
 static size_t equal_at_start(const values *a, const values *b)
 {
     size_t n = 0;
-    while (n < a->n && n < b->n && kc__same(a->items[n], b->items[n]))
+    while (n < a->n && n < b->n && kc_value_equal(a->items[n], b->items[n], NULL))
         n++;
     return n;
 }
@@ -129,7 +129,7 @@ static size_t equal_at_end(const values *a, const values *b, size_t start)
 {
     size_t n = 0;
     while (start + n < a->n && start + n < b->n &&
-           kc__same(a->items[a->n - 1 - n], b->items[b->n - 1 - n]))
+           kc_value_equal(a->items[a->n - 1 - n], b->items[b->n - 1 - n], NULL))
         n++;
     return n;
 }
@@ -178,7 +178,7 @@ static void diff(maker *m, const kc_value *from, const kc_value *to)
         diff_objects(m, from, to);
     else if (type == KC_ARRAY && kc_type_of(from) == KC_ARRAY)
         diff_arrays(m, from, to);
-    else if (!kc__same(from, to))
+    else if (!kc_value_equal(from, to, NULL))
         emit(m, "replace", to);
 }
 

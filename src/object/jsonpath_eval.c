@@ -9,6 +9,7 @@
  *
  * To add a node type: a row in the `evaluators` table.
  */
+#include "object/go_text.h"
 #include "object/jsonpath_internal.h"
 
 #include <inttypes.h>
@@ -77,22 +78,6 @@ static int give_all(eval *e, kc_values *out, const kc_values *values)
     return failed;
 }
 
-/* Types in the words of the messages people know. */
-static const char *go_type(const kc_value *value)
-{
-    static const char *const names[] = {
-        [KC_ABSENT] = "<nil>",
-        [KC_NULL] = "<nil>",
-        [KC_BOOL] = "bool",
-        [KC_INT] = "int64",
-        [KC_FLOAT] = "float64",
-        [KC_STRING] = "string",
-        [KC_ARRAY] = "[]interface {}",
-        [KC_OBJECT] = "map[string]interface {}",
-    };
-    return names[kc_type_of(value)];
-}
-
 static int eval_field(eval *e, const kc__jp_node *node, const kc_values *in, kc_values *out)
 {
     for (size_t i = 0; i < in->n; i++) {
@@ -157,7 +142,7 @@ static int eval_slice(eval *e, const kc__jp_node *node, const kc_values *in, kc_
         if (!failed && kc_type_of(array) == KC_NULL)
             continue;
         if (!failed && kc_type_of(array) != KC_ARRAY)
-            failed = fail(e, "%s is not array or slice", go_type(array));
+            failed = fail(e, "%s is not array or slice", kc__go_type(kc_type_of(array)));
         if (!failed)
             failed = slice_bounds(e, node, (int64_t)kc_len(array), &from, &to);
         if (failed)
@@ -286,8 +271,8 @@ static int eval_filter(eval *e, const kc__jp_node *node, const kc_values *in, kc
     for (size_t i = 0; i < in->n && !failed; i++) {
         failed = spend(e, 1);
         if (!failed && kc_type_of(in->items[i]) != KC_ARRAY)
-            failed =
-                fail(e, "%s is not array or slice and cannot be filtered", go_type(in->items[i]));
+            failed = fail(e, "%s is not array or slice and cannot be filtered",
+                          kc__go_type(kc_type_of(in->items[i])));
         kc_items (in->items[i], item)
             failed = failed ? failed : filter_item(e, node, item, out);
     }

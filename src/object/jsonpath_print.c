@@ -5,6 +5,7 @@
  * would read. Scripts compare this output, so it is followed to the letter.
  */
 #include "object/jsonpath_internal.h"
+#include "object/members.h"
 
 #include <stdio.h>
 
@@ -36,22 +37,10 @@ static void write_string(kc_buf *out, kc_str text)
     write_html_safe(out, kc_buf_str(&quoted));
 }
 
-typedef struct member {
-    kc_str name;
-    const kc_value *value;
-} member;
-
-static int by_name(const void *a, const void *b)
-{
-    return kc_str_cmp(((const member *)a)->name, ((const member *)b)->name);
-}
-
 static void write_object(kc_buf *out, const kc_value *object)
 {
-    KC_VEC(member) members = {0};
-    kc_members (object, name, value)
-        kc_vec_push(&members, (member){name, value});
-    kc_vec_sort(&members, by_name);
+    kc__member_list members = {0};
+    kc__members_sorted(object, &members);
     kc_buf_putc(out, '{');
     kc_vec_each (&members, m) {
         kc_buf_puts(out, m == members.items ? "" : ",");

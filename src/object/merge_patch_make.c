@@ -56,30 +56,30 @@ static kc_node *diff_member(maker *m, const kc_value *from, const kc_value *to)
         kc_node *part = diff(m, from, to);
         return kc_node_len(part) ? part : NULL;
     }
-    return kc__same(from, to) ? NULL : new_value(m, to);
+    return kc_value_equal(from, to, NULL) ? NULL : new_value(m, to);
 }
 
 static void add_removals(maker *m, kc_node *patch, const kc_value *from, const kc_value *to)
 {
-    kc__lookup in_to = kc__lookup_of(to);
+    kc__members in_to = {.object = to};
     kc_members (from, name, value) {
         (void)value;
-        if (!kc__lookup_get(&in_to, name))
+        if (!kc__members_find(&in_to, name))
             kc_node_add(m->edit, patch, name, kc_node_null(m->edit));
     }
-    kc__lookup_done(&in_to);
+    kc__members_done(&in_to);
 }
 
 static kc_node *diff(maker *m, const kc_value *from, const kc_value *to)
 {
     kc_node *patch = kc_node_object(m->edit);
-    kc__lookup in_from = kc__lookup_of(from);
+    kc__members in_from = {.object = from};
     kc_members (to, name, value) {
-        kc_node *part = diff_member(m, kc__lookup_get(&in_from, name), value);
+        kc_node *part = diff_member(m, kc__members_find(&in_from, name), value);
         if (part)
             kc_node_add(m->edit, patch, name, part);
     }
-    kc__lookup_done(&in_from);
+    kc__members_done(&in_from);
     if (m->want != CHANGES)
         add_removals(m, patch, from, to);
     return patch;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patch_internal.h: what the three kinds of patches share: equality of values, members and elements
- * found fast in long containers, and values as text for messages.
+ * patch_internal.h: what the three kinds of patches share: members and elements found fast in long
+ * containers of an edit, and nodes compared with values.
  */
 #ifndef KC_PATCH_INTERNAL_H
 #define KC_PATCH_INTERNAL_H
 
+#include "object/go_text.h"
+#include "object/members.h"
 #include "object/object_internal.h"
 
 #include "kc/arena.h"
+#include "kc/diff.h"
 #include "kc/map.h"
 
 /* Containers up to this length are walked; longer ones are indexed once they have been asked
@@ -21,27 +24,11 @@ static inline const kc_value *kc__scalar(const kc_node *node)
     return (const kc_value *)(const void *)node;
 }
 
-/* Equal in value: numbers by value, members in any order. (same.c) */
-bool kc__same(const kc_value *a, const kc_value *b);
-/* The same for a node; takes time in proportion to the value, however large the node is. */
+/* Equal in value, as kc_value_equal says; takes time in proportion to the value, however large the
+ * node is. (node_view.c) */
 bool kc__same_node(const kc_node *node, const kc_value *value);
 /* A node as a view of its own. The caller frees it. */
 kc_view *kc__view_of_node(const kc_node *node);
-
-/*
- * The members of an object of a view, by name. (same.c) Fastest when they are asked for in the
- * order they stand in.
- */
-typedef struct kc__lookup {
-    const kc_value *object;
-    kc_iter next; /* Behind the member that was found last. */
-    unsigned asked;
-    kc_map names; /* Empty until indexed. */
-} kc__lookup;
-
-kc__lookup kc__lookup_of(const kc_value *object);
-const kc_value *kc__lookup_get(kc__lookup *lookup, kc_str name);
-void kc__lookup_done(kc__lookup *lookup);
 
 /*
  * The members of an object of an edit, by name: found, set and removed in constant time once the
@@ -86,14 +73,8 @@ void kc__elements_remove(kc__elements *elements, size_t at);
 void kc__elements_replace(kc__elements *elements, size_t at, kc_node *value);
 void kc__elements_done(kc__elements *elements);
 
-/* Appends a value as Go's "%v" prints it, which messages of Kubernetes quote: "map[a:1 b:[x y]]".
- * Long text ends in "...". (go_text.c) */
-void kc__go_text(kc_buf *out, const kc_value *value);
-void kc__go_text_node(kc_buf *out, const kc_node *node);
-/* The name of a value's type in Go: "map[string]interface {}". */
-const char *kc__go_type(kc_type type);
-
-/* Fails with KC_INVALID when the patch mentions one of the members. May be NULL. (go_text.c) */
+/* Fails with KC_INVALID when the patch mentions one of the members. May be NULL.
+ * (patch_unchanged.c) */
 int kc__check_unchanged(const kc_node *patch, const char *const *unchanged, kc_error *err);
 
 #endif

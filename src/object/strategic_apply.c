@@ -190,16 +190,16 @@ static int merge_member(kc__smp *s, kc__fields *fields, kc_str name, const kc_va
 }
 
 /* True when step 3 has merged this member. */
-static bool is_ordered(kc__lookup *in_patch, kc_str name)
+static bool is_ordered(kc__members *in_patch, kc_str name)
 {
     kc_scoped(kc_buf) directive = {0};
     kc_buf_puts(&directive, KC__SET_ORDER "/");
     kc_buf_append(&directive, name);
-    return kc__lookup_get(in_patch, kc_buf_str(&directive));
+    return kc__members_find(in_patch, kc_buf_str(&directive));
 }
 
 static int merge_members(kc__smp *s, kc__fields *fields, const kc_value *patch,
-                         kc__lookup *in_patch, bool any_ordered, const void *node)
+                         kc__members *in_patch, bool any_ordered, const void *node)
 {
     kc_members (patch, name, value) {
         if (kc_str_is(name, KC__RETAIN_KEYS) || is_parallel_list(name) ||
@@ -248,14 +248,14 @@ kc_node *kc__smp_object(kc__smp *s, kc_node *old, const kc_value *patch, const v
     if (retain_keys(s, old, patch) < 0)
         return NULL;
     kc__fields fields = kc__fields_of(s->edit, old);
-    kc__lookup in_patch = kc__lookup_of(patch);
+    kc__members in_patch = {.object = patch};
     bool any_ordered = false;
     int failed = kc__smp_set_orders(s, &fields, patch, &in_patch, node, &any_ordered);
     if (failed == 0)
         failed = merge_members(s, &fields, patch, &in_patch, any_ordered, node);
     if (failed == 0)
         failed = delete_all_values(s, &fields, patch);
-    kc__lookup_done(&in_patch);
+    kc__members_done(&in_patch);
     kc__fields_done(&fields);
     return failed < 0 ? NULL : old;
 }

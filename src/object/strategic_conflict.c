@@ -18,7 +18,7 @@ static int objects(kc__smp *s, const kc_value *a, const kc_value *b, const void 
 static int directives(const kc_value *a, const kc_value *b)
 {
     const kc_value *in_a = kc_get(a, KC__PATCH), *in_b = kc_get(b, KC__PATCH);
-    return (in_a || in_b) && !(in_a && in_b && kc__same(in_a, in_b));
+    return (in_a || in_b) && !(in_a && in_b && kc_value_equal(in_a, in_b, NULL));
 }
 
 /* Elements with the same key must not conflict. */
@@ -102,7 +102,7 @@ static int members(kc__smp *s, kc_str name, const kc_value *a, const kc_value *b
     kc_patch_field field;
     kc_type type = kc_type_of(a);
     if (type != KC_OBJECT && type != KC_ARRAY)
-        return !kc__same(a, b);
+        return !kc_value_equal(a, b, NULL);
     if (type != kc_type_of(b))
         return 1;
     if (kc_str_starts(name, KC_STR(KC__DELETE_VALUES)) ||
@@ -120,17 +120,17 @@ static int members(kc__smp *s, kc_str name, const kc_value *a, const kc_value *b
 
 static int objects(kc__smp *s, const kc_value *a, const kc_value *b, const void *node)
 {
-    kc__lookup in_b = kc__lookup_of(b);
+    kc__members in_b = {.object = b};
     int found = 0;
     kc_members (a, name, value) {
-        const kc_value *other = kc__lookup_get(&in_b, name);
+        const kc_value *other = kc__members_find(&in_b, name);
         if (!other || kc_str_is(name, KC__PATCH) || kc_str_is(name, KC__RETAIN_KEYS))
             continue;
         found = members(s, name, value, other, node);
         if (found)
             break;
     }
-    kc__lookup_done(&in_b);
+    kc__members_done(&in_b);
     return found;
 }
 

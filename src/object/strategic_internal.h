@@ -95,7 +95,7 @@ void kc__smp_arrange(kc__nodes *nodes, const kc__keys *keys, const kc__keys *wan
                      const kc__keys *live);
 /* Carries out every $setElementOrder of a patch, together with the lists they are for. *ret_any
  * says whether there was one; the patch's members of those names are then done with. */
-int kc__smp_set_orders(kc__smp *s, kc__fields *old, const kc_value *patch, kc__lookup *in_patch,
+int kc__smp_set_orders(kc__smp *s, kc__fields *old, const kc_value *patch, kc__members *in_patch,
                        const void *node, bool *ret_any);
 
 /* Errors, in Kubernetes' words. Each returns negative. */

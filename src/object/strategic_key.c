@@ -18,8 +18,9 @@ enum { FEW = 8 };
 
 int kc__smp_bad_type(kc__smp *s, kc_type wanted, kc_type got)
 {
+    bool none = got == KC_NULL || got == KC_ABSENT;
     return kc_error_set(s->err, KC_BAD_REQUEST, "expected a %s, but received a %s",
-                        kc__go_type(wanted), kc__go_type(got));
+                        kc__go_type(wanted), none ? "%!s(<nil>)" : kc__go_type(got));
 }
 
 int kc__smp_no_merge_key(kc__smp *s, const kc_value *element, kc_str merge_key)

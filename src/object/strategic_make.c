@@ -25,7 +25,7 @@ static int diff_objects(kc__smp *s, kc_node *patch, kc_str name, const kc_value 
                         const kc_value *to, const kc_patch_field *field, unsigned want)
 {
     if (field->replace) {
-        if ((want & KC__WANT_CHANGES) && !kc__same(from, to))
+        if ((want & KC__WANT_CHANGES) && !kc_value_equal(from, to, NULL))
             kc_node_add(s->edit, patch, name, copy(s, to));
         return 0;
     }
@@ -44,7 +44,7 @@ static int diff_containers(kc__smp *s, kc_node *patch, kc_str name, const kc_val
 {
     kc_patch_field field;
     if (!kc__smp_knows(s, node, name, &field)) /* What did not change may be unknown. */
-        return kc__same(from, to) ? 0 : kc__smp_field(s, node, name, &field);
+        return kc_value_equal(from, to, NULL) ? 0 : kc__smp_field(s, node, name, &field);
     return kc_type_of(to) == KC_OBJECT ? diff_objects(s, patch, name, from, to, &field, want)
                                        : kc__smp_diff_list(s, patch, name, from, to, &field, want);
 }
@@ -54,7 +54,7 @@ static int diff_directive(kc__smp *s, kc_node *patch, const kc_value *from, cons
 {
     if (kc_type_of(from) != KC_STRING || kc_type_of(to) != KC_STRING)
         return kc_error_set(s->err, KC_BAD_REQUEST, "invalid value for special key: " KC__PATCH);
-    if (!kc__same(from, to))
+    if (!kc_value_equal(from, to, NULL))
         kc_node_add(s->edit, patch, KC_STR(KC__PATCH), copy(s, to));
     return 0;
 }
@@ -67,7 +67,7 @@ static int diff_member(kc__smp *s, kc_node *patch, kc_str name, const kc_value *
         return diff_directive(s, patch, from, to);
     if (kc_type_of(from) == type && (type == KC_OBJECT || type == KC_ARRAY))
         return diff_containers(s, patch, name, from, to, node, want);
-    if ((want & KC__WANT_CHANGES) && !(from && kc__same(from, to)))
+    if ((want & KC__WANT_CHANGES) && !(from && kc_value_equal(from, to, NULL)))
         kc_node_add(s->edit, patch, name, copy(s, to));
     return 0;
 }
@@ -77,15 +77,15 @@ static bool add_removals(kc__smp *s, kc_node *patch, const kc_value *from, const
                          unsigned want)
 {
     bool any = false;
-    kc__lookup in_to = kc__lookup_of(to);
+    kc__members in_to = {.object = to};
     kc_members (from, name, value) {
-        if (kc__lookup_get(&in_to, name))
+        if (kc__members_find(&in_to, name))
             continue;
         any = any || kc_type_of(value) != KC_NULL;
         if (want & KC__WANT_REMOVALS)
             kc_node_add(s->edit, patch, name, kc_node_null(s->edit));
     }
-    kc__lookup_done(&in_to);
+    kc__members_done(&in_to);
     return any;
 }
 
@@ -114,14 +114,14 @@ kc_node *kc__smp_diff(kc__smp *s, const kc_value *from, const kc_value *to, cons
                       unsigned want)
 {
     kc_node *patch = kc_node_object(s->edit);
-    kc__lookup in_from = kc__lookup_of(from);
+    kc__members in_from = {.object = from};
     int failed = 0;
     kc_members (to, name, value) {
-        failed = diff_member(s, patch, name, kc__lookup_get(&in_from, name), value, node, want);
+        failed = diff_member(s, patch, name, kc__members_find(&in_from, name), value, node, want);
         if (failed < 0)
             break;
     }
-    kc__lookup_done(&in_from);
+    kc__members_done(&in_from);
     if (failed < 0)
         return NULL;
     bool any_removed = add_removals(s, patch, from, to, want);

@@ -235,7 +235,7 @@ int kc__smp_diff_list(kc__smp *s, kc_node *patch, kc_str name, const kc_value *f
 {
     bool changes = want & KC__WANT_CHANGES;
     if (!field->merge || !kc_len(from)) {
-        if (changes && (field->merge ? kc_len(to) > 0 : !kc__same(from, to)))
+        if (changes && (field->merge ? kc_len(to) > 0 : !kc_value_equal(from, to, NULL)))
             kc_node_add(s->edit, patch, name, kc_node_copy(s->edit, to));
         return 0;
     }

@@ -204,11 +204,11 @@ static int keep_directive(kc__smp *s, kc__fields *old, kc_str directive, const k
     return 0;
 }
 
-static int find_lists(kc__smp *s, kc__fields *old, kc__lookup *in_patch, const void *node,
+static int find_lists(kc__smp *s, kc__fields *old, kc__members *in_patch, const void *node,
                       ordering *o)
 {
     o->old = kc__fields_get(old, o->name);
-    o->patch = kc__lookup_get(in_patch, o->name);
+    o->patch = kc__members_find(in_patch, o->name);
     if (kc_type_of(o->order) != KC_ARRAY)
         return kc__smp_bad_type(s, KC_ARRAY, kc_type_of(o->order));
     if (o->old && kc_node_type(o->old) != KC_ARRAY)
@@ -218,7 +218,7 @@ static int find_lists(kc__smp *s, kc__fields *old, kc__lookup *in_patch, const v
     return kc__smp_field(s, node, o->name, &o->field);
 }
 
-static int set_order(kc__smp *s, kc__fields *old, kc__lookup *in_patch, const void *node,
+static int set_order(kc__smp *s, kc__fields *old, kc__members *in_patch, const void *node,
                      kc_str directive, const kc_value *order)
 {
     ordering o = {.order = order};
@@ -234,7 +234,7 @@ static int set_order(kc__smp *s, kc__fields *old, kc__lookup *in_patch, const vo
     return failed;
 }
 
-int kc__smp_set_orders(kc__smp *s, kc__fields *old, const kc_value *patch, kc__lookup *in_patch,
+int kc__smp_set_orders(kc__smp *s, kc__fields *old, const kc_value *patch, kc__members *in_patch,
                        const void *node, bool *ret_any)
 {
     kc_members (patch, name, value) {
