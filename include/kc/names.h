@@ -14,6 +14,7 @@
 #define KC_NAMES_H
 
 #include "kc/field_error.h"
+#include "kc/rand.h"
 
 typedef enum kc_name_rule {
     KC_NAME_DNS_SUBDOMAIN,   /* my-name.example.com, 253 at most: most objects' names. */
@@ -59,9 +60,8 @@ void kc_validate_field_manager(kc_field_errors *errors, const char *field, kc_st
 
 /*
  * A name for a generateName: its first 58 bytes and 5 random letters and digits (no vowels, so that
- * no words come out). `next` gives 64 random bits at a time. Terminated.
+ * no words come out). Terminated.
  */
-kc_str kc_generate_name(kc_str base, char out[KC_GENERATED_NAME], uint64_t (*next)(void *user),
-                        void *user);
+kc_str kc_generate_name(kc_str base, kc_rand *rand, char out[KC_GENERATED_NAME]);
 
 #endif

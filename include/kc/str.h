@@ -58,6 +58,8 @@ static inline kc_str kc_str_sub(kc_str s, size_t from, size_t to)
 
 /* Byte order; a prefix comes first. <0, 0 or >0. */
 int kc_str_cmp(kc_str a, kc_str b);
+/* The same for qsort and bsearch, over arrays of kc_str. */
+int kc_str_compare(const void *a, const void *b);
 
 bool kc_str_starts(kc_str s, kc_str prefix);
 bool kc_str_ends(kc_str s, kc_str suffix);

@@ -11,7 +11,7 @@
  * quotes, so that key=value can be taken apart again. A key is treated the same way.
  */
 #include "base/log_internal.h"
-#include "base/text_internal.h"
+#include "kc/number.h"
 
 #include <inttypes.h>
 
@@ -74,7 +74,7 @@ static void put_value(kc_buf *out, const kc_field *field)
     case KC_FIELD_INT: kc_buf_printf(out, "%" PRId64, field->i); break;
     case KC_FIELD_UINT: kc_buf_printf(out, "%" PRIu64, field->u); break;
     case KC_FIELD_BOOL: kc_buf_puts(out, field->b ? "true" : "false"); break;
-    case KC_FIELD_DOUBLE: kc__put_double(out, field->d); break;
+    case KC_FIELD_DOUBLE: kc_double_write(out, field->d, false); break;
     case KC_FIELD_DURATION: kc__log_put_duration(out, field->i); break;
     }
 }

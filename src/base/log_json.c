@@ -9,7 +9,7 @@
  * UTF-8 becomes U+FFFD, because JSON has no other way.
  */
 #include "base/log_internal.h"
-#include "base/text_internal.h"
+#include "kc/number.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -56,7 +56,7 @@ static void put_value(kc_buf *out, const kc_field *field)
     case KC_FIELD_DOUBLE: {
         const char *quote = isfinite(field->d) ? "" : "\"";
         kc_buf_puts(out, quote);
-        kc__put_double(out, field->d);
+        kc_double_write(out, field->d, false);
         kc_buf_puts(out, quote);
         break;
     }

@@ -8,7 +8,7 @@
  * turn the direction of text around.
  */
 #include "base/log_internal.h"
-#include "base/text_internal.h"
+#include "kc/utf8.h"
 
 #include <time.h>
 
@@ -38,7 +38,7 @@ bool kc__log_is_plain(kc_str text)
 {
     uint32_t c;
     for (size_t at = 0, n; at < text.n; at += n) {
-        n = kc__utf8_next(kc_str_sub(text, at, text.n), &c);
+        n = kc_utf8_next(kc_str_sub(text, at, text.n), &c);
         if (n == 0 || must_escape(c))
             return false;
     }
@@ -73,7 +73,7 @@ void kc__log_put_escaped(kc_buf *out, kc_str text, const kc__log_escapes *escape
     size_t left_out = text.n - rest.n;
     while (rest.n) {
         uint32_t c;
-        size_t n = kc__utf8_next(rest, &c);
+        size_t n = kc_utf8_next(rest, &c);
         if (n)
             put_character(out, kc_str_sub(rest, 0, n), c, escapes);
         else

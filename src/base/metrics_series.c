@@ -8,7 +8,7 @@
  * that happens rarely, and writing needs no sorting.
  */
 #include "base/metrics_internal.h"
-#include "base/text_internal.h"
+#include "kc/utf8.h"
 
 #include <assert.h>
 
@@ -21,7 +21,7 @@ bool kc__label_value_ok(kc_str value)
     if (value.n > KC_METRIC_MAX_VALUE)
         return false;
     for (size_t at = 0, n; at < value.n; at += n) {
-        n = kc__utf8_next(kc_str_sub(value, at, value.n), &c);
+        n = kc_utf8_next(kc_str_sub(value, at, value.n), &c);
         if (n == 0)
             return false;
     }

@@ -10,7 +10,8 @@
  * so the text is made, and callbacks are called, without any.
  */
 #include "base/metrics_internal.h"
-#include "base/text_internal.h"
+#include "kc/number.h"
+#include "kc/utf8.h"
 
 #include <inttypes.h>
 
@@ -22,7 +23,7 @@ static void put_escaped(kc_buf *out, kc_str text, bool quoted)
 {
     while (text.n) {
         uint32_t c;
-        size_t n = kc__utf8_next(text, &c);
+        size_t n = kc_utf8_next(text, &c);
         if (n == 0)
             kc_buf_puts(out, "\xef\xbf\xbd");
         else if (c == '\n')
@@ -59,7 +60,7 @@ static void put_sample(kc_buf *out, const kc_metric *metric, const char *suffix,
 
 static void put_number(kc_buf *out, double value)
 {
-    kc__put_double(out, value);
+    kc_double_write(out, value, false);
     kc_buf_putc(out, '\n');
 }
 
@@ -94,7 +95,8 @@ static void put_histogram(kc_buf *out, const kc_metric *metric, const kc__series
     for (size_t i = 0; i <= histogram->n_bounds; i++) {
         below += atomic_load_explicit(&histogram->counts[i], memory_order_relaxed);
         kc_buf_clear(&le);
-        kc__put_double(&le, i < histogram->n_bounds ? histogram->bounds[i] : __builtin_inf());
+        kc_double_write(&le, i < histogram->n_bounds ? histogram->bounds[i] : __builtin_inf(),
+                        false);
         put_sample(out, metric, "_bucket", series, kc_buf_str(&le));
         kc_buf_printf(out, "%" PRIu64 "\n", below);
     }

@@ -12,6 +12,11 @@ int kc_str_cmp(kc_str a, kc_str b)
     return order ? order : (a.n > b.n) - (a.n < b.n);
 }
 
+int kc_str_compare(const void *a, const void *b)
+{
+    return kc_str_cmp(*(const kc_str *)a, *(const kc_str *)b);
+}
+
 bool kc_str_starts(kc_str s, kc_str prefix)
 {
     return s.n >= prefix.n && kc_str_eq(kc_str_of(s.p, prefix.n), prefix);

@@ -10,17 +10,13 @@
 #include "kc/field_selector.h"
 
 #include "kc/arena.h"
+#include "kc/utf8.h"
 #include "object/object_internal.h"
 
 struct kc_field_selector {
     kc_arena arena; /* Text of the requirements. */
     KC_VEC(kc_field_requirement) requirements;
 };
-
-static int by_text(const void *a, const void *b)
-{
-    return kc_str_cmp(*(const kc_str *)a, *(const kc_str *)b);
-}
 
 typedef KC_VEC(kc_str) terms;
 
@@ -37,7 +33,7 @@ static void split(kc_str text, terms *out)
         }
     }
     kc_vec_push(out, kc_str_sub(text, from, text.n));
-    kc_vec_sort(out, by_text);
+    kc_vec_sort(out, kc_str_compare);
 }
 
 /* Cuts a term at its first operator; the value is still escaped. */
@@ -69,9 +65,7 @@ static bool is_special(char c)
 
 static int bad_escape(kc_str sequence, kc_error *err)
 {
-    size_t n = sequence.n > 1
-                   ? 1 + kc__utf8_length((const unsigned char *)sequence.p + 1, sequence.n - 1)
-                   : 1;
+    size_t n = sequence.n > 1 ? 1 + kc_utf8_next(kc_str_sub(sequence, 1, sequence.n), NULL) : 1;
     return kc_error_set(err, KC_BAD_REQUEST,
                         "invalid field selector: invalid escape sequence: %.*s",
                         KC_ARG(kc_str_sub(sequence, 0, n)));

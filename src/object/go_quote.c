@@ -8,6 +8,7 @@
  */
 #include "object/go_quote.h"
 
+#include "kc/utf8.h"
 #include "object/object_internal.h"
 
 enum { MOST_SHOWN = 1024 };
@@ -34,14 +35,9 @@ bool kc__is_printable(uint32_t code)
 
 uint32_t kc__next_code(kc_str text, size_t *at)
 {
-    const unsigned char *p = (const unsigned char *)text.p + *at;
-    size_t n = kc__utf8_length(p, text.n - *at);
+    uint32_t code = UINT32_MAX;
+    size_t n = kc_utf8_next(kc_str_sub(text, *at, text.n), &code);
     *at += n ? n : 1;
-    if (n == 0)
-        return UINT32_MAX;
-    uint32_t code = n == 1 ? p[0] : p[0] & (0xFFu >> (n + 1));
-    for (size_t i = 1; i < n; i++)
-        code = code << 6 | (p[i] & 0x3F);
     return code;
 }
 

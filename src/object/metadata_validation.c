@@ -276,11 +276,6 @@ void kc_validate_metadata(kc_field_errors *errors, const kc_value *metadata,
                                kc_get(metadata, "managedFields"));
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return kc_str_cmp(*(const kc_str *)a, *(const kc_str *)b);
-}
-
 /* An object on its way out may lose finalizers, not gain any. */
 static void check_no_new_finalizers(kc_field_errors *errors, const char *field,
                                     const kc_value *finalizers, const kc_value *old)
@@ -294,7 +289,7 @@ static void check_no_new_finalizers(kc_field_errors *errors, const char *field,
         if (kc_type_of(item) == KC_STRING && !kc_map_put(&before, kc_as_str(item), (void *)item))
             kc_vec_push(&added, kc_as_str(item));
     }
-    kc_vec_sort(&added, compare_texts);
+    kc_vec_sort(&added, kc_str_compare);
     kc_vec_each (&added, name) {
         kc_buf_puts(&shown, shown.n ? ", " : "");
         kc__go_quote(&shown, *name);

@@ -400,23 +400,14 @@ void kc_validate_field_manager(kc_field_errors *errors, const char *field, kc_st
     }
 }
 
-kc_str kc_generate_name(kc_str base, char out[KC_GENERATED_NAME], uint64_t (*next)(void *user),
-                        void *user)
+kc_str kc_generate_name(kc_str base, kc_rand *rand, char out[KC_GENERATED_NAME])
 {
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
-    enum { BITS = 5, DRAWS = 12, RANDOM = 5, LONGEST = 63 - RANDOM };
+    enum { RANDOM = 5, LONGEST = 63 - RANDOM };
     size_t n = KC_MIN(base.n, (size_t)LONGEST), end = n + RANDOM;
-    uint64_t bits = 0;
     memcpy(out, base.n ? base.p : "", n);
-    for (int left = 0; n < end; left--, bits >>= BITS) {
-        if (left == 0) {
-            bits = next(user);
-            left = DRAWS;
-        }
-        unsigned letter = bits & 31;
-        if (letter < sizeof(letters) - 1)
-            out[n++] = letters[letter];
-    }
+    while (n < end)
+        out[n++] = letters[kc_rand_below(rand, sizeof(letters) - 1)];
     out[n] = '\0';
     return kc_str_of(out, n);
 }

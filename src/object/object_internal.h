@@ -83,9 +83,6 @@ bool kc__scan(char *text, size_t n, unsigned max_depth, bool trusted, kc__scanne
 /* The thorough way (read.c): a document checked against every limit, without duplicates. */
 int kc__read(kc_str json, const kc_json_opts *opts, kc_view *ret, kc_error *err);
 
-/* Length of the well-formed UTF-8 sequence at p (1 for ASCII), 0 if it is none. */
-size_t kc__utf8_length(const unsigned char *p, size_t left);
-
 /* True when two strings are equal: a yyjson key and a slice. */
 static inline bool kc__key_is(const char *p, size_t n, kc_str name)
 {

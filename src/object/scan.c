@@ -17,6 +17,8 @@
  */
 #include "object/object_internal.h"
 
+#include "kc/utf8.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -107,33 +109,6 @@ static inline const char *skip_plain(const scanner *s, const char *at)
     return at;
 }
 
-static bool continues(const unsigned char *p)
-{
-    return (*p & 0xC0) == 0x80;
-}
-
-/* Overlong forms, surrogates and what lies beyond U+10FFFF are no sequences. */
-size_t kc__utf8_length(const unsigned char *p, size_t left)
-{
-    if (p[0] < 0x80)
-        return 1;
-    if (p[0] >= 0xC2 && p[0] <= 0xDF)
-        return left >= 2 && continues(p + 1) ? 2 : 0;
-    if (p[0] >= 0xE0 && p[0] <= 0xEF) {
-        if (left < 3 || !continues(p + 1) || !continues(p + 2))
-            return 0;
-        bool overlong = p[0] == 0xE0 && p[1] < 0xA0, surrogate = p[0] == 0xED && p[1] > 0x9F;
-        return overlong || surrogate ? 0 : 3;
-    }
-    if (p[0] >= 0xF0 && p[0] <= 0xF4) {
-        if (left < 4 || !continues(p + 1) || !continues(p + 2) || !continues(p + 3))
-            return 0;
-        bool overlong = p[0] == 0xF0 && p[1] < 0x90, beyond = p[0] == 0xF4 && p[1] > 0x8F;
-        return overlong || beyond ? 0 : 4;
-    }
-    return 0;
-}
-
 static const char *scan_escape(const scanner *s, const char *at)
 {
     switch (at[1]) {
@@ -153,7 +128,7 @@ static const char *scan_sequence(const scanner *s, const char *at)
 {
     if ((signed char)*at >= 0)
         return NULL; /* A control character. */
-    size_t n = kc__utf8_length((const unsigned char *)at, (size_t)(s->end - at));
+    size_t n = kc_utf8_next(kc_str_of(at, (size_t)(s->end - at)), NULL);
     return n ? at + n : NULL;
 }
 

@@ -31,16 +31,11 @@ static const struct op {
     [KC_SELECT_LESS] = {"<", true},
 };
 
-static int by_text(const void *a, const void *b)
-{
-    return kc_str_cmp(*(const kc_str *)a, *(const kc_str *)b);
-}
-
 void kc__sort_values(kc_str *values, size_t *n, bool unique)
 {
     if (*n < 2)
         return;
-    qsort(values, *n, sizeof(*values), by_text);
+    qsort(values, *n, sizeof(*values), kc_str_compare);
     if (!unique)
         return;
     size_t kept = 1;
@@ -140,7 +135,7 @@ const kc_requirement *kc_selector_requirements(const kc_selector *selector, size
 static inline bool has_value(const kc_requirement *r, kc_str value)
 {
     if (r->n_values > FEW)
-        return bsearch(&value, r->values, r->n_values, sizeof(value), by_text) != NULL;
+        return bsearch(&value, r->values, r->n_values, sizeof(value), kc_str_compare) != NULL;
     for (size_t i = 0; i < r->n_values; i++)
         if (kc_str_eq(r->values[i], value))
             return true;

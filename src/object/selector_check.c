@@ -9,109 +9,29 @@
  */
 #include "object/selector_internal.h"
 
+#include "kc/names.h"
+
 #include <stdio.h>
 
-enum { KEY_NAME_MAX = 63, KEY_PREFIX_MAX = 253, VALUE_MAX = 63, MOST_FINDINGS = 100 };
+enum { MOST_FINDINGS = 100 };
 
-#define QUALIFIED_FORMAT "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-#define LABEL_FORMAT     "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-#define QUALIFIED_RULE                                                                        \
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with "  \
-    "an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " \
-    "validation is '" QUALIFIED_FORMAT "')"
-#define SUBDOMAIN_RULE                                                                      \
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "   \
-    "'-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com'" \
-    ", regex used for validation is '" LABEL_FORMAT "(\\." LABEL_FORMAT ")*')"
-#define VALUE_RULE                                                                              \
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or " \
-    "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or "          \
-    "'my_value',  or '12345', regex used for validation is '(" QUALIFIED_FORMAT ")?')"
-
-static bool is_lower_alnum(char c)
+static bool check_name(kc_name_rule rule, kc_str text, kc_buf *problems)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-static bool is_alnum(char c)
-{
-    return is_lower_alnum(c) || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_qualified(kc_str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (!is_alnum(s.p[i]) && s.p[i] != '-' && s.p[i] != '_' && s.p[i] != '.')
-            return false;
-    return s.n > 0 && is_alnum(s.p[0]) && is_alnum(s.p[s.n - 1]);
-}
-
-static bool is_dns_label(kc_str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (!is_lower_alnum(s.p[i]) && s.p[i] != '-')
-            return false;
-    return s.n > 0 && s.p[0] != '-' && s.p[s.n - 1] != '-';
-}
-
-static bool is_subdomain(kc_str s)
-{
-    if (!s.n)
-        return false;
-    while (s.p)
-        if (!is_dns_label(kc_str_cut(&s, '.')))
-            return false;
-    return true;
-}
-
-static void problem(kc_buf *problems, const char *text)
-{
-    if (problems->n)
-        kc_buf_puts(problems, "; ");
-    kc_buf_puts(problems, text);
-}
-
-static void check_prefix(kc_str prefix, kc_buf *problems)
-{
-    if (!prefix.n) {
-        problem(problems, "prefix part must be non-empty");
-        return;
-    }
-    if (prefix.n > KEY_PREFIX_MAX)
-        problem(problems, "prefix part must be no more than 253 characters");
-    if (!is_subdomain(prefix))
-        problem(problems, "prefix part " SUBDOMAIN_RULE);
+    const char *messages[KC_NAME_MESSAGES];
+    size_t n = kc_name_check(rule, text, messages);
+    for (size_t i = 0; i < n; i++)
+        kc_buf_printf(problems, "%s%s", problems->n ? "; " : "", messages[i]);
+    return n == 0;
 }
 
 bool kc__check_label_key(kc_str key, kc_buf *problems)
 {
-    ptrdiff_t slash = kc_str_find(key, '/');
-    size_t before = problems->n;
-    if (slash >= 0 && kc_str_rfind(key, '/') != slash) {
-        problem(problems, "a qualified name " QUALIFIED_RULE " with an optional DNS subdomain "
-                          "prefix and '/' (e.g. 'example.com/MyName')");
-        return false;
-    }
-    if (slash >= 0)
-        check_prefix(kc_str_sub(key, 0, (size_t)slash), problems);
-    kc_str name = kc_str_sub(key, (size_t)(slash + 1), key.n);
-    if (!name.n)
-        problem(problems, "name part must be non-empty");
-    else if (name.n > KEY_NAME_MAX)
-        problem(problems, "name part must be no more than 63 characters");
-    if (!is_qualified(name))
-        problem(problems, "name part " QUALIFIED_RULE);
-    return problems->n == before;
+    return check_name(KC_NAME_QUALIFIED, key, problems);
 }
 
-bool kc__check_label_value(kc_str value, kc_buf *problems)
+static bool check_label_value(kc_str value, kc_buf *problems)
 {
-    size_t before = problems->n;
-    if (value.n > VALUE_MAX)
-        problem(problems, "must be no more than 63 characters");
-    if (value.n && !is_qualified(value))
-        problem(problems, VALUE_RULE);
-    return problems->n == before;
+    return check_name(KC_NAME_LABEL_VALUE, value, problems);
 }
 
 typedef struct findings {
@@ -186,7 +106,7 @@ static void check_values(const kc_requirement *r, findings *f)
     for (size_t i = 0; i < r->n_values && f->n < MOST_FINDINGS; i++) {
         kc_scoped(kc_buf) problems = {0};
         kc_scoped(kc_buf) field = {0};
-        if (kc__check_label_value(r->values[i], &problems))
+        if (check_label_value(r->values[i], &problems))
             continue;
         kc_buf_printf(&field, "values[%zu][%.*s]", i, KC_ARG(r->key));
         kc_buf *out = begin(f, kc_buf_cstr(&field));

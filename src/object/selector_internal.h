@@ -20,7 +20,6 @@ typedef KC_VEC(kc_requirement) kc__requirements;
 /* Appends what is wrong with a label's key or value, sentences joined by "; ". False when something
  * is. */
 bool kc__check_label_key(kc_str key, kc_buf *problems);
-bool kc__check_label_value(kc_str value, kc_buf *problems);
 /* Checks key, values and their number; the message is that of apimachinery's NewRequirement. */
 int kc__check_requirement(const kc_requirement *requirement, kc_error *err);
 

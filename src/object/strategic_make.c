@@ -89,11 +89,6 @@ static bool add_removals(kc__smp *s, kc_node *patch, const kc_value *from, const
     return any;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return kc_str_cmp(*(const kc_str *)a, *(const kc_str *)b);
-}
-
 /* "$retainKeys": the names of all members that have a value, sorted. */
 static void add_retain_keys(kc__smp *s, kc_node *patch, const kc_value *to)
 {
@@ -101,7 +96,7 @@ static void add_retain_keys(kc__smp *s, kc_node *patch, const kc_value *to)
     kc_members (to, name, value)
         if (kc_type_of(value) != KC_NULL)
             kc_vec_push(&names, name);
-    kc_vec_sort(&names, by_text);
+    kc_vec_sort(&names, kc_str_compare);
     kc_node *list = kc_node_array(s->edit);
     kc_vec_each (&names, name)
         kc_node_append(list, kc_node_str(s->edit, *name));

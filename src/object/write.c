@@ -11,8 +11,8 @@
  */
 #include "object/object_internal.h"
 
-#include <math.h>
-#include <stdio.h>
+#include "kc/number.h"
+#include "kc/utf8.h"
 
 static const char hex[] = "0123456789abcdef";
 
@@ -57,7 +57,7 @@ void kc_json_quote(kc_buf *out, kc_str text)
     kc_scoped(kc_buf) clean = {0};
     size_t from = 0;
     for (size_t i = 0; i < text.n;) {
-        size_t n = kc__utf8_length((const unsigned char *)text.p + i, text.n - i);
+        size_t n = kc_utf8_next(kc_str_sub(text, i, text.n), NULL);
         if (!n) {
             kc_buf_append(&clean, kc_str_sub(text, from, i));
             kc_buf_puts(&clean, "\xEF\xBF\xBD");
@@ -67,16 +67,6 @@ void kc_json_quote(kc_buf *out, kc_str text)
     }
     kc_buf_append(&clean, kc_str_sub(text, from, text.n));
     write_str(out, kc_buf_str(&clean));
-}
-
-/* "d.ddde±xx" with the fewest digits that read back as the same number. */
-static void shortest(double number, char text[32])
-{
-    for (int precision = 0; precision < 17; precision++) {
-        snprintf(text, 32, "%.*e", precision, number);
-        if (strtod(text, NULL) == number)
-            return;
-    }
 }
 
 static void write_exponent(kc_buf *out, kc_str digits, int exponent)
@@ -115,24 +105,17 @@ static void write_positional(kc_buf *out, kc_str digits, int exponent)
 
 void kc_json_write_double(kc_buf *out, double number)
 {
-    char text[32], digits[32];
-    size_t n = 0;
     if (number == 0) {
         kc_buf_putc(out, '0'); /* Also for -0: as a whole number it has no sign. */
         return;
     }
-    shortest(fabs(number), text);
-    char *e = strchr(text, 'e');
-    for (char *p = text; p < e; p++)
-        if (*p != '.')
-            digits[n++] = *p;
-    int exponent = (int)strtol(e + 1, NULL, 10);
+    kc_digits digits = kc_double_digits(number, false);
     if (number < 0)
         kc_buf_putc(out, '-');
-    if (exponent < -6 || exponent >= 18)
-        write_exponent(out, kc_str_of(digits, n), exponent);
+    if (digits.exponent < -6 || digits.exponent >= 18)
+        write_exponent(out, kc_str_of(digits.text, digits.n), digits.exponent);
     else
-        write_positional(out, kc_str_of(digits, n), exponent);
+        write_positional(out, kc_str_of(digits.text, digits.n), digits.exponent);
 }
 
 static void write_number(kc_buf *out, yyjson_val *value)

@@ -12,6 +12,7 @@
  * points, to read back what was written: a key "<<" is quoted, and Unicode's own line breaks are
  * escaped.
  */
+#include "kc/utf8.h"
 #include "object/object_internal.h"
 #include "object/yaml_internal.h"
 
@@ -103,7 +104,7 @@ static bool needs_escape(const unsigned char *p, size_t n)
 
 static size_t length_at(kc_str text, size_t at)
 {
-    size_t n = kc__utf8_length((const unsigned char *)text.p + at, text.n - at);
+    size_t n = kc_utf8_next(kc_str_sub(text, at, text.n), NULL);
     return n ? n : 1;
 }
 

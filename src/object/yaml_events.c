@@ -14,6 +14,7 @@
  *
  * A source is one parse; not for several threads at a time.
  */
+#include "kc/utf8.h"
 #include "object/object_internal.h"
 #include "object/yaml_internal.h"
 
@@ -101,7 +102,7 @@ static int check_text(kc_str text, kc_error *err)
                                  KC_YAML_MAX_TAG_DIRECTIVES);
         size_t n = is_control(c) ? 0
                    : c < 0x80    ? 1
-                                 : kc__utf8_length((const unsigned char *)text.p + i, text.n - i);
+                                 : kc_utf8_next(kc_str_sub(text, i, text.n), NULL);
         if (!n)
             return check_character(text, i, err);
         i += n;

@@ -95,10 +95,6 @@ int kc__yaml_scalar_json(const kc__yaml_event *event, const kc__yaml_scalar *sca
 int kc__yaml_key_json(const kc__yaml_event *event, const kc__yaml_scalar *scalar, kc_buf *out,
                       kc_error *err);
 
-/* Appends a number in the shortest form that reads back the same, as Go's format 'g' has it. With
- * `single` the digits suffice for a float. */
-void kc__yaml_float(kc_buf *out, double number, bool single);
-
 /* ---- Merge keys (yaml_merge.c) ---- */
 
 /*

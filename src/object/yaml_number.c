@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * yaml_number.c: numbers from text, and back.
+ * yaml_number.c: numbers from text.
  *
  * Text is tried as a whole number, then as a decimal one, in the order and with the prefixes Go's
  * strconv knows: 0o17 and 017 are octal, 08 is eight, underscores are dropped, 1:30 is no number,
@@ -186,21 +186,4 @@ kc__yaml_scalar kc__yaml_number(kc_str text)
     copy[n] = '\0';
     kc_str plain = kc_str_of(copy, n);
     return text.p[0] == '.' ? fraction_of(text, plain) : number_of(plain);
-}
-
-void kc__yaml_float(kc_buf *out, double number, bool single)
-{
-    char text[48];
-    int precision = 0, most = single ? 8 : 16;
-    double wanted = single ? (double)(float)number : number;
-    for (;; precision++) {
-        snprintf(text, sizeof(text), "%.*e", precision, wanted);
-        double back = single ? (double)strtof(text, NULL) : strtod(text, NULL);
-        if (precision == most || back == wanted)
-            break;
-    }
-    int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
-    if (exponent >= -4 && exponent < 6)
-        snprintf(text, sizeof(text), "%.*f", KC_MAX(0, precision - exponent), wanted);
-    kc_buf_puts(out, text);
 }

@@ -7,6 +7,7 @@
  * (yaml_number.c); anything else is a string. A tag asks for a type, and the text must fit it. To
  * teach another word, add a line. Pure functions, any thread.
  */
+#include "kc/number.h"
 #include "object/yaml_internal.h"
 
 #include <math.h>
@@ -289,7 +290,7 @@ int kc__yaml_scalar_json(const kc__yaml_event *event, const kc__yaml_scalar *sca
         if (scalar->f == 0 && signbit(scalar->f))
             kc_buf_puts(out, "-0.0");
         else
-            kc__yaml_float(out, scalar->f, false);
+            kc_double_write(out, scalar->f, false);
         return 0;
     case KC__YAML_TOO_BIG:
         return kc__yaml_fail(event->mark, err,
@@ -312,7 +313,7 @@ static void float_key(kc_buf *out, double number)
     else if (single == 0)
         kc_buf_puts(out, signbit(single) ? "-0" : "0");
     else
-        kc__yaml_float(out, number, true);
+        kc_double_write(out, number, true);
     kc_buf_putc(out, '"');
 }
 

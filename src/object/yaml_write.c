@@ -10,6 +10,7 @@
  */
 #include "object/yaml_internal.h"
 
+#include "kc/number.h"
 #include "kc/vec.h"
 
 #include <math.h>
@@ -183,7 +184,7 @@ static void write_number(kc__yaml_emitter *e, const kc_value *value)
     if (is_float && number == 0)
         kc_buf_puts(&text, signbit(number) ? "-0.0" : "0"); /* A plain -0 would be read as 0. */
     else if (is_float)
-        kc__yaml_float(&text, number, false);
+        kc_double_write(&text, number, false);
     else
         kc_json_write(&text, value);
     kc__yaml_emit_plain(e, kc_buf_str(&text));
