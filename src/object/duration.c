@@ -199,11 +199,11 @@ static kc_str written(char *out, int n)
 
 kc_str kc_duration_print(int64_t ns, char out[KC_DURATION_TEXT])
 {
-    const char *sign = ns < 0 ? "-" : "", *unit = "s";
+    const char *sign = ns < 0 ? "-" : "";
     uint64_t left = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
     char number[KC_DURATION_TEXT];
     if (left < SECOND) {
-        unit = put_small(number, left);
+        const char *unit = put_small(number, left);
         return written(out, snprintf(out, KC_DURATION_TEXT, "%s%.24s%s", sign, number, unit));
     }
     uint64_t hours = left / (uint64_t)hour, minutes = left / (uint64_t)minute % 60;

@@ -172,14 +172,12 @@ static bool may_be_in_number(char c)
 kc__yaml_scalar kc__yaml_number(kc_str text)
 {
     char small[64];
-    kc_autofree char *large = NULL;
-    char *copy = small;
     size_t n = 0;
     for (size_t i = 0; i < text.n; i++)
         if (!may_be_in_number(text.p[i]))
             return (kc__yaml_scalar){0};
-    if (text.n >= sizeof(small))
-        copy = large = kc_alloc(text.n + 1);
+    kc_autofree char *large = text.n < sizeof(small) ? NULL : kc_alloc(text.n + 1);
+    char *copy = large ? large : small;
     for (size_t i = 0; i < text.n; i++)
         if (text.p[i] != '_')
             copy[n++] = text.p[i];

@@ -405,12 +405,11 @@ int kc__yaml_reader_next(kc__yaml_reader *reader, kc_str *ret_json, kc__yaml_mar
 {
     kc_scoped(kc_error) why = {0};
     kc__yaml_mark at = {0};
-    int result = 0;
     reader->err = &why;
-    while ((result = kc__yaml_next(reader->source, &reader->event, &why)) == 0) {
+    while (kc__yaml_next(reader->source, &reader->event, &why) == 0) {
         if (reader->event.type == KC__YAML_STREAM_END)
             return 0;
-        if ((result = read_document(reader, &at)) < 0)
+        if (read_document(reader, &at) < 0)
             break;
         if (kc_str_is(kc_buf_str(&reader->out), "null"))
             continue;
