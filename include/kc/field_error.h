@@ -66,8 +66,11 @@ void kc_field_errors_add(kc_field_errors *errors, kc_field_error_type type, cons
 void kc_field_errors_add_value(kc_field_errors *errors, kc_field_error_type type, const char *field,
                                const kc_value *value, const char *detail, ...) KC_PRINTF(5, 6);
 
-/* Adds what `from` holds, except what `errors` held before the call. */
+/* Adds what `from` holds and `errors` does not, each once. */
 void kc_field_errors_merge(kc_field_errors *errors, const kc_field_errors *from);
+
+/* Further errors would only be counted. */
+bool kc_field_errors_is_full(const kc_field_errors *errors);
 
 /*
  * Turns a list into an Invalid error about kind (with its group, "" for core) and name. With no

@@ -34,7 +34,7 @@ static bool shows_value(kc_field_error_type type)
 }
 
 /* Many errors about one long value would repeat it many times, so their text is limited as well. */
-static bool is_full(const kc_field_errors *errors)
+bool kc_field_errors_is_full(const kc_field_errors *errors)
 {
     return errors->list.n >= (errors->limit ? errors->limit : 1000) ||
            errors->arena.used > MOST_TEXT;
@@ -43,7 +43,7 @@ static bool is_full(const kc_field_errors *errors)
 static void add(kc_field_errors *errors, kc_field_error_type type, const char *field,
                 kc_str value_json, const char *detail, va_list args)
 {
-    if (is_full(errors)) {
+    if (kc_field_errors_is_full(errors)) {
         errors->dropped++;
         return;
     }
@@ -93,12 +93,11 @@ static bool holds(const kc_field_errors *errors, size_t n, const kc_field_error 
 
 void kc_field_errors_merge(kc_field_errors *errors, const kc_field_errors *from)
 {
-    size_t before = errors->list.n;
     errors->dropped += from->dropped;
     kc_vec_each (&from->list, e) {
-        if (holds(errors, before, e))
+        if (holds(errors, errors->list.n, e))
             continue;
-        if (is_full(errors)) {
+        if (kc_field_errors_is_full(errors)) {
             errors->dropped++;
             continue;
         }
