@@ -132,9 +132,19 @@ static void write_object(kc_buf *out, const kc_value *object)
     kc_buf_putc(out, '}');
 }
 
+/* Whole numbers beyond int64_t are floating point to Kubernetes. */
+static bool as_float(const kc_value *value, double *ret)
+{
+    int64_t whole;
+    kc_type type = kc_type_of(value);
+    return (type == KC_FLOAT || (type == KC_INT && !kc_as_i64(value, &whole))) &&
+           kc_as_f64(value, ret);
+}
+
 void kc__go_json(kc_buf *out, const kc_value *value)
 {
     bool first = true;
+    double number;
     switch (kc_type_of(value)) {
     case KC_OBJECT: write_object(out, value); break;
     case KC_STRING: write_string(out, kc_as_str(value)); break;
@@ -148,20 +158,21 @@ void kc__go_json(kc_buf *out, const kc_value *value)
         }
         kc_buf_putc(out, ']');
         break;
-    default: kc_json_write(out, value); break;
+    default:
+        if (as_float(value, &number))
+            kc_json_write_double(out, number);
+        else
+            kc_json_write(out, value);
+        break;
     }
 }
 
 void kc__go_value(kc_buf *out, const kc_value *value)
 {
     double number;
-    int64_t whole;
-    kc_type type = kc_type_of(value);
-    /* Whole numbers beyond int64_t are floating point to Kubernetes. */
-    bool floating = type == KC_FLOAT || (type == KC_INT && !kc_as_i64(value, &whole));
-    if (type == KC_STRING)
+    if (kc_type_of(value) == KC_STRING)
         kc__go_quote(out, kc_as_str(value));
-    else if (floating && kc_as_f64(value, &number))
+    else if (as_float(value, &number))
         kc__go_float(out, number);
     else
         kc__go_json(out, value);
