@@ -11,7 +11,7 @@
  * costs a hundred thousand cheap matches and a few dear ones, and then an error that says so.
  *
  * PCRE2's contexts are made in the matcher itself by giving PCRE2 an allocator: no heap is touched
- * unless the interpreter has to take over from machine code (a long text with a deep pattern).
+ * unless a long text makes machine code ask for a larger stack.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 
@@ -24,7 +24,9 @@ enum {
     CHEAP_PER_BYTE = 32,
     DEAR = 2 * 1000 * 1000, /* Steps of a match that may be dear: some milliseconds. */
     MOST_DEAR = 50,         /* Of one matcher. */
-    HEAP_LIMIT = 20 * 1024, /* KiB for the interpreter. */
+    HEAP_LIMIT = 64 * 1024, /* KiB, if there is no machine code and the interpreter works. */
+    STACK_FIRST = 64 * 1024,
+    STACK_LIMIT = 32 * 1024 * 1024, /* For machine code, when the thread's own does not suffice. */
     NESTING = 250,
 };
 
@@ -134,6 +136,7 @@ static bool get_ready(kc__matcher *m)
 {
     if (m->memory)
         return m->match && m->limits;
+    m->stack = NULL;
     m->memory = pcre2_general_context_create(take, give_back, m);
     if (!m->memory)
         return false;
@@ -148,21 +151,30 @@ void kc__matcher_done(kc__matcher *m)
 {
     if (!m->memory)
         return;
+    pcre2_jit_stack_free(m->stack);
     pcre2_match_context_free(m->limits);
     pcre2_match_data_free(m->match);
     pcre2_general_context_free(m->memory);
     m->memory = NULL;
 }
 
+static int match(const pcre2_code *code, kc__matcher *m, kc_str text)
+{
+    return pcre2_match(code, (PCRE2_SPTR)(text.n ? text.p : ""), text.n, 0, PCRE2_NO_UTF_CHECK,
+                       m->match, m->limits);
+}
+
 static int run(const pcre2_code *code, kc__matcher *m, kc_str text, uint32_t limit)
 {
-    PCRE2_SPTR subject = (PCRE2_SPTR)(text.n ? text.p : "");
     pcre2_set_match_limit(m->limits, limit);
-    int found = pcre2_match(code, subject, text.n, 0, PCRE2_NO_UTF_CHECK, m->match, m->limits);
-    if (found == PCRE2_ERROR_JIT_STACKLIMIT)
-        found = pcre2_match(code, subject, text.n, 0, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, m->match,
-                            m->limits);
-    return found;
+    int found = match(code, m, text);
+    if (found != PCRE2_ERROR_JIT_STACKLIMIT || m->stack)
+        return found;
+    m->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_LIMIT, NULL);
+    if (!m->stack)
+        return found;
+    pcre2_jit_stack_assign(m->limits, NULL, m->stack);
+    return match(code, m, text);
 }
 
 kc__matched kc__pattern_match(const kc__pattern *pattern, kc__matcher *m, kc_str text)

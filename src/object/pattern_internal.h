@@ -43,6 +43,7 @@ void kc__pattern_done(kc__pattern *pattern);
 
 typedef struct kc__matcher {
     void *memory, *match, *limits; /* PCRE2's three contexts, made at the first use. */
+    void *stack;                   /* For machine code; made when it is short of it. */
     unsigned expensive;            /* Matches that needed the higher limit. */
     size_t used;                   /* Of space. */
     _Alignas(16) char space[384];

@@ -101,6 +101,16 @@ void kc_schema_drop_nulls(const kc_schema *schema, kc_edit *edit)
     drop_nulls(schema, kc_edit_root(edit));
 }
 
+static bool would_drop_member(const kc_schema *schema, yyjson_val *key)
+{
+    uint8_t bits = kc__bits_of(key + 1);
+    if (!(bits & (KC__NULL | KC__ARRAY | KC__OBJECT)))
+        return false;
+    const kc_schema *member =
+        kc__member_schema(schema, unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key));
+    return is_unset(member, bits == KC__NULL) || kc_schema_would_drop_nulls(member, key + 1);
+}
+
 bool kc_schema_would_drop_nulls(const kc_schema *schema, const kc_value *value)
 {
     if (!schema)
@@ -108,11 +118,11 @@ bool kc_schema_would_drop_nulls(const kc_schema *schema, const kc_value *value)
     kc_items (value, item)
         if (kc_schema_would_drop_nulls(schema->items, item))
             return true;
-    kc_members (value, name, member) {
-        const kc_schema *child = kc__member_schema(schema, name.p, name.n);
-        if (is_unset(child, kc_type_of(member) == KC_NULL) ||
-            kc_schema_would_drop_nulls(child, member))
+    if (kc_type_of(value) != KC_OBJECT)
+        return false;
+    yyjson_val *key = unsafe_yyjson_get_first((yyjson_val *)value);
+    for (size_t n = kc_len(value); n; n--, key = unsafe_yyjson_get_next(key + 1))
+        if (would_drop_member(schema, key))
             return true;
-    }
     return false;
 }

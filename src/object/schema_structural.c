@@ -236,7 +236,7 @@ static bool says_more(const kc_value *metadata)
                                          "example"};
     bool more = false;
     kc_members (metadata, name, value) {
-        bool empty = is_empty(value);
+        bool empty = is_empty(value) && !kc_str_is(name, "additionalProperties");
         for (size_t i = 0; i < KC_COUNT(silent); i++)
             empty = empty || kc_str_is(name, silent[i]);
         more = more || !empty;

@@ -22,6 +22,16 @@ enum { BUDGET = 10 * 1000 * 1000, MOST_NESTING = KC_JSON_MAX_DEPTH + 128 };
 static bool check(kc__validator *v, const kc_schema *schema, yyjson_val *value,
                   const kc__frame *at);
 
+/* Right at first sight, as most values are: a scalar of the right type with no rules. Only the
+ * quiet pass may skip it, since the other counts. */
+static inline bool is_plain(const kc__validator *v, const kc_schema *schema,
+                            const yyjson_val *value)
+{
+    uint8_t bits = kc__bits_of(value);
+    return !v->errors && !schema->checks && bits & schema->accepts &&
+           !(bits & (KC__ARRAY | KC__OBJECT)) && !kc__is_beyond_int64(value);
+}
+
 /* ---- Branches ---- */
 
 /* A quiet answer, whatever the pass. */
@@ -184,8 +194,8 @@ static bool check_none(kc__validator *v, const kc_schema *none, yyjson_val *valu
     return false;
 }
 
-static bool check_logic(kc__validator *v, const kc__logic *logic, yyjson_val *value,
-                        const kc__frame *at)
+static __attribute__((noinline)) bool check_logic(kc__validator *v, const kc__logic *logic,
+                                                  yyjson_val *value, const kc__frame *at)
 {
     bool ok = true;
     v->inside++;
@@ -214,7 +224,7 @@ static bool check_array(kc__validator *v, const kc_schema *schema, yyjson_val *a
     v->spent += v->inside ? n : 0;
     for (size_t i = 0; schema->items && i < n; i++, item = unsafe_yyjson_get_next(item)) {
         frame.n = i;
-        if (!check(v, schema->items, item, &frame)) {
+        if (!is_plain(v, schema->items, item) && !check(v, schema->items, item, &frame)) {
             ok = false;
             if (!v->errors)
                 return false;
@@ -244,16 +254,16 @@ static bool report_missing(kc__validator *v, const kc__table *table, yyjson_val 
     return false;
 }
 
-static bool check_member(kc__validator *v, const kc_schema *schema, const kc__row *row,
-                         yyjson_val *key, const kc__frame *at)
+static __attribute__((noinline)) bool check_member(kc__validator *v, const kc_schema *schema,
+                                                   const kc_schema *property, yyjson_val *key,
+                                                   const kc__frame *at)
 {
+    const kc_schema *child = property ? property : schema->additional;
     kc__frame frame = {.parent = at, .name = unsafe_yyjson_get_str(key)};
     frame.n = unsafe_yyjson_get_len(key);
-    const kc_schema *child = row ? row->schema : NULL;
-    frame.step = child ? KC__STEP_PROPERTY : KC__STEP_ADDITIONAL;
+    frame.step = property ? KC__STEP_PROPERTY : KC__STEP_ADDITIONAL;
     if (!child && schema->flags & KC__CLOSED)
         return kc__report_forbidden(v, at, kc_str_of(frame.name, frame.n));
-    child = child ? child : schema->additional;
     return !child || check(v, child, key + 1, &frame);
 }
 
@@ -273,12 +283,17 @@ static bool check_object(kc__validator *v, const kc_schema *schema, yyjson_val *
         return ok;
     yyjson_val *key = unsafe_yyjson_get_first(object);
     for (size_t i = 0; i < n; i++, key = unsafe_yyjson_get_next(key + 1)) {
-        const kc__row *row = NULL;
+        const kc_schema *property = NULL;
         if (table) {
-            row = kc__table_find(table, unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key));
+            const kc__row *row =
+                kc__table_find(table, unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key));
             required += row && row < table->rows + table->n_required;
+            property = row ? row->schema : NULL;
         }
-        if (!check_member(v, schema, row, key, at)) {
+        const kc_schema *child = property ? property : schema->additional;
+        if (child && is_plain(v, child, key + 1))
+            continue;
+        if (!check_member(v, schema, property, key, at)) {
             ok = false;
             if (!v->errors)
                 return false;
@@ -316,8 +331,8 @@ static bool check_content(kc__validator *v, const kc_schema *schema, yyjson_val 
     return ok;
 }
 
-static bool check_null(kc__validator *v, const kc_schema *schema, yyjson_val *value,
-                       const kc__frame *at)
+static __attribute__((noinline)) bool check_null(kc__validator *v, const kc_schema *schema,
+                                                 yyjson_val *value, const kc__frame *at)
 {
     bool ok = schema->accepts & KC__NULL;
     v->matches += ok;
@@ -344,8 +359,6 @@ static bool check(kc__validator *v, const kc_schema *schema, yyjson_val *value, 
     if (bits == KC__INTEGER && kc__is_beyond_int64(value))
         bits = KC__NUMBER;
     bool typed = bits & schema->accepts;
-    if (typed && !v->errors && !schema->checks && !(bits & (KC__ARRAY | KC__OBJECT)))
-        return true;
     if (!within_budget(v))
         return false;
     if (bits == KC__NULL)
