@@ -51,10 +51,11 @@ static void add(kc_field_errors *errors, kc_field_error_type type, const char *f
     kc_buf_puts(&body, types[type].text);
     if (shows_value(type) && value_json.n)
         kc_buf_printf(&body, ": %.*s", KC_ARG(value_json));
-    if (*detail) {
-        kc_buf_puts(&body, ": ");
-        kc_buf_vprintf(&body, detail, args);
-    }
+    size_t before = body.n;
+    kc_buf_puts(&body, ": ");
+    kc_buf_vprintf(&body, detail, args);
+    if (body.n == before + 2)
+        body.n = before;
     kc_vec_push(&errors->list,
                 (kc_field_error){.type = type,
                                  .field = kc_arena_strndup(&errors->arena, field, strlen(field)),

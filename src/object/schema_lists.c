@@ -29,7 +29,7 @@ static void report(lists *l, kc_field_error_type type, const kc__frame *list, si
     if (l->base)
         kc_buf_printf(&path, "%s.", l->base);
     kc__path_write(&path, &here, KC__PATH_FIELD);
-    kc_field_errors_add(l->errors, type, kc_buf_cstr(&path), value, *detail ? "%s" : "", detail);
+    kc_field_errors_add(l->errors, type, kc_buf_cstr(&path), value, "%s", detail);
 }
 
 /* Arrays for n keys: on the stack of the caller while they are few. */

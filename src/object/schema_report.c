@@ -46,8 +46,7 @@ static void add(kc__validator *v, const char *path, kc_field_error_type type, kc
                 const char *detail)
 {
     kc_scoped(kc_buf) field = {0};
-    kc_field_errors_add(v->errors, type, field_of(v, path, &field), value, *detail ? "%s" : "",
-                        detail);
+    kc_field_errors_add(v->errors, type, field_of(v, path, &field), value, "%s", detail);
 }
 
 static void add_sentence(kc__validator *v, const kc__frame *at, kc_field_error_type type,
