@@ -44,8 +44,9 @@ void *kc_map_put(kc_map *map, kc_str key, void *value);
 void *kc_map_remove(kc_map *map, kc_str key);
 
 /* Runs the block for each kc_map_entry *, in order of insertion. Nothing may be put meanwhile. */
-#define kc_map_each(map, it)                                                                      \
-    for (kc_map_entry *it = (map)->entries, *it##_end_ = it + (map)->used; it != it##_end_; it++) \
+#define kc_map_each(map, it)                                                         \
+    for (kc_map_entry *it = (map)->entries, *it##_end_ = it ? it + (map)->used : it; \
+         it != it##_end_; it++)                                                      \
         if (it->value)
 
 #endif
