@@ -108,9 +108,12 @@ typedef struct kc__size_rules {
 } kc__size_rules;
 
 typedef struct kc__choice {
-    const kc_value *values;   /* The array of `enum`. */
-    const kc__table *strings; /* The same when there are many and all are strings. */
+    const kc_value *values; /* The array of `enum`. */
+    const kc__table *table; /* Their keys, when there are many. */
 } kc__choice;
+
+/* Puts what a value is looked up by into `out`: a string itself, other values as JSON, marked. */
+void kc__choice_key(kc_buf *out, const kc_value *value);
 
 typedef struct kc__branches {
     size_t n;

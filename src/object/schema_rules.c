@@ -6,9 +6,11 @@
  */
 #include "object/schema_internal.h"
 
+#include "object/go_text_internal.h"
+
 #include <math.h>
 
-enum { MANY_STRINGS = 8, MOST_BRANCHES = 10000 };
+enum { MANY_VALUES = 8, MOST_BRANCHES = 10000 };
 
 /* A number of things: whole and not negative. *ret becomes -1 when it is absent. */
 static int compile_count(kc__compiler *c, const kc_value *json, const char *name, int64_t *ret)
@@ -130,21 +132,31 @@ static int compile_size(kc__compiler *c, const kc_value *json, kc__checks *check
     return 0;
 }
 
-static const kc__table *string_table(kc__compiler *c, const kc_value *values)
+void kc__choice_key(kc_buf *out, const kc_value *value)
+{
+    kc_buf_clear(out);
+    if (kc_type_of(value) == KC_STRING) {
+        kc_buf_append(out, kc_as_str(value));
+        return;
+    }
+    kc_buf_putc(out, '\xFF'); /* In no string. */
+    kc__go_json(out, value);
+}
+
+static const kc__table *choice_table(kc__compiler *c, const kc_value *values)
 {
     kc_scoped(kc_map) seen = {0};
+    kc_scoped(kc_buf) key = {0};
     KC_VEC(kc__row) rows = {0};
-    const kc__table *table = NULL;
-    bool all_strings = true;
     kc_items (values, value) {
-        kc_str text = kc_as_str(value);
-        all_strings = all_strings && kc_type_of(value) == KC_STRING;
-        if (all_strings && !kc_map_put(&seen, text, (void *)value))
-            kc_vec_push(&rows,
-                        (kc__row){.name = kc__intern_str(&c->in, text), .n = (uint32_t)text.n});
+        kc__choice_key(&key, value);
+        if (kc_map_get(&seen, kc_buf_str(&key)))
+            continue;
+        const char *name = kc__intern_str(&c->in, kc_buf_str(&key));
+        kc_map_put(&seen, kc_str_of(name, key.n), (void *)value);
+        kc_vec_push(&rows, (kc__row){.name = name, .n = (uint32_t)key.n});
     }
-    if (all_strings && rows.n <= KC__TABLE_MAX)
-        table = kc__intern_table(&c->in, rows.items, rows.n, 0);
+    const kc__table *table = kc__intern_table(&c->in, rows.items, rows.n, 0);
     kc_vec_done(&rows);
     return table;
 }
@@ -163,8 +175,8 @@ static int compile_choice(kc__compiler *c, const kc_value *json, kc__checks *che
         return kc__compile_error(c, "has %zu values: limit is %d", kc_len(values), KC__TABLE_MAX);
     }
     choice.values = kc__intern_value(&c->in, values);
-    if (kc_len(values) > MANY_STRINGS)
-        choice.strings = string_table(c, values);
+    if (kc_len(values) > MANY_VALUES)
+        choice.table = choice_table(c, values);
     checks->choice = kc__intern(&c->in, KC__K_CHOICE, &choice, sizeof(choice));
     return 0;
 }

@@ -232,13 +232,22 @@ bool kc__check_number(kc__validator *v, const kc__number_rules *rules, yyjson_va
 
 /* ---- Enums ---- */
 
-static bool is_chosen(const kc__choice *choice, yyjson_val *value)
+static bool is_in_table(const kc__table *table, yyjson_val *value)
 {
     kc_str text = kc_as_str(value);
+    if (yyjson_is_str(value))
+        return kc__table_find(table, text.p, text.n);
+    kc_scoped(kc_buf) key = {0};
+    kc__choice_key(&key, value);
+    return kc__table_find(table, key.p, key.n);
+}
+
+static bool is_chosen(const kc__choice *choice, yyjson_val *value)
+{
     if (yyjson_is_null(value))
         return false;
-    if (choice->strings)
-        return yyjson_is_str(value) && kc__table_find(choice->strings, text.p, text.n);
+    if (choice->table)
+        return is_in_table(choice->table, value);
     kc_items (choice->values, allowed)
         if (kc__same_value(allowed, value))
             return true;

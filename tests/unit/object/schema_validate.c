@@ -223,6 +223,22 @@ static void a_long_enum_is_found_by_hash(void **state)
                   "\"f\", \"g\", \"h\", \"i\", \"i\", \"\"");
 }
 
+static void a_long_enum_may_hold_any_values(void **state)
+{
+    (void)state;
+    const char *schema = FIELD("{'enum':[1,2,3,4,5,6,7,8,'9',{'b':1,'a':[]},true,null]}");
+    assert_errors(schema, "{'x':8.0}", "");
+    assert_errors(schema, "{'x':'9'}", "");
+    assert_errors(schema, "{'x':{'a':[],'b':1}}", "");
+    kc_auto(kc_schema) *compiled = schema_of(schema);
+    static const char *const others[] = {"{'x':9}", "{'x':'8'}", "{'x':null}", "{'x':false}"};
+    for (size_t i = 0; i < KC_COUNT(others); i++) {
+        kc_auto(kc_view) *value = view_of(others[i]);
+        kc_scoped(kc_field_errors) errors = {0};
+        assert_false(kc_schema_validate(compiled, kc_view_root(value), NULL, &errors));
+    }
+}
+
 static void null_is_in_no_enum(void **state)
 {
     (void)state;
@@ -417,11 +433,11 @@ TESTS(a_valid_object_has_no_errors, a_missing_required_member_is_named,
       of_length_and_pattern_only_the_first_is_reported, a_pattern_is_searched_for_and_shown,
       a_pattern_that_takes_forever_is_given_up, many_costly_matches_cost_no_more_than_some,
       a_long_text_passes_a_pattern_with_groups, an_enum_lists_what_it_supports,
-      a_long_enum_is_found_by_hash, null_is_in_no_enum, sizes_of_lists_and_maps_are_checked,
-      unique_items_compares_by_value, paths_name_members_elements_and_keys,
-      a_base_comes_before_fields_only, closed_objects_refuse_other_members,
-      all_errors_are_reported_at_once, any_of_reports_the_branch_that_came_closest,
-      one_of_counts_alternatives, all_of_reports_every_branch_and_each_error_once,
-      not_refuses_what_fits, branches_that_multiply_are_cut_off,
-      a_schema_that_is_its_own_branch_ends, shown_values_are_as_kubernetes_prints_them,
-      no_schema_allows_everything)
+      a_long_enum_is_found_by_hash, a_long_enum_may_hold_any_values, null_is_in_no_enum,
+      sizes_of_lists_and_maps_are_checked, unique_items_compares_by_value,
+      paths_name_members_elements_and_keys, a_base_comes_before_fields_only,
+      closed_objects_refuse_other_members, all_errors_are_reported_at_once,
+      any_of_reports_the_branch_that_came_closest, one_of_counts_alternatives,
+      all_of_reports_every_branch_and_each_error_once, not_refuses_what_fits,
+      branches_that_multiply_are_cut_off, a_schema_that_is_its_own_branch_ends,
+      shown_values_are_as_kubernetes_prints_them, no_schema_allows_everything)
