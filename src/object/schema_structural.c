@@ -236,7 +236,9 @@ static bool says_more(const kc_value *metadata)
                                          "example"};
     bool more = false;
     kc_members (metadata, name, value) {
-        bool empty = is_empty(value) && !kc_str_is(name, "additionalProperties");
+        bool counts_empty = kc_str_is(name, "additionalProperties") || kc_str_is(name, "items") ||
+                            kc_str_is(name, "not");
+        bool empty = counts_empty ? kc_type_of(value) == KC_NULL : is_empty(value);
         for (size_t i = 0; i < KC_COUNT(silent); i++)
             empty = empty || kc_str_is(name, silent[i]);
         more = more || !empty;
