@@ -85,7 +85,8 @@ size_t kc_schema_memory(const kc_schema *root)
 
 static const kc__row *row_of(const kc_schema *schema, kc_str name)
 {
-    return schema && schema->fields ? kc__table_find(schema->fields, name.p, name.n) : NULL;
+    return schema && schema->fields ? kc__table_find(schema->fields, name.p ? name.p : "", name.n)
+                                    : NULL;
 }
 
 const kc_schema *kc_schema_property(const kc_schema *schema, kc_str name)
@@ -96,7 +97,7 @@ const kc_schema *kc_schema_property(const kc_schema *schema, kc_str name)
 
 const kc_schema *kc_schema_field(const kc_schema *schema, kc_str name)
 {
-    return schema ? kc__member_schema(schema, name.p, name.n) : NULL;
+    return schema ? kc__member_schema(schema, name.p ? name.p : "", name.n) : NULL;
 }
 
 const kc_schema *kc_schema_additional(const kc_schema *schema)

@@ -119,7 +119,7 @@ static int compile_word(kc__compiler *c, const kc_value *json, const char *name,
     if (!text.n)
         return 0;
     kc__enter(c, "%s", name);
-    return kc__compile_error(c, "\"%.*s\" is not one it can be", KC_ARG(text));
+    return kc__compile_error(c, "unsupported value \"%.*s\"", KC_ARG(text));
 }
 
 static int compile_type(kc__compiler *c, const kc_value *json, kc_schema *node)
