@@ -20,7 +20,6 @@ function(kc_layer NAME)
     file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${NAME} ${root}/${NAME} SYMBOLIC)
     foreach(header ${ARG_HEADERS})
         if(NOT EXISTS ${CMAKE_SOURCE_DIR}/include/kc/${header})
-            continue() # TODO
             message(FATAL_ERROR "layer ${NAME} names the public header ${header}, but include/kc/${header} is not there")
         endif()
         file(CREATE_LINK ${CMAKE_SOURCE_DIR}/include/kc/${header} ${root}/kc/${header} SYMBOLIC)

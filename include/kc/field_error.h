@@ -47,7 +47,8 @@ typedef struct kc_field_error {
 typedef struct kc_field_errors {
     kc_arena arena;
     KC_VEC(kc_field_error) list;
-    size_t limit; /* Errors kept; further ones are counted in `dropped`. Defaults to 1000. */
+    size_t limit; /* Errors kept; further ones, and those beyond 8 MiB of text, are counted in
+                     `dropped`. Defaults to 1000. */
     size_t dropped;
 } kc_field_errors;
 
@@ -56,13 +57,20 @@ void kc_field_errors_done(kc_field_errors *errors);
 /*
  * Adds one. `value_json` is the bad value as JSON text ("\"abc\"", "-1", "null"; empty for none);
  * it is shown for the types that show it (not Required, Forbidden, Too long, Internal). `detail`
- * may be empty.
+ * may be NULL.
  */
 void kc_field_errors_add(kc_field_errors *errors, kc_field_error_type type, const char *field,
                          kc_str value_json, const char *detail, ...) KC_PRINTF(5, 6);
-/* The same, with the value rendered from a view. */
+/* The same, with the value shown as Kubernetes shows it: strings as Go's %q, floating point numbers
+ * as its %v (1e+06), the rest as JSON with sorted names. */
 void kc_field_errors_add_value(kc_field_errors *errors, kc_field_error_type type, const char *field,
                                const kc_value *value, const char *detail, ...) KC_PRINTF(5, 6);
+
+/* Adds what `from` holds and `errors` does not, each once. */
+void kc_field_errors_merge(kc_field_errors *errors, const kc_field_errors *from);
+
+/* Further errors would only be counted. */
+bool kc_field_errors_is_full(const kc_field_errors *errors);
 
 /*
  * Turns a list into an Invalid error about kind (with its group, "" for core) and name. With no

@@ -6,6 +6,10 @@
 #include "kc/field_error.h"
 
 #include "kc/json.h"
+#include "object/go_json.h"
+#include "object/go_quote.h"
+
+enum { MOST_TEXT = 8 << 20 };
 
 static const struct {
     const char *text, *reason;
@@ -30,10 +34,17 @@ static bool shows_value(kc_field_error_type type)
            type != KC_FIELD_INTERNAL;
 }
 
+/* Many errors about one long value would repeat it many times, so their text is limited as well. */
+bool kc_field_errors_is_full(const kc_field_errors *errors)
+{
+    return errors->list.n >= (errors->limit ? errors->limit : 1000) ||
+           errors->arena.used > MOST_TEXT;
+}
+
 static void add(kc_field_errors *errors, kc_field_error_type type, const char *field,
                 kc_str value_json, const char *detail, va_list args)
 {
-    if (errors->list.n >= (errors->limit ? errors->limit : 1000)) {
+    if (kc_field_errors_is_full(errors)) {
         errors->dropped++;
         return;
     }
@@ -64,23 +75,40 @@ void kc_field_errors_add(kc_field_errors *errors, kc_field_error_type type, cons
 void kc_field_errors_add_value(kc_field_errors *errors, kc_field_error_type type, const char *field,
                                const kc_value *value, const char *detail, ...)
 {
-    kc_scoped(kc_buf) json = {0};
+    kc_scoped(kc_buf) text = {0};
     if (shows_value(type))
-        kc_json_write(&json, value);
+        kc__go_value(&text, value);
     va_list args;
     va_start(args, detail);
-    add(errors, type, field, kc_buf_str(&json), detail, args);
+    add(errors, type, field, kc_buf_str(&text), detail, args);
     va_end(args);
 }
 
-static bool said_before(const kc_field_errors *errors, size_t at)
+static bool holds(const kc_field_errors *errors, size_t n, const kc_field_error *error)
 {
-    const kc_field_error *this = &errors->list.items[at];
-    for (size_t i = 0; i < at; i++)
-        if (!strcmp(errors->list.items[i].field, this->field) &&
-            !strcmp(errors->list.items[i].body, this->body))
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(errors->list.items[i].field, error->field) &&
+            !strcmp(errors->list.items[i].body, error->body))
             return true;
     return false;
+}
+
+void kc_field_errors_merge(kc_field_errors *errors, const kc_field_errors *from)
+{
+    errors->dropped += from->dropped;
+    kc_vec_each (&from->list, e) {
+        if (holds(errors, errors->list.n, e))
+            continue;
+        if (kc_field_errors_is_full(errors)) {
+            errors->dropped++;
+            continue;
+        }
+        kc_vec_push(
+            &errors->list,
+            (kc_field_error){.type = e->type,
+                             .field = kc_arena_strndup(&errors->arena, e->field, strlen(e->field)),
+                             .body = kc_arena_strndup(&errors->arena, e->body, strlen(e->body))});
+    }
 }
 
 /* "a: b", or "[a: b, c: d]" when there are several different ones. */
@@ -89,7 +117,7 @@ static void join(const kc_field_errors *errors, kc_buf *out)
     size_t different = 0;
     for (size_t i = 0; i < errors->list.n; i++) {
         const kc_field_error *e = &errors->list.items[i];
-        if (said_before(errors, i))
+        if (holds(errors, i, e))
             continue;
         kc_buf_printf(out, "%s%s: %s", different ? ", " : "", e->field, e->body);
         different++;
