@@ -4,8 +4,9 @@
  * line. The schema goes by the first letter of a field's name, so that any document has one.
  *
  * Properties: what a patch leaves behind can be written and read again; a patch made of two
- * documents that a patch can tell apart (no nulls, no directives, no key twice in a list) turns the
- * first into the second, and so does a three-way patch where nobody else changed anything.
+ * documents that a patch can tell apart (no nulls, no directives, no key twice in a list, a schema
+ * that fits) turns the first into the second, and so does a three-way patch where nobody else
+ * changed anything.
  */
 #include "fuzzing.h"
 
@@ -53,6 +54,14 @@ static bool can_be_merged(const kc_value *list)
     return true;
 }
 
+/* Objects in a list that is merged, but has no merge key: the schema does not fit the document. */
+static bool lacks_merge_key(kc_str name, const kc_value *list)
+{
+    kc_patch_field of = {0};
+    return field(&schema, name, &of) && of.merge && !of.merge_key.n &&
+           kc_type_of(kc_at(list, 0)) == KC_OBJECT;
+}
+
 static bool is_plain(const kc_value *value)
 {
     if (kc_type_of(value) == KC_NULL || (kc_type_of(value) == KC_ARRAY && !can_be_merged(value)))
@@ -61,7 +70,7 @@ static bool is_plain(const kc_value *value)
         if (!is_plain(item))
             return false;
     kc_members (value, name, member)
-        if ((name.n && name.p[0] == '$') || !is_plain(member))
+        if ((name.n && name.p[0] == '$') || lacks_merge_key(name, member) || !is_plain(member))
             return false;
     return true;
 }
