@@ -32,6 +32,7 @@
 #define KC_STRATEGIC_PATCH_H
 
 #include "kc/edit.h"
+#include "kc/schema.h"
 
 /*
  * What a schema says about one field. Strategies are those of x-kubernetes-patch-strategy, the key
@@ -48,15 +49,7 @@ typedef struct kc_patch_field {
 
 /*
  * Where strategies come from: any kind of schema that can answer one question. Nodes of the schema
- * are opaque here; a node describes an object. For a structural schema the answer is about
- *
- *     const kc_schema *of = kc_schema_property(node, name);
- *     if (!of)
- *         return false;
- *     ret->object = of;
- *     ret->element = kc_schema_items(of);
- *     ret->merge = …, ret->merge_key = …
- *     return true;
+ * are opaque here; a node describes an object. For a structural schema see kc_patch_schema_of.
  *
  * For objects whose members are not described, answer true with `object` the node itself: they are
  * then merged as a merge patch would, and lists in them replaced.
@@ -67,6 +60,10 @@ typedef struct kc_patch_schema {
     bool (*field)(const void *node, kc_str name, kc_patch_field *ret);
     const void *root; /* Describes the objects that are patched. */
 } kc_patch_schema;
+
+/* By x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key of a compiled schema, which must
+ * live as long as the result. */
+kc_patch_schema kc_patch_schema_of(const kc_schema *schema);
 
 /*
  * Merges the patch into the edit's tree, whose root must be an object. 0, or negative: then the
