@@ -25,6 +25,18 @@ function(kc_layer NAME)
         file(CREATE_LINK ${CMAKE_SOURCE_DIR}/include/kc/${header} ${root}/kc/${header} SYMBOLIC)
     endforeach()
 
+    # Everything this layer may use, for scripts/check-layers.
+    set(reach ${ARG_USES})
+    foreach(used ${ARG_USES})
+        get_property(further GLOBAL PROPERTY KC_REACH_${used})
+        list(APPEND reach ${further})
+    endforeach()
+    list(REMOVE_DUPLICATES reach)
+    set_property(GLOBAL PROPERTY KC_REACH_${NAME} ${reach})
+    set_property(GLOBAL APPEND PROPERTY KC_LAYERS ${NAME})
+    string(REPLACE ";" " " reach_text "${reach}")
+    file(WRITE ${root}/may-use "${reach_text}\n")
+
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${NAME}/*.c)
     add_library(kc_${NAME} STATIC ${sources})
     set_target_properties(kc_${NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON)
