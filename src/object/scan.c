@@ -87,24 +87,39 @@ static const char *scan_word(const char *at, const char *word)
     return at;
 }
 
+static inline bool is_plain(char c)
+{
+    return (signed char)c >= ' ' && c != '"' && c != '\\';
+}
+
+#ifdef __SSE2__
+/* Which of 16 bytes a string does not just contain, as bits. */
+static inline unsigned special_in_16(const char *p)
+{
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    const __m128i space = _mm_set1_epi8(' ');
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+    /* As signed bytes, control characters and all beyond ASCII are below the space. */
+    __m128i special =
+        _mm_or_si128(_mm_cmplt_epi8(bytes, space),
+                     _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+    return (unsigned)_mm_movemask_epi8(special);
+}
+#endif
+
 /* The first byte from `at` on that is not a plain character of a string. */
 static inline const char *skip_plain(const scanner *s, const char *at)
 {
 #ifdef __SSE2__
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-    const __m128i space = _mm_set1_epi8(' ');
     for (; s->end - at >= 16; at += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-        /* As signed bytes, control characters and all beyond ASCII are below the space. */
-        __m128i special = _mm_or_si128(
-            _mm_cmplt_epi8(bytes, space),
-            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
-        unsigned mask = (unsigned)_mm_movemask_epi8(special);
+        unsigned mask = special_in_16(at);
         if (mask)
             return at + __builtin_ctz(mask);
     }
+#else
+    (void)s;
 #endif
-    while ((signed char)*at >= ' ' && *at != '"' && *at != '\\')
+    while (is_plain(*at))
         at++;
     return at;
 }
@@ -132,17 +147,55 @@ static const char *scan_sequence(const scanner *s, const char *at)
     return n ? at + n : NULL;
 }
 
+/* What stands at a special byte that is no quote: an escape, a character beyond ASCII, or an error.
+ */
+static const char *scan_special(const scanner *s, const char *at)
+{
+    return *at == '\\' ? scan_escape(s, at) : scan_sequence(s, at);
+}
+
+#ifdef __SSE2__
+/*
+ * As far as whole blocks of 16 bytes go: the closing quote, or where to go on byte by byte; NULL
+ * for an error. Escapes are passed within the block, without loading again from behind them: where
+ * the next load begins would otherwise wait for each of them.
+ */
+static inline const char *scan_string_blocks(const scanner *s, const char *at)
+{
+    while (s->end - at >= 16) {
+        const char *next = at + 16;
+        for (unsigned mask = special_in_16(at); mask;) {
+            const char *p = at + __builtin_ctz(mask), *behind;
+            if (*p == '"')
+                return p;
+            behind = scan_special(s, p);
+            if (!behind || *p != '\\' || behind >= at + 16) {
+                next = behind;
+                break;
+            }
+            mask &= ~0u << (behind - at);
+        }
+        if (!next)
+            return NULL;
+        at = next;
+    }
+    return at;
+}
+#else
+static inline const char *scan_string_blocks(const scanner *s, const char *at)
+{
+    (void)s;
+    return at;
+}
+#endif
+
 /* From behind the opening quote to the closing one. */
 static inline const char *scan_string(const scanner *s, const char *at)
 {
-    for (;;) {
-        at = skip_plain(s, at);
-        if (*at == '"')
-            return at;
-        at = *at == '\\' ? scan_escape(s, at) : scan_sequence(s, at);
-        if (!at)
-            return NULL;
-    }
+    at = scan_string_blocks(s, at);
+    while (at && *at != '"')
+        at = is_plain(*at) ? at + 1 : scan_special(s, at);
+    return at;
 }
 
 static bool is_digit(char c)
