@@ -30,7 +30,7 @@
 #ifndef KC_CLOCK_H
 #define KC_CLOCK_H
 
-#include "kc/mem.h"
+#include "kc/buf.h"
 
 #define KC_NANOSECOND  INT64_C(1)
 #define KC_MICROSECOND (1000 * KC_NANOSECOND)
@@ -38,6 +38,10 @@
 #define KC_SECOND      (1000 * KC_MILLISECOND)
 #define KC_MINUTE      (60 * KC_SECOND)
 #define KC_HOUR        (60 * KC_MINUTE)
+
+/* Appends a length of time as Go prints it: "1h0m0s", "1.5ms", "15µs", "0s". (duration.h reads it.)
+ */
+void kc_duration_write(kc_buf *out, int64_t ns);
 
 /* A deadline that never comes. */
 #define KC_FOREVER INT64_MAX

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * duration.h: lengths of time as Go writes them ("1h2m3.5s", "300ms") and as kubectl shows them
- * ("3m10s", "2d4h").
+ * duration.h: lengths of time read as Go reads them ("1h2m3.5s", "300ms"; kc_duration_write of
+ * clock.h writes them) and shown as kubectl shows them ("3m10s", "2d4h").
  *
  *     int64_t timeout;
  *     if (kc_duration_parse(KC_STR("1m30s"), &timeout, err) < 0)
@@ -12,9 +12,10 @@
 #ifndef KC_DURATION_H
 #define KC_DURATION_H
 
+#include "kc/clock.h"
 #include "kc/error.h"
 
-/* Room for any duration's text, in each of the forms below, and a NUL. */
+/* Room for any age's text and a NUL. */
 #define KC_DURATION_TEXT 32
 
 /*
@@ -23,9 +24,6 @@
  * that or does not fit.
  */
 int kc_duration_parse(kc_str text, int64_t *ret_ns, kc_error *err);
-
-/* As Go prints it: "1h0m0s", "1.5ms", "0s". Terminated. */
-kc_str kc_duration_print(int64_t ns, char out[KC_DURATION_TEXT]);
 
 /* As kubectl shows an age, two units at most: "59s", "5m30s", "3h", "47d", "2y11d". "<invalid>" for
  * less than -1s, as a small skew of clocks is no reason to say so. Terminated. */

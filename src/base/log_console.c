@@ -75,7 +75,7 @@ static void put_value(kc_buf *out, const kc_field *field)
     case KC_FIELD_UINT: kc_buf_printf(out, "%" PRIu64, field->u); break;
     case KC_FIELD_BOOL: kc_buf_puts(out, field->b ? "true" : "false"); break;
     case KC_FIELD_DOUBLE: kc_double_write(out, field->d, false); break;
-    case KC_FIELD_DURATION: kc__log_put_duration(out, field->i); break;
+    case KC_FIELD_DURATION: kc_duration_write(out, field->i); break;
     }
 }
 

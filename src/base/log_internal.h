@@ -46,8 +46,6 @@ bool kc__log_is_plain(kc_str text);
 
 /* "2025-11-17T08:30:00.123Z" */
 void kc__log_put_time(kc_buf *out, int64_t wall);
-/* "1.5s", "2m0s", "15µs": as Go writes a duration. */
-void kc__log_put_duration(kc_buf *out, int64_t ns);
 /* "error", "warn", "info", "debug" */
 const char *kc__log_level_text(kc_log_level level);
 

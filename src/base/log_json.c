@@ -62,7 +62,7 @@ static void put_value(kc_buf *out, const kc_field *field)
     }
     case KC_FIELD_DURATION:
         kc_buf_putc(out, '"');
-        kc__log_put_duration(out, field->i);
+        kc_duration_write(out, field->i);
         kc_buf_putc(out, '"');
         break;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_text.c: the parts of a line that all formats share: escaping, times, durations.
+ * log_text.c: the parts of a line that all formats share: escaping, times.
  *
  * A log is read by people on terminals and by programs line by line, and its values come from
  * anywhere. So besides the ASCII controls (a newline would start a forged line) some characters
@@ -93,36 +93,6 @@ void kc__log_put_time(kc_buf *out, int64_t wall)
     gmtime_r(&seconds, &utc);
     kc_buf_printf(out, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", utc.tm_year + 1900, utc.tm_mon + 1,
                   utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, (int)fraction);
-}
-
-/* value / unit, as a decimal without trailing zeros; the unit is a power of ten. */
-static void put_fraction(kc_buf *out, uint64_t value, uint64_t unit, const char *suffix)
-{
-    kc_buf_printf(out, "%llu", (unsigned long long)(value / unit));
-    uint64_t rest = value % unit;
-    if (rest)
-        kc_buf_putc(out, '.');
-    for (uint64_t digit = unit / 10; rest; rest %= digit, digit /= 10)
-        kc_buf_putc(out, (char)('0' + rest / digit));
-    kc_buf_puts(out, suffix);
-}
-
-void kc__log_put_duration(kc_buf *out, int64_t ns)
-{
-    uint64_t left = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    if (ns < 0)
-        kc_buf_putc(out, '-');
-    if (left && left < KC_SECOND) {
-        uint64_t unit = left < KC_MICROSECOND ? 1 : left < KC_MILLISECOND ? 1000 : 1000000;
-        put_fraction(out, left, unit, unit == 1 ? "ns" : unit == 1000 ? "µs" : "ms");
-        return;
-    }
-    uint64_t hours = left / KC_HOUR, minutes = left % KC_HOUR / KC_MINUTE;
-    if (hours)
-        kc_buf_printf(out, "%lluh", (unsigned long long)hours);
-    if (hours || minutes)
-        kc_buf_printf(out, "%llum", (unsigned long long)minutes);
-    put_fraction(out, left % KC_MINUTE, KC_SECOND, "s");
 }
 
 const char *kc__log_level_text(kc_log_level level)

@@ -164,57 +164,9 @@ int kc_duration_parse(kc_str text, int64_t *ret_ns, kc_error *err)
     return 0;
 }
 
-/* "5" or "5.25": units of 10^digits nanoseconds. */
-static int put_fraction(char *out, size_t room, uint64_t ns, int digits)
-{
-    uint64_t one = 1;
-    for (int i = 0; i < digits; i++)
-        one *= 10;
-    uint64_t whole = ns / one, fraction = ns % one;
-    if (!fraction)
-        return snprintf(out, room, "%" PRIu64, whole);
-    for (; fraction % 10 == 0; digits--)
-        fraction /= 10;
-    return snprintf(out, room, "%" PRIu64 ".%0*" PRIu64, whole, digits, fraction);
-}
-
-static const char *put_small(char number[KC_DURATION_TEXT], uint64_t ns)
-{
-    if (ns >= MS) {
-        put_fraction(number, KC_DURATION_TEXT, ns, 6);
-        return "ms";
-    }
-    if (ns >= US) {
-        put_fraction(number, KC_DURATION_TEXT, ns, 3);
-        return "\xC2\xB5s";
-    }
-    put_fraction(number, KC_DURATION_TEXT, ns, 0);
-    return ns ? "ns" : "s";
-}
-
 static kc_str written(char *out, int n)
 {
     return kc_str_of(out, (size_t)n);
-}
-
-kc_str kc_duration_print(int64_t ns, char out[KC_DURATION_TEXT])
-{
-    const char *sign = ns < 0 ? "-" : "";
-    uint64_t left = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    char number[KC_DURATION_TEXT];
-    if (left < SECOND) {
-        const char *unit = put_small(number, left);
-        return written(out, snprintf(out, KC_DURATION_TEXT, "%s%.24s%s", sign, number, unit));
-    }
-    uint64_t hours = left / (uint64_t)hour, minutes = left / (uint64_t)minute % 60;
-    put_fraction(number, sizeof(number), left % (uint64_t)minute, 9);
-    if (hours)
-        return written(out, snprintf(out, KC_DURATION_TEXT, "%s%" PRIu64 "h%" PRIu64 "m%.12ss",
-                                     sign, hours, minutes, number));
-    if (minutes)
-        return written(
-            out, snprintf(out, KC_DURATION_TEXT, "%s%" PRIu64 "m%.12ss", sign, minutes, number));
-    return written(out, snprintf(out, KC_DURATION_TEXT, "%s%.12ss", sign, number));
 }
 
 /* "5m30s"; the second part only when it is not 0. */

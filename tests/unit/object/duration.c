@@ -115,8 +115,9 @@ static void durations_print_as_in_go(void **state)
         {INT64_MIN, "-2562047h47m16.854775808s"},
     };
     for (size_t i = 0; i < KC_COUNT(table); i++) {
-        char out[KC_DURATION_TEXT];
-        assert_str(kc_duration_print(table[i].ns, out), table[i].text);
+        kc_scoped(kc_buf) out = {0};
+        kc_duration_write(&out, table[i].ns);
+        assert_string_equal(kc_buf_cstr(&out), table[i].text);
         assert_int_equal(parsed(table[i].text), table[i].ns);
     }
 }
