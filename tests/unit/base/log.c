@@ -387,7 +387,9 @@ static bool colours_on_a_terminal(kc_log_colour colour)
 {
     char text[200] = "";
     int master = posix_openpt(O_RDWR | O_NOCTTY);
-    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    if (master < 0)
+        skip(); /* A chroot or container without /dev/pts. */
+    assert_true(grantpt(master) == 0 && unlockpt(master) == 0);
     int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
     assert_true(terminal >= 0);
     kc_log *log = kc_log_new(&(kc_log_opts){.fd = terminal, .colour = colour});
