@@ -2,7 +2,7 @@
 /*
  * mem.h: allocation, and the two words that make ownership readable.
  *
- *     kc_auto(kc_view) *view = kc_view_of(object, err);    freed when the scope ends
+ *     kc_auto(kc_view) *view = kc_view_of(object);         freed when the scope ends
  *     return kc_take(view);                                unless it is given away
  *     kc_scoped(kc_buf) out = {0};                         the same for a value: kc_buf_done(&out)
  *
