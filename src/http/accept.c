@@ -4,15 +4,14 @@
  *
  * They use a small library (goautoneg) with habits of its own, and clients have come to rely on
  * them, so they are kept:
- *   - only ',' ';' '=' and '/' are looked for: quotes mean nothing, case matters, only spaces are
- *     trimmed;
- *   - a part that is no media range, and a parameter that is not one name, '=' and a value, are
- * left out; of a parameter twice the last counts;
- *   - a q that is no number is 0, even for a space before it; q=0 comes last and is not refused;
+ *   - only ',' ';' '=' and '/' are looked for: quotes mean nothing, case matters, and only
+ *     spaces are trimmed;
+ *   - what is no media range is left out, and so is a parameter that is not one name, '=' and
+ *     a value; of a parameter twice the last counts;
+ *   - a q that is no number is 0, even for a space before it; q=0 comes last, but is allowed;
  *   - the order is that of an insertion sort by `comes_before`, which is no order in the strict
- *     sense: "text/html;q=0.1" stays before a "*" + "/" + "*" of q=1 that stands before it. With
- * more than twelve clauses Go sorts in another way, so that such headers (and only such) may come
- * out differently.
+ *     sense: where q and generality disagree, the position of the clauses decides. Go sorts so
+ *     up to twelve clauses; beyond, its sort does not even keep the order of equals. This does.
  */
 #include "http/media.h"
 

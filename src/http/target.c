@@ -61,16 +61,40 @@ static size_t scheme_end(kc_str raw)
     return SIZE_MAX;
 }
 
-/* A name, an address, a port: no user, no escapes. */
-static bool is_authority(kc_str text)
+static bool has_only(kc_str text, const char *others)
 {
     for (size_t i = 0; i < text.n; i++) {
         char c = text.p[i], letter = c | 0x20;
         bool alphanumeric = (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9');
-        if (!alphanumeric && kc_str_find(KC_STR("-._:[]"), c) < 0)
+        if (!alphanumeric && kc_str_find(kc_cstr(others), c) < 0)
             return false;
     }
-    return text.n && text.p[0] != ':';
+    return true;
+}
+
+static bool is_number(kc_str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] < '0' || text.p[i] > '9')
+            return false;
+    return true;
+}
+
+/* A name or an address, and perhaps a port: no user, no escapes. */
+static bool is_authority(kc_str text)
+{
+    kc_str port = text, host;
+    bool bracketed = text.n && text.p[0] == '[';
+    if (bracketed) {
+        host = kc_str_cut(&port, ']');
+        if (!port.p || (port.n && port.p[0] != ':'))
+            return false;
+        host = kc_str_sub(host, 1, host.n);
+        port = kc_str_sub(port, 1, port.n);
+    } else {
+        host = kc_str_cut(&port, ':');
+    }
+    return host.n && has_only(host, bracketed ? ":." : "-._") && is_number(port);
 }
 
 /* Splits t->raw into authority, raw_path and query. */

@@ -132,6 +132,8 @@ static void an_absolute_url_gives_its_host_as_well(void **state)
     assert_str(t.path, "/apis");
     assert_str(t.raw_path, "/api/%2e./apis");
     assert_str(t.query, "x=http://y");
+    assert_str(parsed(&arena, "http://127.0.0.1:6080/").authority, "127.0.0.1:6080");
+    assert_str(parsed(&arena, "http://[::1]").authority, "[::1]");
     t = parsed(&arena, "http://example.com");
     assert_str(t.authority, "example.com");
     assert_str(t.path, "/");
@@ -169,6 +171,12 @@ static void other_forms_are_refused(void **state)
         {"http://:80/api", "host"},
         {"http://user@host/", "host"},
         {"http://ho%73t/", "host"},
+        {"http://[::1/", "host"},
+        {"http://[::1]x/", "host"},
+        {"http://[]/", "host"},
+        {"http://::1/", "host"},
+        {"http://host:8x/", "host"},
+        {"http://a[b]/", "host"},
     };
     for (size_t i = 0; i < KC_COUNT(table); i++)
         assert_refused(kc_cstr(table[i][0]), KC_BAD_REQUEST, table[i][1]);
