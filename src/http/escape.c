@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * escape.c: percent-encoding is taken off here and nowhere else, so that nothing is decoded twice:
+ * "%252F" becomes "%2F" and stays that. Which bytes may come out of it is for the caller to say.
+ */
+#include "http/escape.h"
+
+#include "kc/utf8.h"
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte that the escape at `at` stands for, or -1. */
+static int escaped_byte(kc_str text, size_t at)
+{
+    if (text.n - at < 3)
+        return -1;
+    int high = hex_digit(text.p[at + 1]), low = hex_digit(text.p[at + 2]);
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
+bool kc__unescape(kc_str text, kc__plus plus, char *out, size_t *ret_n, kc_str *ret_bad)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (c == '%') {
+            int byte = escaped_byte(text, i);
+            if (byte < 0) {
+                if (ret_bad)
+                    *ret_bad = kc_str_sub(text, i, i + 3);
+                return false;
+            }
+            out[n++] = (char)byte;
+            i += 2;
+        } else {
+            out[n++] = c == '+' && plus == KC__PLUS_IS_SPACE ? ' ' : c;
+        }
+    }
+    *ret_n = n;
+    return true;
+}
+
+/* Appends the character at the front of `text` and returns its length. */
+static size_t quote_one(kc_buf *out, kc_str text)
+{
+    unsigned char c = (unsigned char)text.p[0];
+    size_t n = c < 0x80 ? 0 : kc_utf8_next(text, NULL);
+    if (n) {
+        kc_buf_append(out, kc_str_sub(text, 0, n));
+        return n;
+    }
+    if (c == '"' || c == '\\')
+        kc_buf_printf(out, "\\%c", c);
+    else if (c >= 0x20 && c < 0x7F)
+        kc_buf_putc(out, (char)c);
+    else
+        kc_buf_printf(out, "\\x%02x", c);
+    return 1;
+}
+
+void kc__quote(kc_buf *out, kc_str text)
+{
+    enum { LONGEST = 256 };
+    kc_buf_putc(out, '"');
+    size_t at = 0;
+    while (at < text.n && at < LONGEST)
+        at += quote_one(out, kc_str_sub(text, at, text.n));
+    kc_buf_puts(out, at < text.n ? "...\"" : "\"");
+}
