@@ -132,6 +132,8 @@ bool kc__state_read(kc_str bytes, kc__state *ret_state)
         return false;
     memcpy(&version, bytes.p + 4, sizeof(version));
     kc__state state = {.version = __builtin_bswap32(version)};
+    if (state.version == 0)
+        return false;
     if (state.version == KC__LAYOUT_VERSION) {
         if (bytes.n != KC__STATE_SIZE)
             return false;

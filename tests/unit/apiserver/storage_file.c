@@ -203,6 +203,7 @@ static void the_lmdb_of_another_program_is_refused_and_untouched(void **state)
     expect_refusal_of_lmdb(NULL, KC_STR("x"), "is not a store of this program");
     expect_refusal_of_lmdb("other", KC_STR("x"), "is not a store of this program");
     expect_refusal_of_lmdb("state", KC_STR("Ohio"), "is not a store of this program");
+    expect_refusal_of_lmdb("state", kc_str_of("KCST\0\0\0\0", 8), "is not a store of this program");
 }
 
 static void a_newer_layout_is_refused_and_untouched(void **state)
