@@ -3,12 +3,12 @@
  * target.c: request targets.
  *
  *     http://host:1/a%2Fb/./c/../d//e/?watch=1
- *            └authority┘└──── raw_path ─┘ └query┘      path: /a/b/d/e/    segments: a b d e
+ *            └─┬──┘└────────┬────────┘ └──┬──┘
+ *        authority       raw_path       query        path: /a/b/d/e/    segments: a b d e
  *
  * The path is decoded first and resolved afterwards, once each and in that order. So "%2e%2e"
  * climbs as ".." does, "%2F" separates as '/' does (Go's URL.Path has no other notion either), and
- * no way of writing a path gets past a rule that is written for another. "." and empty segments
- * vanish,
+ * no way of writing a path gets past a rule that is written for another. "." and empty segments go,
  * ".." drops the segment before it and stops at the root, a trailing slash stays: the same path
  * that Go's ServeMux would redirect to.
  *
