@@ -34,12 +34,20 @@ static kc_object *object_try_new(kc_str text)
     return object;
 }
 
+/*
+ * Gives back what white space took. Not by realloc, which leaves a block as it is unless 32 bytes
+ * or more become free: a cache holds many of these.
+ */
 static kc_object *trimmed(kc_object *object, size_t room)
 {
-    if (room - object->n < 32)
+    if (room - object->n < 8)
         return object;
-    kc_object *smaller = realloc(object, bytes_for(object->n));
-    return smaller ? smaller : object;
+    kc_object *smaller = malloc(bytes_for(object->n));
+    if (!smaller)
+        return object;
+    memcpy((void *)smaller, object, bytes_for(object->n));
+    free(object);
+    return smaller;
 }
 
 static bool is_string_part(int part)
