@@ -4,6 +4,7 @@
  * beyond the slice.
  */
 #include "kc/str.h"
+#include "kc/ascii.h"
 
 int kc_str_cmp(kc_str a, kc_str b)
 {
@@ -32,17 +33,12 @@ bool kc_str_contains(kc_str s, kc_str part)
     return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 bool kc_str_eq_nocase(kc_str a, kc_str b)
 {
     if (a.n != b.n)
         return false;
     for (size_t i = 0; i < a.n; i++)
-        if (lower(a.p[i]) != lower(b.p[i]))
+        if (kc_lower(a.p[i]) != kc_lower(b.p[i]))
             return false;
     return true;
 }
@@ -156,7 +152,7 @@ static size_t distance(kc_str a, kc_str b)
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= b.n; j++) {
-            size_t replaced = diagonal + (lower(a.p[i - 1]) != lower(b.p[j - 1]));
+            size_t replaced = diagonal + (kc_lower(a.p[i - 1]) != kc_lower(b.p[j - 1]));
             diagonal = row[j];
             row[j] = KC_MIN(replaced, KC_MIN(row[j], row[j - 1]) + 1);
         }

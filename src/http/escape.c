@@ -5,22 +5,15 @@
  */
 #include "http/escape.h"
 
+#include "kc/ascii.h"
 #include "kc/utf8.h"
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* The byte that the escape at `at` stands for, or -1. */
 static int escaped_byte(kc_str text, size_t at)
 {
     if (text.n - at < 3)
         return -1;
-    int high = hex_digit(text.p[at + 1]), low = hex_digit(text.p[at + 2]);
+    int high = kc_hex_value(text.p[at + 1]), low = kc_hex_value(text.p[at + 2]);
     return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 

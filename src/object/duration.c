@@ -8,6 +8,7 @@
  */
 #include "kc/duration.h"
 
+#include "kc/ascii.h"
 #include "object/go_quote.h"
 
 #include <inttypes.h>
@@ -52,17 +53,12 @@ static int wrong_unit(kc_str unit, kc_str text, kc_error *err)
                         kc_buf_cstr(&quoted_unit), kc_buf_cstr(&quoted));
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Digits before the point. False when they are more than fits. */
 static bool take_whole(kc_str *rest, uint64_t *ret)
 {
     uint64_t number = 0;
     size_t i = 0;
-    for (; i < rest->n && is_digit(rest->p[i]); i++) {
+    for (; i < rest->n && kc_is_digit(rest->p[i]); i++) {
         if (number > most / 10)
             return false;
         number = number * 10 + (uint64_t)(rest->p[i] - '0');
@@ -81,7 +77,7 @@ static double take_fraction(kc_str *rest, uint64_t *ret)
     double scale = 1;
     size_t i = 0;
     bool full = false;
-    for (; i < rest->n && is_digit(rest->p[i]); i++) {
+    for (; i < rest->n && kc_is_digit(rest->p[i]); i++) {
         full |= number > (most - 1) / 10;
         uint64_t longer = number * 10 + (uint64_t)(rest->p[i] - '0');
         full |= !full && longer > most;
@@ -98,7 +94,7 @@ static double take_fraction(kc_str *rest, uint64_t *ret)
 static kc_str take_unit(kc_str *rest)
 {
     size_t i = 0;
-    while (i < rest->n && rest->p[i] != '.' && !is_digit(rest->p[i]))
+    while (i < rest->n && rest->p[i] != '.' && !kc_is_digit(rest->p[i]))
         i++;
     kc_str unit = kc_str_sub(*rest, 0, i);
     *rest = kc_str_sub(*rest, i, rest->n);

@@ -11,6 +11,7 @@
  * Escapes are rare in what is looked up here, so every function has a way without them first.
  */
 #include "object/json_cursor.h"
+#include "kc/ascii.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -132,17 +133,10 @@ static bool has_escape(kc_str raw)
     return raw.n && memchr(raw.p, '\\', raw.n);
 }
 
-static unsigned hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return (unsigned)(c - '0');
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 0;
-}
-
 static unsigned hex4(const char *p)
 {
-    return hex_digit(p[0]) << 12 | hex_digit(p[1]) << 8 | hex_digit(p[2]) << 4 | hex_digit(p[3]);
+    return kc_hex_value(p[0]) << 12 | kc_hex_value(p[1]) << 8 | kc_hex_value(p[2]) << 4 |
+           kc_hex_value(p[3]);
 }
 
 static size_t put_utf8(unsigned code, char out[4])

@@ -16,6 +16,7 @@
  * Such a text holds no ']' in a bracket and no whole filter in a filter, so that goes three levels
  * deep at most: filter, union, name.
  */
+#include "kc/ascii.h"
 #include "object/jsonpath_internal.h"
 
 #include <stdio.h>
@@ -77,15 +78,11 @@ static void add_text(parser *p, kc__jp_list *list, kc_str text)
     yyjson_set_strn(&add(p, list, KC__JP_TEXT)->literal, text.n ? text.p : "", text.n);
 }
 
-static bool is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Bytes beyond ASCII count as letters. */
 static bool is_word(int c)
 {
-    return c == '_' || is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
+    return c == '_' || kc_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           c >= 0x80;
 }
 
 static bool ends_name(int c)
@@ -125,7 +122,7 @@ static bool parse_double(kc_str text, double *ret)
     char copy[400];
     size_t digits = 0, points = 0;
     for (size_t i = 0; i < text.n; i++) {
-        digits += is_digit(text.p[i]);
+        digits += kc_is_digit(text.p[i]);
         points += text.p[i] == '.';
     }
     if (!digits || points > 1 || text.n >= sizeof(copy))
@@ -150,7 +147,7 @@ static int parse_number(parser *p, kc__jp_list *list)
     double number;
     if (now(p) == '+' || now(p) == '-')
         p->at++;
-    while (now(p) == '.' || is_digit(now(p)))
+    while (now(p) == '.' || kc_is_digit(now(p)))
         p->at++;
     kc_str text = kc_str_sub(p->text, from, p->at);
     if (parse_integer(text, &integer))
@@ -189,20 +186,12 @@ static int parse_recursive(parser *p, kc__jp_list *list)
     return is_word(now(p)) ? parse_field(p, list) : 0;
 }
 
-static int hex_digit(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Up to `n` digits of a base at s[*at]; -1 when there are fewer. */
 static int64_t read_digits(kc_str s, size_t *at, size_t n, int base)
 {
     int64_t code = 0;
     for (size_t i = 0; i < n; i++, ++*at) {
-        int digit = *at < s.n ? hex_digit(s.p[*at]) : -1;
+        int digit = *at < s.n ? kc_hex_value(s.p[*at]) : -1;
         if (digit < 0 || digit >= base)
             return -1;
         code = code * base + digit;
@@ -348,7 +337,7 @@ static int parse_quoted_name(parser *p, kc__jp_list *list, kc_str text)
 static kc_str take_number(kc_str *text)
 {
     size_t n = text->n && text->p[0] == '-';
-    while (n < text->n && is_digit(text->p[n]))
+    while (n < text->n && kc_is_digit(text->p[n]))
         n++;
     kc_str number = kc_str_sub(*text, 0, n);
     *text = kc_str_sub(*text, n, text->n);
@@ -472,7 +461,7 @@ static int parse_step(parser *p, kc__jp_list *list)
         return 0;
     if (c == '"' || c == '\'')
         return parse_quote(p, list);
-    if (c == '+' || c == '-' || is_digit(c))
+    if (c == '+' || c == '-' || kc_is_digit(c))
         return parse_number(p, list);
     return is_word(c) ? parse_word(p, list) : fail_character(p);
 }

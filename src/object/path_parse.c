@@ -10,6 +10,7 @@
  * A name ends at a dot or a bracket. What could be a slip is refused with the way to write it: an
  * empty name, a quote or a closing bracket in a bare name, a star (which belongs to JSONPath).
  */
+#include "kc/ascii.h"
 #include "object/path_internal.h"
 
 void kc__path_parser_done(kc__path_parser *parser)
@@ -88,14 +89,6 @@ static int parse_bare(kc__path_parser *p, kc_error *err)
     return push_name(p, &name, err);
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static void put_utf8(kc_buf *out, unsigned c)
 {
     if (c < 0x80) {
@@ -116,7 +109,7 @@ static int parse_unicode(kc__path_parser *p, kc_buf *name, kc_error *err)
 {
     unsigned c = 0;
     for (int i = 0; i < 4; i++, p->at++) {
-        int digit = hex_digit(now(p));
+        int digit = kc_hex_value(now(p));
         if (digit < 0)
             return fail(p, "\\u needs four hexadecimal digits", err);
         c = c * 16 + (unsigned)digit;

@@ -11,6 +11,7 @@
  * One pass, no tree: `repeatable` says whether a repetition may follow, and a stack of open groups
  * carries the product of nested repetitions, which RE2 limits to 1000.
  */
+#include "kc/ascii.h"
 #include "kc/utf8.h"
 #include "object/object_internal.h"
 #include "object/pattern_internal.h"
@@ -60,15 +61,6 @@ static bool is_word(char c)
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static void begin_atom(parser *s, bool needs_group)
 {
     s->atom = s->out->n;
@@ -113,9 +105,10 @@ static bool hex_escape(parser *s, const char *p, uint32_t *ret)
     uint32_t c = 0;
     int digits = 0;
     bool braces = p < s->end && *p == '{';
-    for (p += braces; p < s->end && hex_value(*p) >= 0 && c <= MAX_RUNE && (braces || digits < 2);
+    for (p += braces;
+         p < s->end && kc_hex_value(*p) >= 0 && c <= MAX_RUNE && (braces || digits < 2);
          p++, digits++)
-        c = c * 16 + (uint32_t)hex_value(*p);
+        c = c * 16 + (uint32_t)kc_hex_value(*p);
     bool closed = braces ? p < s->end && *p == '}' && digits && c <= MAX_RUNE : digits == 2;
     if (!closed)
         return fail(s, "invalid escape sequence", from, p < s->end ? p + step(s, p) : p);

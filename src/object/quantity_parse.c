@@ -17,6 +17,7 @@
  */
 #include "object/quantity_internal.h"
 
+#include "kc/ascii.h"
 #include "kc/buf.h"
 #include "kc/json.h"
 
@@ -51,15 +52,10 @@ static const struct suffix {
     {"Ei", KC_BINARY_SI, 60},
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static kc_str take_digits(kc_str *rest)
 {
     size_t n = 0;
-    while (n < rest->n && is_digit(rest->p[n]))
+    while (n < rest->n && kc_is_digit(rest->p[n]))
         n++;
     kc_str digits = kc_str_sub(*rest, 0, n);
     *rest = kc_str_sub(*rest, n, rest->n);

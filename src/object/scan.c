@@ -17,6 +17,7 @@
  */
 #include "object/object_internal.h"
 
+#include "kc/ascii.h"
 #include "kc/utf8.h"
 
 #ifdef __SSE2__
@@ -198,16 +199,11 @@ static inline const char *scan_string(const scanner *s, const char *at)
     return at;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static const char *scan_number(const scanner *s, const char *at)
 {
     bool negative = *at == '-';
     const char *digits = at + negative, *p = digits;
-    while (is_digit(*p))
+    while (kc_is_digit(*p))
         p++;
     bool whole = *p != '.' && *p != 'e' && *p != 'E';
     size_t n = (size_t)(p - digits);
@@ -295,7 +291,7 @@ static int part_of(enum holder holder, const char *key, size_t n)
 
 static void note_part(scanner *s, int part, const char *value, size_t skipped, const char *end)
 {
-    char first = is_digit(*value) || *value == '-' ? '0' : *value;
+    char first = kc_is_digit(*value) || *value == '-' ? '0' : *value;
     if (first != known_parts[part].first) {
         s->result->parts[part].at = KC__MISTYPED;
         return;

@@ -7,17 +7,8 @@
  *
  * To add one: a function that judges a text, and a row.
  */
+#include "kc/ascii.h"
 #include "object/schema_internal.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 static bool is_space(char c)
 {
@@ -40,7 +31,7 @@ static bool anything(kc_str text)
 
 static bool is_object_id(kc_str text)
 {
-    return text.n == 24 && all(text, is_hex);
+    return text.n == 24 && all(text, kc_is_hex);
 }
 
 /* Groups of 8, 4, 4, 4 and 12 digits; each dash may be missing. `version` is the 13th digit, or 0
@@ -54,7 +45,7 @@ static bool is_uuid_of(kc_str text, char version, bool variant)
         if (g && at < text.n && text.p[at] == '-')
             at++;
         for (size_t i = 0; i < groups[g]; i++, at++) {
-            if (at >= text.n || !is_hex(text.p[at]))
+            if (at >= text.n || !kc_is_hex(text.p[at]))
                 return false;
             digits[n++] = text.p[at];
         }
@@ -103,8 +94,8 @@ static bool is_isbn10(kc_str text)
     char d[10];
     size_t n;
     int sum = 0;
-    if (!squeeze(text, d, sizeof(d), &n) || n != 10 || !all(kc_str_of(d, 9), is_digit) ||
-        !(is_digit(d[9]) || d[9] == 'X'))
+    if (!squeeze(text, d, sizeof(d), &n) || n != 10 || !all(kc_str_of(d, 9), kc_is_digit) ||
+        !(kc_is_digit(d[9]) || d[9] == 'X'))
         return false;
     for (int i = 0; i < 9; i++)
         sum += (i + 1) * (d[i] - '0');
@@ -117,7 +108,7 @@ static bool is_isbn13(kc_str text)
     char d[13];
     size_t n;
     int sum = 0;
-    if (!squeeze(text, d, sizeof(d), &n) || n != 13 || !all(kc_str_of(d, 13), is_digit))
+    if (!squeeze(text, d, sizeof(d), &n) || n != 13 || !all(kc_str_of(d, 13), kc_is_digit))
         return false;
     for (int i = 0; i < 12; i++)
         sum += (i % 2 ? 3 : 1) * (d[i] - '0');
@@ -163,7 +154,7 @@ static bool is_credit_card(kc_str text)
     size_t n = 0;
     unsigned sum = 0;
     for (size_t i = 0; i < text.n; i++) {
-        if (!is_digit(text.p[i]))
+        if (!kc_is_digit(text.p[i]))
             continue;
         if (n == sizeof(d))
             return false;
@@ -183,7 +174,7 @@ static bool is_ssn(kc_str text)
     for (size_t i = 0; i < 11; i++) {
         bool separator = i == 3 || i == 6;
         char c = text.p[i];
-        if (separator ? c != '-' && c != ' ' : !is_digit(c))
+        if (separator ? c != '-' && c != ' ' : !kc_is_digit(c))
             return false;
     }
     return true;
@@ -193,7 +184,7 @@ static bool is_hex_color(kc_str text)
 {
     if (text.n && text.p[0] == '#')
         text = kc_str_sub(text, 1, text.n);
-    return (text.n == 3 || text.n == 6) && all(text, is_hex);
+    return (text.n == 3 || text.n == 6) && all(text, kc_is_hex);
 }
 
 static const char *skip_space(const char *p, const char *end)
@@ -207,7 +198,7 @@ static const char *skip_space(const char *p, const char *end)
 static const char *color_part(const char *p, const char *end)
 {
     const char *from = p;
-    while (p < end && is_digit(*p) && p < from + 4)
+    while (p < end && kc_is_digit(*p) && p < from + 4)
         p++;
     size_t n = (size_t)(p - from);
     bool ok = n >= 1 && n <= 3 && (n == 1 || *from != '0') && number_at(from, n) <= 255;
@@ -232,7 +223,8 @@ static bool is_rgb_color(kc_str text)
 
 static bool is_base64_char(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '/';
+    return kc_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
+           c == '/';
 }
 
 static bool is_base64(kc_str text)
@@ -245,7 +237,7 @@ static bool is_base64(kc_str text)
 
 static bool is_lower_or_digit(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z');
+    return kc_is_digit(c) || (c >= 'a' && c <= 'z');
 }
 
 static bool is_label(kc_str text)

@@ -4,24 +4,16 @@
  * net/url read them. The IPv4 and CIDR formats of Kubernetes allow leading zeros (10.0.0.01), which
  * Go no longer does and stored objects have; that is what `sloppy` means here.
  */
+#include "kc/ascii.h"
 #include "object/schema_internal.h"
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 /* A number of the base, cut off the front; false when there is none or it is beyond `most`. */
 static bool cut_number(kc_str *text, int base, unsigned most, size_t *ret_digits)
 {
     unsigned number = 0;
     size_t n = 0;
-    while (n < text->n && hex_value(text->p[n]) >= 0 && hex_value(text->p[n]) < base) {
-        number = number * (unsigned)base + (unsigned)hex_value(text->p[n]);
+    while (n < text->n && kc_hex_value(text->p[n]) >= 0 && kc_hex_value(text->p[n]) < base) {
+        number = number * (unsigned)base + (unsigned)kc_hex_value(text->p[n]);
         if (number > most)
             return false;
         n++;
@@ -131,7 +123,7 @@ static bool is_mac_with(kc_str text, char separator, size_t per_group)
         return false;
     for (size_t i = 0; i < text.n; i++) {
         bool between = i % width == width - 1;
-        if (between ? text.p[i] != separator : hex_value(text.p[i]) < 0)
+        if (between ? text.p[i] != separator : kc_hex_value(text.p[i]) < 0)
             return false;
     }
     return true;
@@ -156,15 +148,10 @@ bool kc__is_hostname(kc_str text)
     return true;
 }
 
-static bool is_alnum(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Characters a host may have besides letters and digits. */
 static bool is_host_char(char c)
 {
-    return is_alnum(c) || (unsigned char)c >= 0x80 || (c && strchr("!$&'()*+,;=:[]<>\"-_.~", c));
+    return kc_is_alnum(c) || (unsigned char)c >= 0x80 || (c && strchr("!$&'()*+,;=:[]<>\"-_.~", c));
 }
 
 typedef enum uri_part { PATH, USER, HOST, ZONE } uri_part;
@@ -184,8 +171,9 @@ static bool is_escaped_well(kc_str text, uri_part part)
     for (size_t i = 0; i < text.n; i++) {
         char c = text.p[i];
         if (c == '%') {
-            if (i + 2 >= text.n || hex_value(text.p[i + 1]) < 0 || hex_value(text.p[i + 2]) < 0 ||
-                !escape_fits(hex_value(text.p[i + 1]) << 4 | hex_value(text.p[i + 2]), part))
+            if (i + 2 >= text.n || kc_hex_value(text.p[i + 1]) < 0 ||
+                kc_hex_value(text.p[i + 2]) < 0 ||
+                !escape_fits(kc_hex_value(text.p[i + 1]) << 4 | kc_hex_value(text.p[i + 2]), part))
                 return false;
             i += 2;
         } else if ((part == HOST || part == ZONE) && !is_host_char(c)) {
@@ -230,7 +218,7 @@ static bool is_host(kc_str host)
 static bool is_user(kc_str user)
 {
     for (size_t i = 0; i < user.n; i++)
-        if (!is_alnum(user.p[i]) && (!user.p[i] || !strchr("-._:~!$&'()*+,;=%@", user.p[i])))
+        if (!kc_is_alnum(user.p[i]) && (!user.p[i] || !strchr("-._:~!$&'()*+,;=%@", user.p[i])))
             return false;
     return is_escaped_well(user, USER);
 }
@@ -252,7 +240,7 @@ static ptrdiff_t scheme_of(kc_str text)
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         if (c == ':')
             return i ? (ptrdiff_t)i : -1;
-        if (!letter && (!i || !(is_alnum(c) || (c && strchr("+-.", c)))))
+        if (!letter && (!i || !(kc_is_alnum(c) || (c && strchr("+-.", c)))))
             return 0;
     }
     return 0;

@@ -4,13 +4,9 @@
  * Kubernetes with a pattern whose dot stands for any character; a duration is Go's ("1h30m") or, if
  * that fails, any text with a number and a unit in it ("about 2 days"). Both are kept.
  */
+#include "kc/ascii.h"
 #include "kc/utf8.h"
 #include "object/schema_internal.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* n digits, cut off the front. */
 static bool cut_digits(kc_str *text, size_t n, unsigned *ret)
@@ -19,7 +15,7 @@ static bool cut_digits(kc_str *text, size_t n, unsigned *ret)
     if (text->n < n)
         return false;
     for (size_t i = 0; i < n; i++) {
-        if (!is_digit(text->p[i]))
+        if (!kc_is_digit(text->p[i]))
             return false;
         number = number * 10 + (unsigned)(text->p[i] - '0');
     }
@@ -62,7 +58,7 @@ static kc_str without_fraction(kc_str text)
 {
     size_t mark = text.n && text.p[0] != '\n' ? kc_utf8_next(text, NULL) : 0;
     size_t n = mark;
-    while (mark && n < text.n && is_digit(text.p[n]))
+    while (mark && n < text.n && kc_is_digit(text.p[n]))
         n++;
     return n > mark ? kc_str_sub(text, n, text.n) : text;
 }
@@ -110,7 +106,7 @@ static bool cut_go_part(kc_str *text, double *total)
     size_t n = 0, digits = 0, unit_at;
     double number = 0, scale = 1;
     bool fraction = false;
-    for (; n < text->n && (is_digit(text->p[n]) || (text->p[n] == '.' && !fraction)); n++) {
+    for (; n < text->n && (kc_is_digit(text->p[n]) || (text->p[n] == '.' && !fraction)); n++) {
         if (text->p[n] == '.') {
             fraction = true;
             continue;
@@ -119,7 +115,7 @@ static bool cut_go_part(kc_str *text, double *total)
         scale = fraction ? scale / 10 : 1;
         number = fraction ? number + scale * (text->p[n] - '0') : number * 10 + (text->p[n] - '0');
     }
-    for (unit_at = n; n < text->n && text->p[n] != '.' && !is_digit(text->p[n]); n++)
+    for (unit_at = n; n < text->n && text->p[n] != '.' && !kc_is_digit(text->p[n]); n++)
         ;
     const unit *found = go_unit(kc_str_sub(*text, unit_at, n));
     if (!digits || !found)
@@ -188,7 +184,7 @@ static bool is_loose_duration(kc_str text)
     for (size_t i = 0, digits; i < text.n;) {
         kc_str name;
         int64_t number;
-        for (digits = 0; i < text.n && is_digit(text.p[i]); i++)
+        for (digits = 0; i < text.n && kc_is_digit(text.p[i]); i++)
             digits++;
         size_t end = digits ? unit_after(text, i, &name) : 0;
         if (end && !kc_str_to_i64(kc_str_sub(text, i - digits, i), &number))

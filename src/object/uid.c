@@ -3,6 +3,7 @@
  * uid.c: UUIDs. Randomness is the caller's, so that a simulation gives the same identities again.
  */
 #include "kc/uid.h"
+#include "kc/ascii.h"
 
 enum { LENGTH = 36 };
 
@@ -29,17 +30,12 @@ kc_str kc_uid_of(const uint8_t random[16], char out[KC_UID_TEXT])
     return kc_str_of(out, LENGTH);
 }
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
 bool kc_uid_valid(kc_str text)
 {
     if (text.n != LENGTH)
         return false;
     for (size_t i = 0; i < text.n; i++)
-        if (is_dash(i) ? text.p[i] != '-' : !is_hex(text.p[i]))
+        if (is_dash(i) ? text.p[i] != '-' : !kc_is_hex(text.p[i]))
             return false;
     return true;
 }

@@ -7,15 +7,11 @@
  * and neither is what overflows a double. Where kubectl would turn a whole number beyond 64 bits
  * into a double, it is KC__YAML_TOO_BIG here. Pure functions, any thread.
  */
+#include "kc/ascii.h"
 #include "object/yaml_internal.h"
 
 #include <math.h>
 #include <stdio.h>
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 enum fit { NO_NUMBER, FITS, BEYOND };
 
@@ -25,7 +21,7 @@ static enum fit magnitude(kc_str digits, unsigned base, uint64_t *ret)
     bool beyond = false;
     for (size_t i = 0; i < digits.n; i++) {
         char c = digits.p[i], lower = (char)(c | 0x20);
-        unsigned digit = is_digit(c)                    ? (unsigned)(c - '0')
+        unsigned digit = kc_is_digit(c)                 ? (unsigned)(c - '0')
                          : lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a' + 10)
                                                         : 16;
         if (digit >= base)
@@ -89,7 +85,7 @@ static bool binary_with_inner_sign(kc_str text, kc__yaml_scalar *ret)
 
 static size_t skip_digits(kc_str s, size_t at)
 {
-    while (at < s.n && is_digit(s.p[at]))
+    while (at < s.n && kc_is_digit(s.p[at]))
         at++;
     return at;
 }
@@ -155,7 +151,7 @@ static kc__yaml_scalar fraction_of(kc_str text, kc_str without_underscores)
     kc__yaml_scalar number = {0};
     for (size_t i = 0; i < text.n; i++)
         if (text.p[i] == '_' &&
-            (i + 1 == text.n || !is_digit(text.p[i - 1]) || !is_digit(text.p[i + 1])))
+            (i + 1 == text.n || !kc_is_digit(text.p[i - 1]) || !kc_is_digit(text.p[i + 1])))
             return (kc__yaml_scalar){0};
     if (looks_decimal(without_underscores))
         decimal_number(without_underscores.p, &number);
@@ -165,7 +161,7 @@ static kc__yaml_scalar fraction_of(kc_str text, kc_str without_underscores)
 static bool may_be_in_number(char c)
 {
     char lower = (char)(c | 0x20);
-    return is_digit(c) || (lower >= 'a' && lower <= 'f') || lower == 'x' || lower == 'o' ||
+    return kc_is_digit(c) || (lower >= 'a' && lower <= 'f') || lower == 'x' || lower == 'o' ||
            c == '_' || c == '.' || c == '+' || c == '-';
 }
 

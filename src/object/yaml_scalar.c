@@ -7,6 +7,7 @@
  * (yaml_number.c); anything else is a string. A tag asks for a type, and the text must fit it. To
  * teach another word, add a line. Pure functions, any thread.
  */
+#include "kc/ascii.h"
 #include "kc/number.h"
 #include "object/yaml_internal.h"
 
@@ -74,16 +75,11 @@ static const struct word *word_of(kc_str text)
     return NULL;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* ---- Timestamps ---- */
 
 static size_t skip_digits(kc_str s, size_t at)
 {
-    while (at < s.n && is_digit(s.p[at]))
+    while (at < s.n && kc_is_digit(s.p[at]))
         at++;
     return at;
 }
@@ -129,7 +125,7 @@ static bool take_time(kc_str *s)
     if (!take_number(s, 23, &part) || !take(s, ':') || !take_number(s, 59, &part) ||
         !take(s, ':') || !take_number(s, 59, &part))
         return false;
-    if (s->n > 1 && (s->p[0] == '.' || s->p[0] == ',') && is_digit(s->p[1]))
+    if (s->n > 1 && (s->p[0] == '.' || s->p[0] == ',') && kc_is_digit(s->p[1]))
         *s = kc_str_sub(*s, skip_digits(*s, 1), s->n);
     return true;
 }
@@ -168,7 +164,7 @@ kc__yaml_scalar kc__yaml_resolve(kc_str text)
 {
     static const char starts_word[] = "yYnNtTfFoO~";
     char first = text.n ? text.p[0] : '~';
-    bool starts_number = is_digit(first) || first == '+' || first == '-' || first == '.';
+    bool starts_number = kc_is_digit(first) || first == '+' || first == '-' || first == '.';
     if (!starts_number && (!first || !strchr(starts_word, first)))
         return (kc__yaml_scalar){0};
     const struct word *word = word_of(text);

@@ -10,6 +10,7 @@
  */
 #include "object/yaml_internal.h"
 
+#include "kc/ascii.h"
 #include "kc/number.h"
 #include "kc/vec.h"
 
@@ -18,11 +19,6 @@
 enum { STEP = 2 };
 
 /* ---- Order of keys ---- */
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool is_letter(char c)
 {
@@ -35,9 +31,9 @@ static bool is_letter(char c)
 static kc_str digits_at(kc_str s, size_t at, size_t *ret_end)
 {
     size_t from = at, end = at;
-    while (from > 0 && is_digit(s.p[from - 1]))
+    while (from > 0 && kc_is_digit(s.p[from - 1]))
         from--;
-    while (end < s.n && is_digit(s.p[end]))
+    while (end < s.n && kc_is_digit(s.p[end]))
         end++;
     *ret_end = end;
     if (end == at)
