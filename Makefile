@@ -5,7 +5,6 @@
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
-
 .PHONY: all run test bench fuzz fmt lint clean help bootstrap release debug tsan clang
 
 all: release                ## build/release/kc
