@@ -11,8 +11,9 @@
  *         return -1;
  *     printf("%.*s\n", KC_ARG(kc_object_name(pod)));
  *
- * All accessors are O(1), allocate nothing, and give slices that live as long as the object. Any
- * number of threads may use one object; references are counted atomically.
+ * Accessors are O(1) (creation timestamp and managed fields: a walk over the metadata), allocate
+ * nothing, and give slices that live as long as the object. Any number of threads may use one
+ * object; references are counted atomically.
  */
 #ifndef KC_OBJECT_H
 #define KC_OBJECT_H

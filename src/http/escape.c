@@ -17,7 +17,7 @@ static int escaped_byte(kc_str text, size_t at)
     return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
-bool kc__unescape(kc_str text, kc__plus plus, char *out, size_t *ret_n, kc_str *ret_bad)
+bool kc__percent_decode(kc_str text, kc__plus plus, char *out, size_t *ret_n, kc_str *ret_bad)
 {
     size_t n = 0;
     for (size_t i = 0; i < text.n; i++) {

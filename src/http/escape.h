@@ -15,7 +15,7 @@ typedef enum kc__plus {
  * *ret_n. False when a '%' is not followed by two hexadecimal digits; then *ret_bad is the broken
  * escape (it may be NULL), and `out` holds nothing of use.
  */
-bool kc__unescape(kc_str text, kc__plus plus, char *out, size_t *ret_n, kc_str *ret_bad);
+bool kc__percent_decode(kc_str text, kc__plus plus, char *out, size_t *ret_n, kc_str *ret_bad);
 
 /* Appends `text` in double quotes; what is not printable ASCII or UTF-8 as \xNN. Long text is cut,
  * with "..." behind it. */

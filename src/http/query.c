@@ -21,7 +21,7 @@ typedef struct sink {
 static bool decode_into(sink *out, kc_str text, kc_str *ret)
 {
     size_t n;
-    if (!kc__unescape(text, KC__PLUS_IS_SPACE, out->at, &n, NULL))
+    if (!kc__percent_decode(text, KC__PLUS_IS_SPACE, out->at, &n, NULL))
         return false;
     *ret = kc_str_of(out->at, n);
     out->at += n;

@@ -137,7 +137,7 @@ static int decode(kc__target *t, kc_arena *arena, char **ret, size_t *ret_n, kc_
     size_t n;
     if (!text)
         return no_memory(err);
-    if (!kc__unescape(encoded, KC__PLUS_IS_PLUS, text, &n, &bad)) {
+    if (!kc__percent_decode(encoded, KC__PLUS_IS_PLUS, text, &n, &bad)) {
         kc_scoped(kc_buf) quoted = {0};
         kc__quote(&quoted, bad);
         return kc_error_set(err, KC_BAD_REQUEST, "invalid URL escape %s", kc_buf_cstr(&quoted));

@@ -12,6 +12,7 @@
  * A string part with escapes in it (never in a valid object, but a name must be shown in the error
  * that refuses it) gets an unescaped copy behind the text, and its span points there.
  */
+#include "object/json_cursor.h"
 #include "object/object_internal.h"
 
 #include <inttypes.h>
@@ -188,14 +189,26 @@ PART_ACCESSOR(kc_object_name, KC__NAME)
 PART_ACCESSOR(kc_object_namespace, KC__NAMESPACE)
 PART_ACCESSOR(kc_object_uid, KC__UID)
 PART_ACCESSOR(kc_object_resource_version, KC__RESOURCE_VERSION)
-PART_ACCESSOR(kc_object_creation_timestamp, KC__CREATED)
 PART_ACCESSOR(kc_object_deletion_timestamp, KC__DELETED)
 PART_ACCESSOR(kc_object_metadata_json, KC__METADATA)
 PART_ACCESSOR(kc_object_labels_json, KC__LABELS)
 PART_ACCESSOR(kc_object_annotations_json, KC__ANNOTATIONS)
 PART_ACCESSOR(kc_object_owners_json, KC__OWNERS)
 PART_ACCESSOR(kc_object_finalizers_json, KC__FINALIZERS)
-PART_ACCESSOR(kc_object_managed_fields_json, KC__MANAGED_FIELDS)
+
+/* These two are asked for less often than they would cost: they are looked up in the metadata's
+ * text. */
+kc_str kc_object_creation_timestamp(const kc_object *object)
+{
+    return kc__raw_inside(
+        kc__cursor_find(kc_object_metadata_json(object), KC_STR("creationTimestamp")));
+}
+
+kc_str kc_object_managed_fields_json(const kc_object *object)
+{
+    kc_str json = kc__cursor_find(kc_object_metadata_json(object), KC_STR("managedFields"));
+    return json.n && json.p[0] == '[' ? json : (kc_str){0};
+}
 
 uint64_t kc_object_revision(const kc_object *object)
 {
