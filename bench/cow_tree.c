@@ -5,7 +5,7 @@
  */
 #include "bench.h"
 
-#include "apiserver/cow_tree.h"
+#include "apiserver/store/cow_tree.h"
 #include "kc/object.h"
 #include "kc/rand.h"
 

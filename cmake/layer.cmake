@@ -2,7 +2,7 @@
 #
 # kc_layer(NAME USES layers... HEADERS public headers... LIBS libraries...)
 #
-# Makes the static library kc_NAME of src/NAME/*.c. Layering is enforced by the include path: for each layer a folder
+# Makes the static library kc_NAME of src/NAME, subfolders included. Layering is enforced by the include path: for each layer a folder
 # of links is made in the build tree, holding the layer's own public headers and its source folder,
 #
 #     <build>/layers/base/kc/str.h    -> include/kc/str.h
@@ -37,7 +37,7 @@ function(kc_layer NAME)
     string(REPLACE ";" " " reach_text "${reach}")
     file(WRITE ${root}/may-use "${reach_text}\n")
 
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${NAME}/*.c)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${NAME}/*.c)
     add_library(kc_${NAME} STATIC ${sources})
     set_target_properties(kc_${NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(kc_${NAME} PUBLIC ${root})

@@ -3,7 +3,7 @@
  * checksum would keep a fuzzer out, so the bytes are looked at as they are and sealed. */
 #include "fuzzing.h"
 
-#include "apiserver/stored_record.h"
+#include "apiserver/storage/stored_record.h"
 
 #define REVISION UINT64_C(1000)
 

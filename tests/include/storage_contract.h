@@ -12,7 +12,7 @@
 #ifndef KC_STORAGE_CONTRACT_H
 #define KC_STORAGE_CONTRACT_H
 
-#include "apiserver/storage.h"
+#include "apiserver/storage/storage.h"
 #include "testing.h"
 
 #include "kc/buf.h"

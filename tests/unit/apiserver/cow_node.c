@@ -5,7 +5,7 @@
  */
 #include "testing.h"
 
-#include "apiserver/cow_internal.h"
+#include "apiserver/store/cow_internal.h"
 #include "kc/map.h"
 #include "kc/rand.h"
 

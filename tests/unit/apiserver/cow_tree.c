@@ -6,7 +6,7 @@
  */
 #include "testing.h"
 
-#include "apiserver/cow_tree.h"
+#include "apiserver/store/cow_tree.h"
 #include "kc/rand.h"
 #include "kc/thread.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "apiserver/storage_file.h"
+#include "apiserver/storage/storage_file.h"
 
 #include "kc/mem.h"
 

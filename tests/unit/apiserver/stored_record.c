@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "apiserver/stored_record.h"
+#include "apiserver/storage/stored_record.h"
 
 #include "testing.h"
 

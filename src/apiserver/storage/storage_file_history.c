@@ -6,7 +6,7 @@
  * change replaced is there as well (storage_file_compact.c): history is a walk of the log. What
  * stands below `compacted` are live values that nobody has touched since, and no history.
  */
-#include "apiserver/storage_file_internal.h"
+#include "apiserver/storage/storage_file_internal.h"
 
 typedef struct telling {
     kc__file *file;

@@ -8,7 +8,7 @@
  *
  * A crash at any point of the first start leaves a folder that the next start completes.
  */
-#include "apiserver/storage_file_internal.h"
+#include "apiserver/storage/storage_file_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

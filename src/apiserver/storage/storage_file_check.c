@@ -8,7 +8,7 @@
  *
  * A layout that is older than ours would be brought up to date here; there is none yet.
  */
-#include "apiserver/storage_file_internal.h"
+#include "apiserver/storage/storage_file_internal.h"
 
 #include <errno.h>
 #include <sys/stat.h>

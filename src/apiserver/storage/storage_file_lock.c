@@ -10,7 +10,7 @@
  * flock belongs to the open file, so it also keeps the same process from opening a store twice,
  * which LMDB forbids.
  */
-#include "apiserver/storage_file_internal.h"
+#include "apiserver/storage/storage_file_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -19,7 +19,7 @@
  *
  * Threads: `root` and `count` belong to the writer; readers see only `published`.
  */
-#include "apiserver/cow_internal.h"
+#include "apiserver/store/cow_internal.h"
 #include "kc/thread.h"
 
 struct kc_cow_tree {

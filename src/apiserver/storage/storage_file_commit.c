@@ -9,7 +9,7 @@
  *
  * A batch in which nothing is stored writes nothing.
  */
-#include "apiserver/storage_file_internal.h"
+#include "apiserver/storage/storage_file_internal.h"
 
 /* A commit forgets at most this much: old history goes away in small steps, faster than it comes.
  */

@@ -9,8 +9,8 @@
 #ifndef KC_APISERVER_STORAGE_FILE_INTERNAL_H
 #define KC_APISERVER_STORAGE_FILE_INTERNAL_H
 
-#include "apiserver/storage_file.h"
-#include "apiserver/stored_record.h"
+#include "apiserver/storage/storage_file.h"
+#include "apiserver/storage/stored_record.h"
 
 #include "kc/thread.h"
 

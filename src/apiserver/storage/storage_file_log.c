@@ -6,7 +6,7 @@
  * it and as the previous value of the event that ends it. It leaves the log when nobody needs it
  * any more: storage_file_compact.c.
  */
-#include "apiserver/storage_file_internal.h"
+#include "apiserver/storage/storage_file_internal.h"
 
 static MDB_val key_of(uint64_t revision, char out[8])
 {

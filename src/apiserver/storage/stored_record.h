@@ -13,7 +13,7 @@
 #ifndef KC_APISERVER_STORED_RECORD_H
 #define KC_APISERVER_STORED_RECORD_H
 
-#include "apiserver/storage.h"
+#include "apiserver/storage/storage.h"
 
 #define KC__LAYOUT_VERSION 1
 #define KC__STATE_SIZE     32

@@ -12,7 +12,7 @@
  * file that is shorter was cut, and reading it would end in SIGBUS: storage_file_check.c refuses
  * it before a page of it is read.
  */
-#include "apiserver/storage_file_internal.h"
+#include "apiserver/storage/storage_file_internal.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 #ifndef KC_APISERVER_STORAGE_FILE_H
 #define KC_APISERVER_STORAGE_FILE_H
 
-#include "apiserver/storage.h"
+#include "apiserver/storage/storage.h"
 
 extern const kc_storage_backend kc_storage_file;
 

@@ -6,7 +6,7 @@
  * NUL is kept out of keys for the sake of backends that end a key with it; no name of an object
  * holds one.
  */
-#include "apiserver/storage.h"
+#include "apiserver/storage/storage.h"
 
 const char *kc_storage_op_problem(const kc_storage_op *op)
 {

@@ -7,7 +7,7 @@
  * whose checksum, key or verb is not what the index promises stops the load, and the server does
  * not start on half of the truth.
  */
-#include "apiserver/storage_file_internal.h"
+#include "apiserver/storage/storage_file_internal.h"
 
 typedef struct loading {
     kc__file *file;

@@ -11,7 +11,7 @@
  * For nearly all keys the rest is empty. No key holds a NUL, so the entries are in the order of
  * whole keys, and the entry of a key is the first one that is not below "rest NUL".
  */
-#include "apiserver/storage_file_internal.h"
+#include "apiserver/storage/storage_file_internal.h"
 
 #define HEAD_MAX ((size_t)511)
 #define DATA_MAX (KC_STORAGE_MAX_KEY - HEAD_MAX + 1 + sizeof(uint64_t))

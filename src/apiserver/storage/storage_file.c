@@ -5,7 +5,7 @@
  * Each function of the table has a file of its own, storage_file_*.c. docs/internals/storage.md
  * shows the databases.
  */
-#include "apiserver/storage_file_internal.h"
+#include "apiserver/storage/storage_file_internal.h"
 
 #include <errno.h>
 

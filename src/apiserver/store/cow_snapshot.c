@@ -13,7 +13,7 @@
  *
  * Threads: all that is reachable from a snapshot is constant, save reference counts.
  */
-#include "apiserver/cow_internal.h"
+#include "apiserver/store/cow_internal.h"
 
 struct kc_cow_snapshot {
     kc_ref refs;

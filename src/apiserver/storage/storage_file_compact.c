@@ -12,7 +12,7 @@
  *     compacted 4:       drops 2 (4 replaced it). 3 stays: 5 still needs it as its previous.
  *     compacted 5:       drops 3 and 5.
  */
-#include "apiserver/storage_file_internal.h"
+#include "apiserver/storage/storage_file_internal.h"
 
 /* Changes dropped in one transaction by a compaction that was asked for. */
 #define COMPACT_STEP 5000

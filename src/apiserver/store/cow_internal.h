@@ -19,7 +19,7 @@
 #ifndef KC_APISERVER_COW_INTERNAL_H
 #define KC_APISERVER_COW_INTERNAL_H
 
-#include "apiserver/cow_tree.h"
+#include "apiserver/store/cow_tree.h"
 #include "kc/ref.h"
 
 /* Entries of a node, at most. Fewer: more levels; more: a change after a publish copies more. */

@@ -13,7 +13,7 @@
  * To change the layout: raise KC__LAYOUT_VERSION, and say in storage_file_check.c how an older one
  * is brought up to date.
  */
-#include "apiserver/stored_record.h"
+#include "apiserver/storage/stored_record.h"
 
 #include <assert.h>
 

@@ -12,7 +12,7 @@
  * same moment may cost one copy too many, nothing else; the count is read with acquire, so that the
  * reader's last look at the node comes before the writer's change.
  */
-#include "apiserver/cow_internal.h"
+#include "apiserver/store/cow_internal.h"
 
 static size_t size_of_node(unsigned height)
 {
