@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resource.h: what the server serves: every resource of every group and version, and what one may do
- * with it. Built-in ones are lines of a constant table (builtin.c); custom ones will be made at run
- * time with the same struct, so nothing above here asks where one comes from.
+ * resource.h: what the server serves: every resource of every group and version, and what one may
+ * do with it. Built-in ones are lines of a constant table (builtin.c); custom ones will be made at
+ * run time with the same struct, so nothing above here asks where one comes from.
  */
 #ifndef KC_APISERVER_RESOURCE_H
 #define KC_APISERVER_RESOURCE_H
@@ -29,21 +29,27 @@ typedef struct kc__strategy kc__strategy; /* strategy.h */
 typedef struct kc__subresource {
     const char *name;
     unsigned verbs;
-    /* What it speaks, where that is another kind: {"autoscaling", "v1", "Scale"}. NULL: the parent's. */
+    /* What it speaks, where that is another kind: {"autoscaling", "v1", "Scale"}. NULL: the
+     * parent's. */
     const char *group, *version, *kind;
 } kc__subresource;
 
 typedef struct kc__resource {
     const char *group, *version; /* "" is the core group. */
-    const char *plural, *singular, *kind, *list_kind;
+    const char *plural, *singular, *kind;
+    const char *list_kind; /* NULL: it cannot be listed. */
     bool namespaced;
     unsigned verbs;
     const char *const *short_names; /* Ended by NULL, as categories; NULL: none. */
     const char *const *categories;
     const kc__subresource *subresources; /* Ended by one without name; NULL: none. */
-    const kc__message *type;             /* NULL: any fields (custom resources). */
+    const char *type_name;               /* "io.k8s.api.apps.v1.Deployment"; NULL: any fields. */
+    const kc__message *type;             /* What is found under that name when it is registered. */
     const kc__strategy *strategy;        /* Never NULL once it is registered. */
-    const char *storage;  /* "apps/deployments": group and plural under which all versions are stored. */
+    /* "apps/deployments": group and plural under which all versions are stored. NULL: it is not
+     * stored (reviews). */
+    const char *storage;
+    const char *storage_api_version; /* The version in which it is stored: "apps/v1". */
 } kc__resource;
 
 /* ---- the groups and what is in them ---- */
@@ -55,7 +61,8 @@ typedef struct kc__group {
 
 extern const kc__group kc__builtin_groups[]; /* In the order of discovery; core first. */
 extern const size_t kc__n_builtin_groups;
-extern const kc__resource kc__builtin_resources[]; /* Of a group version they stand together, by name. */
+extern const kc__resource
+    kc__builtin_resources[]; /* Of a group version they stand together, by name. */
 extern const size_t kc__n_builtin_resources;
 
 #endif
