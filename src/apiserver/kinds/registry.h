@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * registry.h: which resources the server has at a moment, and how they are found.
+ *
+ * A kc__kinds is a snapshot: immutable, counted, for any number of threads. When resources come or
+ * go (custom ones), a new snapshot is made and replaces the old one as a whole in the kc__registry;
+ * requests under way go on with the one they took. Pointers out of a snapshot live as long as it.
+ *
+ *     const kc__kinds *kinds = kc__registry_current(registry, &loop->kinds);
+ *     const kc__resource *pods = kc__kinds_find(kinds, KC_STR(""), KC_STR("v1"), KC_STR("pods"));
+ *     if (!pods)
+ *         return …;                                                            404
+ */
+#ifndef KC_APISERVER_REGISTRY_H
+#define KC_APISERVER_REGISTRY_H
+
+#include "apiserver/kinds/resource.h"
+
+/* ---- a snapshot ---- */
+
+typedef struct kc__kinds kc__kinds;
+
+typedef struct kc__kinds_opts {
+    /* What it holds; resources of a group version stand together. Both default to the built-in
+     * table. The structs are copied; the text in them is kept, and outlives the snapshot. No group
+     * version twice, no resource without its group version. */
+    const kc__group *groups;
+    size_t n_groups;
+    const kc__resource *resources;
+    size_t n_resources;
+    /* Fills in `type` by `type_name`: kc__definition_find. Defaults to leaving it as it is. */
+    const kc__message *(*find_type)(kc_str name);
+    /* Fills in `strategy` where a resource brings none. Defaults to leaving it NULL. */
+    const kc__strategy *(*find_strategy)(const kc__resource *resource);
+} kc__kinds_opts;
+
+/* `opts` may be NULL. Never NULL. */
+kc__kinds *kc__kinds_new(const kc__kinds_opts *opts);
+kc__kinds *kc__kinds_ref(const kc__kinds *kinds);
+kc__kinds *kc__kinds_unref(const kc__kinds *kinds);
+KC_AUTO_DEFINE(kc__kinds, kc__kinds_unref)
+
+/* A version of a group, and its resources by name. */
+typedef struct kc__kinds_version {
+    const char *group, *name;
+    const kc__resource *resources;
+    size_t n_resources;
+} kc__kinds_version;
+
+/* A group, and its versions, the preferred one first. */
+typedef struct kc__kinds_group {
+    const char *name; /* "" is the core group. */
+    const kc__kinds_version *versions;
+    size_t n_versions;
+} kc__kinds_group;
+
+/* All of these: O(1); NULL when there is none. */
+const kc__resource *kc__kinds_find(const kc__kinds *kinds, kc_str group, kc_str version,
+                                   kc_str plural);
+/* By kind: what an owner reference or a body names. */
+const kc__resource *kc__kinds_find_kind(const kc__kinds *kinds, kc_str group, kc_str version,
+                                        kc_str kind);
+const kc__kinds_version *kc__kinds_find_version(const kc__kinds *kinds, kc_str group,
+                                                kc_str version);
+const kc__kinds_group *kc__kinds_find_group(const kc__kinds *kinds, kc_str group);
+
+/* All groups in the order of discovery. */
+const kc__kinds_group *kc__kinds_groups(const kc__kinds *kinds, size_t *ret_n);
+/* All resources, group by group. */
+const kc__resource *kc__kinds_resources(const kc__kinds *kinds, size_t *ret_n);
+
+/* "status", "scale", …; NULL when it has no such one. */
+const kc__subresource *kc__subresource_find(const kc__resource *resource, kc_str name);
+
+/* ---- the snapshot of now ---- */
+
+typedef struct kc__registry kc__registry;
+
+/* Takes over the caller's reference. */
+kc__registry *kc__registry_new(kc__kinds *kinds);
+kc__registry *kc__registry_free(kc__registry *registry);
+KC_AUTO_DEFINE(kc__registry, kc__registry_free)
+
+/* Puts a snapshot, whose reference it takes over, in the place of the one before. Any thread. */
+void kc__registry_replace(kc__registry *registry, kc__kinds *kinds);
+
+/* The newest snapshot; the reference is the caller's. Any thread. */
+kc__kinds *kc__registry_snapshot(kc__registry *registry);
+
+/*
+ * The same for one who asks often, as a loop does for each request: *held is the snapshot it had
+ * (NULL at first), is exchanged only when there is a newer one, and stays the caller's, who drops
+ * it at the end. Costs a load and a comparison while nothing changes.
+ */
+const kc__kinds *kc__registry_current(kc__registry *registry, kc__kinds **held);
+
+#endif
