@@ -64,6 +64,7 @@ static void add_groups(kc__kinds *kinds, const kc__group *groups, size_t n_group
 
     for (size_t i = 0; i < n_groups; i++) {
         kc__kinds_group *group = &kinds->groups[i];
+        group->index = i;
         group->name = groups[i].name;
         group->versions = &kinds->versions[kinds->n_versions];
         group->n_versions = versions_of(&groups[i]);
@@ -71,6 +72,7 @@ static void add_groups(kc__kinds *kinds, const kc__group *groups, size_t n_group
         assert(!twice);
         for (size_t v = 0; v < group->n_versions; v++) {
             kc__kinds_version *version = &kinds->versions[kinds->n_versions++];
+            version->index = (size_t)(version - kinds->versions);
             version->group = group->name;
             version->name = groups[i].versions[v];
             twice = kc_map_put(&kinds->group_indexes[i].versions, kc_cstr(version->name), version);
@@ -82,7 +84,7 @@ static void add_groups(kc__kinds *kinds, const kc__group *groups, size_t n_group
 
 static version_index *index_of(const kc__kinds *kinds, const kc__kinds_version *version)
 {
-    return &kinds->version_indexes[version - kinds->versions];
+    return &kinds->version_indexes[version->index];
 }
 
 static void add_resource(kc__kinds *kinds, kc__resource *resource)
@@ -182,7 +184,7 @@ const kc__kinds_version *kc__kinds_find_version(const kc__kinds *kinds, kc_str g
     const kc__kinds_group *found = kc__kinds_find_group(kinds, group);
     if (!found)
         return NULL;
-    return kc_map_get(&kinds->group_indexes[found - kinds->groups].versions, version);
+    return kc_map_get(&kinds->group_indexes[found->index].versions, version);
 }
 
 const kc__resource *kc__kinds_find(const kc__kinds *kinds, kc_str group, kc_str version,
@@ -203,6 +205,12 @@ const kc__kinds_group *kc__kinds_groups(const kc__kinds *kinds, size_t *ret_n)
 {
     *ret_n = kinds->n_groups;
     return kinds->groups;
+}
+
+const kc__kinds_version *kc__kinds_versions(const kc__kinds *kinds, size_t *ret_n)
+{
+    *ret_n = kinds->n_versions;
+    return kinds->versions;
 }
 
 const kc__resource *kc__kinds_resources(const kc__kinds *kinds, size_t *ret_n)

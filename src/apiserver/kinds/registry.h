@@ -45,6 +45,7 @@ typedef struct kc__kinds_version {
     const char *group, *name;
     const kc__resource *resources;
     size_t n_resources;
+    size_t index; /* Among the versions of all groups: for who keeps something for each. */
 } kc__kinds_version;
 
 /* A group, and its versions, the preferred one first. */
@@ -52,6 +53,7 @@ typedef struct kc__kinds_group {
     const char *name; /* "" is the core group. */
     const kc__kinds_version *versions;
     size_t n_versions;
+    size_t index; /* Among all groups. */
 } kc__kinds_group;
 
 /* All of these: O(1); NULL when there is none. */
@@ -66,6 +68,8 @@ const kc__kinds_group *kc__kinds_find_group(const kc__kinds *kinds, kc_str group
 
 /* All groups in the order of discovery. */
 const kc__kinds_group *kc__kinds_groups(const kc__kinds *kinds, size_t *ret_n);
+/* The versions of all groups, in that order. */
+const kc__kinds_version *kc__kinds_versions(const kc__kinds *kinds, size_t *ret_n);
 /* All resources, group by group. */
 const kc__resource *kc__kinds_resources(const kc__kinds *kinds, size_t *ret_n);
 
