@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/kinds/registry.h"
+#include "apiserver/printing/table.h"
+#include "testing.h"
+
+/* 2024-02-29T12:00:00Z */
+static const kc_time now = (kc_time)1709208000 * 1000000000;
+
+static const kc__columns *columns_of(const char *group, const char *plural)
+{
+    kc_auto(kc__kinds) *kinds = kc__kinds_new(NULL);
+    const kc__resource *resource =
+        kc__kinds_find(kinds, kc_cstr(group), KC_STR("v1"), kc_cstr(plural));
+    assert_non_null(resource);
+    return kc__columns_of(resource);
+}
+
+/* The cells of an object, as they stand in its row. */
+static void assert_cells(const char *group, const char *plural, const char *json, const char *cells)
+{
+    kc_auto(kc_object) *object = object_of(json);
+    const kc__columns *columns = columns_of(group, plural);
+    kc__table table = {
+        .columns = columns, .include = KC__INCLUDE_NONE, .now = now, .no_headers = true};
+    kc_scoped(kc_buf) out = {0}, expected = {0};
+    kc__table_of(&table, &out, object);
+    kc_buf_printf(&expected, "\"rows\":[{\"cells\":%s,\"object\":null}]}", cells);
+    assert_contains(kc_buf_cstr(&out), kc_buf_cstr(&expected));
+}
+
+/* The names of the columns; those for wide output in brackets. */
+static void assert_titles(const char *group, const char *plural, const char *titles)
+{
+    const kc__columns *columns = columns_of(group, plural);
+    kc_scoped(kc_buf) out = {0};
+    for (size_t i = 0; i < columns->n; i++)
+        kc_buf_printf(&out, columns->list[i].priority ? "%s(%s)" : "%s%s", i ? " | " : "",
+                      columns->list[i].name);
+    assert_string_equal(kc_buf_cstr(&out), titles);
+}
+
+static void every_resource_has_one_column_that_is_its_name(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < kc__n_builtin_resources; i++) {
+        const kc__columns *columns = kc__columns_of(&kc__builtin_resources[i]);
+        size_t names = 0;
+        for (size_t c = 0; c < columns->n; c++) {
+            assert_non_null(columns->list[c].type);
+            assert_non_null(columns->list[c].cell);
+            names += kc_str_is(kc_cstr(columns->list[c].format), "name");
+        }
+        assert_int_equal(names, 1);
+    }
+}
+
+static void a_kind_without_columns_has_name_and_age(void **state)
+{
+    (void)state;
+    assert_titles("", "podtemplates", "Name | Age");
+    assert_cells("", "podtemplates",
+                 "{'metadata':{'name':'t','creationTimestamp':'2024-02-29T11:55:00Z'}}",
+                 "[\"t\",\"5m\"]");
+    assert_titles("authentication.k8s.io", "tokenreviews", "Name | Age");
+}
+
+static void a_few_kinds_show_when_they_were_created(void **state)
+{
+    (void)state;
+    assert_titles("rbac.authorization.k8s.io", "roles", "Name | Created At");
+    assert_titles("", "limitranges", "Name | Created At");
+    assert_titles("storage.k8s.io", "csistoragecapacities", "Name | Created At");
+    assert_cells("rbac.authorization.k8s.io", "clusterroles",
+                 "{'metadata':{'name':'view','creationTimestamp':'2024-02-29T11:55:00Z'}}",
+                 "[\"view\",\"2024-02-29T11:55:00Z\"]");
+    assert_cells("rbac.authorization.k8s.io", "roles", "{'metadata':{'name':'r'}}",
+                 "[\"r\",\"0001-01-01T00:00:00Z\"]");
+    assert_string_equal(columns_of("", "limitranges")->list[1].type, "date");
+}
+
+static void config_maps_count_their_data(void **state)
+{
+    (void)state;
+    assert_titles("", "configmaps", "Name | Data | Age");
+    assert_cells("", "configmaps",
+                 "{'metadata':{'name':'c','creationTimestamp':'2024-02-29T11:59:30Z'},"
+                 "'data':{'a':'1','b':'2'},'binaryData':{'c':''}}",
+                 "[\"c\",3,\"30s\"]");
+    assert_cells("", "configmaps", "{'metadata':{'name':'c'}}", "[\"c\",0,\"<unknown>\"]");
+}
+
+static void secrets_show_type_and_count(void **state)
+{
+    (void)state;
+    assert_titles("", "secrets", "Name | Type | Data | Age");
+    assert_cells("", "secrets",
+                 "{'metadata':{'name':'s','creationTimestamp':'2024-02-28T12:00:00Z'},"
+                 "'type':'Opaque','data':{'a':'MQ=='}}",
+                 "[\"s\",\"Opaque\",1,\"24h\"]");
+    assert_cells("", "secrets", "{'metadata':{'name':'s'},'data':null}",
+                 "[\"s\",\"\",0,\"<unknown>\"]");
+}
+
+static void namespaces_show_their_phase(void **state)
+{
+    (void)state;
+    assert_titles("", "namespaces", "Name | Status | Age");
+    assert_cells("", "namespaces",
+                 "{'metadata':{'name':'default','creationTimestamp':'2024-02-29T12:00:00Z'},"
+                 "'status':{'phase':'Active'}}",
+                 "[\"default\",\"Active\",\"0s\"]");
+}
+
+static void service_accounts_count_their_secrets(void **state)
+{
+    (void)state;
+    assert_titles("", "serviceaccounts", "Name | Secrets | Age");
+    assert_cells("", "serviceaccounts",
+                 "{'metadata':{'name':'default','creationTimestamp':'2024-02-29T10:00:00Z'},"
+                 "'secrets':[{'name':'a'},{'name':'b'}]}",
+                 "[\"default\",2,\"120m\"]");
+}
+
+static void leases_show_their_holder(void **state)
+{
+    (void)state;
+    assert_titles("coordination.k8s.io", "leases", "Name | Holder | Age");
+    assert_cells("coordination.k8s.io", "leases",
+                 "{'metadata':{'name':'leader','creationTimestamp':'2024-02-19T12:00:00Z'},"
+                 "'spec':{'holderIdentity':'me'}}",
+                 "[\"leader\",\"me\",\"10d\"]");
+    assert_cells("coordination.k8s.io", "leases", "{'metadata':{'name':'free'},'spec':{}}",
+                 "[\"free\",\"\",\"<unknown>\"]");
+}
+
+/* ---- events ---- */
+
+static void events_show_what_happened_to_whom(void **state)
+{
+    (void)state;
+    assert_titles("", "events",
+                  "Last Seen | Type | Reason | Object | (Subobject) | (Source) | Message | "
+                  "(First Seen) | (Count) | (Name)");
+    assert_cells("", "events",
+                 "{'metadata':{'name':'e'},'type':'Normal','reason':'Pulled',"
+                 "'message':' pulled it \\n','count':4,"
+                 "'involvedObject':{'kind':'ReplicaSet','name':'web','fieldPath':'spec'},"
+                 "'source':{'component':'kubelet','host':'n1'},"
+                 "'firstTimestamp':'2024-02-29T11:00:00Z','lastTimestamp':'2024-02-29T11:59:00Z'}",
+                 "[\"60s\",\"Normal\",\"Pulled\",\"replicaset/web\",\"spec\",\"kubelet, n1\","
+                 "\"pulled it\",\"60m\",4,\"e\"]");
+}
+
+static void an_event_without_timestamps_has_its_own_time(void **state)
+{
+    (void)state;
+    assert_cells("", "events",
+                 "{'metadata':{'name':'e'},'involvedObject':{'kind':'Node'},"
+                 "'firstTimestamp':null,'lastTimestamp':null,"
+                 "'eventTime':'2024-02-29T11:58:20.000000Z',"
+                 "'reportingComponent':'scheduler','reportingInstance':'s-1'}",
+                 "[\"100s\",\"\",\"\",\"node\",\"\",\"scheduler, s-1\",\"\",\"100s\",1,\"e\"]");
+    assert_cells("", "events", "{'metadata':{'name':'e'},'eventTime':null}",
+                 "[\"<unknown>\",\"\",\"\",\"\",\"\",\"\",\"\",\"<unknown>\",1,\"e\"]");
+}
+
+static void a_series_has_a_time_and_a_count_of_its_own(void **state)
+{
+    (void)state;
+    assert_cells("", "events",
+                 "{'metadata':{'name':'e'},'involvedObject':{'kind':'Pod','name':'p'},'count':2,"
+                 "'firstTimestamp':'2024-02-29T11:59:00Z','lastTimestamp':'2024-02-29T11:59:10Z',"
+                 "'series':{'count':7,'lastObservedTime':'2024-02-29T11:59:50.000000Z'},"
+                 "'source':{'component':'c'}}",
+                 "[\"10s\",\"\",\"\",\"pod/p\",\"\",\"c\",\"\",\"60s\",7,\"e\"]");
+}
+
+static void both_shapes_of_an_event_have_the_same_row(void **state)
+{
+    (void)state;
+    assert_cells("events.k8s.io", "events",
+                 "{'metadata':{'name':'e'},'type':'Normal','reason':'Pulled',"
+                 "'note':'pulled it','deprecatedCount':4,"
+                 "'regarding':{'kind':'ReplicaSet','name':'web','fieldPath':'spec'},"
+                 "'deprecatedSource':{'component':'kubelet','host':'n1'},"
+                 "'deprecatedFirstTimestamp':'2024-02-29T11:00:00Z',"
+                 "'deprecatedLastTimestamp':'2024-02-29T11:59:00Z'}",
+                 "[\"60s\",\"Normal\",\"Pulled\",\"replicaset/web\",\"spec\",\"kubelet, n1\","
+                 "\"pulled it\",\"60m\",4,\"e\"]");
+}
+
+TESTS(every_resource_has_one_column_that_is_its_name, a_kind_without_columns_has_name_and_age,
+      a_few_kinds_show_when_they_were_created, config_maps_count_their_data,
+      secrets_show_type_and_count, namespaces_show_their_phase,
+      service_accounts_count_their_secrets, leases_show_their_holder,
+      events_show_what_happened_to_whom, an_event_without_timestamps_has_its_own_time,
+      a_series_has_a_time_and_a_count_of_its_own, both_shapes_of_an_event_have_the_same_row)
