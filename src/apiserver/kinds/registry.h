@@ -94,7 +94,8 @@ kc__kinds *kc__registry_snapshot(kc__registry *registry);
 /*
  * The same for one who asks often, as a loop does for each request: *held is the snapshot it had
  * (NULL at first), is exchanged only when there is a newer one, and stays the caller's, who drops
- * it at the end. Costs a load and a comparison while nothing changes.
+ * it at the end. Costs a load and a comparison while nothing changes. What is returned may go with
+ * the next call for the same *held: a request that waits, or streams, takes a reference of its own.
  */
 const kc__kinds *kc__registry_current(kc__registry *registry, kc__kinds **held);
 
