@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mutating.c: the phase in which others may change or refuse a proposal before it is validated. A
+ * table of plug-ins, in the order in which they run; to add one, add its line.
+ */
+#include "apiserver/admission/namespace_lifecycle.h"
+
+static kc__phase_fn *const plugins[] = {
+    kc__admit_namespace_lifecycle,
+};
+
+kc__verdict kc__phase_mutated(kc__call *call)
+{
+    for (size_t i = 0; i < KC_COUNT(plugins); i++) {
+        kc__verdict verdict = plugins[i](call);
+        if (verdict != KC__NEXT)
+            return verdict;
+    }
+    return KC__NEXT;
+}

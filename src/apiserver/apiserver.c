@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * apiserver.c: puts the parts together: storage → store → kinds → REST → HTTP server, and takes them
+ * apart in the opposite order.
+ *
+ * Going down: not ready any more (/readyz), watches end, no new connections; requests under way are
+ * answered; then the loops stop, then the store commits what it has.
+ */
+#include "apiserver/apiserver.h"
+
+#include "apiserver/discovery/discovery.h"
+#include "apiserver/rest/api_metrics.h"
+#include "apiserver/rest/bootstrap.h"
+#include "apiserver/rest/call.h"
+
+enum { MAX_READING = 400, MAX_MUTATING = 200 };
+
+struct kc_apiserver {
+    kc__api api;
+    kc__api_metrics counts;
+    kc__kinds *kinds;
+    kc__discovery *discovery;
+    kc_metrics *own_metrics;
+    kc__authn *own_authn;
+    kc__server *http;
+    kc_rand rand;
+    size_t n_served;
+};
+
+/* ---- what is served ---- */
+
+static const kc__strategy *strategy_of(const kc__resource *resource)
+{
+    return kc__strategy_find(resource->storage ? kc_cstr(resource->storage) : KC_STR(""));
+}
+
+static int serve_one(kc_apiserver *server, const kc__resource *resource, kc__served *ret,
+                     kc_error *err)
+{
+    if (!resource->storage)
+        return 0;
+    kc_autofree char *prefix = kc_asprintf("/registry/%s/", resource->storage);
+    ret->cache = kc__store_cache(server->api.store, kc_cstr(prefix));
+    ret->item_prefix =
+        kc_cstr(kc_asprintf("{\"kind\":\"%s\",\"apiVersion\":\"%s%s%s\",", resource->kind,
+                            resource->group, *resource->group ? "/" : "", resource->version));
+    ret->fields = kc_fields_new(resource->strategy->selectable, resource->strategy->n_selectable, err);
+    return ret->fields ? 0 : -1;
+}
+
+static int serve_kinds(kc_apiserver *server, kc_error *err)
+{
+    server->kinds = kc__kinds_new(
+        &(kc__kinds_opts){.find_type = kc__definition_find, .find_strategy = strategy_of});
+    server->discovery = kc__discovery_new(server->kinds, NULL);
+    server->api.kinds = server->kinds;
+    server->api.discovery = server->discovery;
+    const kc__resource *resources = kc__kinds_resources(server->kinds, &server->n_served);
+    server->api.served = kc_calloc(server->n_served, sizeof(*server->api.served));
+    for (size_t i = 0; i < server->n_served; i++)
+        if (serve_one(server, &resources[i], &server->api.served[i], err) < 0)
+            return -1;
+    server->api.namespaces = kc__store_cache(server->api.store, KC_STR("/registry/core/namespaces/"));
+    return 0;
+}
+
+/* ---- loops ---- */
+
+static void make_lanes(kc_apiserver *server, const kc__server *http)
+{
+    kc__api *api = &server->api;
+    api->n_lanes = kc__server_loops(http);
+    api->lanes = kc_calloc(api->n_lanes, sizeof(*api->lanes));
+    for (size_t i = 0; i < api->n_lanes; i++) {
+        api->lanes[i].loop = kc__server_loop(http, i);
+        api->lanes[i].rand = kc_rand_split(&server->rand);
+        kc_list_init(&api->lanes[i].watches);
+    }
+}
+
+/* The loops run, and nobody is let in yet. */
+static int starting(kc__server *http, void *user, kc_error *err)
+{
+    kc_apiserver *server = kc_container_of(user, kc_apiserver, api);
+    make_lanes(server, http);
+    return kc__bootstrap_objects(&server->api, err);
+}
+
+/* The last request is answered, and the loops still run. */
+static void stopping(void *user)
+{
+    kc__api *api = user;
+    api->store = kc__store_close(api->store);
+}
+
+/* ---- starting ---- */
+
+static void set_defaults(kc_apiserver *server, const kc_apiserver_opts *opts)
+{
+    kc__api *api = &server->api;
+    api->clock = opts->clock ? opts->clock : kc_clock_real();
+    api->log = opts->log;
+    api->request_timeout = opts->request_timeout ? opts->request_timeout : KC_MINUTE;
+    api->max_reading = MAX_READING;
+    api->max_mutating = MAX_MUTATING;
+    api->counts = &server->counts;
+    if (opts->rand)
+        server->rand = kc_rand_split(opts->rand);
+    else
+        kc_rand_seed_os(&server->rand);
+    api->metrics = opts->metrics ? opts->metrics : (server->own_metrics = kc_metrics_new());
+    api->authn = opts->authn ? opts->authn : (server->own_authn = kc__authn_new(&(kc__authn_opts){0}, NULL));
+}
+
+static int open_store(kc_apiserver *server, const kc_apiserver_opts *opts, kc_error *err)
+{
+    kc__api *api = &server->api;
+    api->store = kc__store_open(&(kc__store_opts){.storage = opts->storage,
+                                                  .clock = api->clock,
+                                                  .log = api->log,
+                                                  .metrics = api->metrics},
+                                err);
+    return api->store ? 0 : -1;
+}
+
+static int listen_on(kc_apiserver *server, const kc_apiserver_opts *opts, kc_error *err)
+{
+    server->http = kc__server_start(&(kc__server_opts){.listeners = opts->listeners,
+                                                       .n_listeners = opts->n_listeners,
+                                                       .handle = kc__api_handle,
+                                                       .user = &server->api,
+                                                       .starting = starting,
+                                                       .stopping = stopping,
+                                                       .log = opts->log,
+                                                       .metrics = server->api.metrics,
+                                                       .clock = opts->clock},
+                                    err);
+    return server->http ? 0 : -1;
+}
+
+kc_apiserver *kc_apiserver_start(const kc_apiserver_opts *opts, kc_error *err)
+{
+    kc_auto(kc_apiserver) *server = kc_new(kc_apiserver);
+    set_defaults(server, opts);
+    if (open_store(server, opts, err) < 0 ||
+        kc__api_metrics_init(&server->counts, server->api.metrics, err) < 0 ||
+        serve_kinds(server, err) < 0 || listen_on(server, opts, err) < 0)
+        return NULL;
+    return kc_take(server);
+}
+
+/* ---- going down ---- */
+
+typedef struct drain_task {
+    kc__task task;
+    kc__lane *lane;
+} drain_task;
+
+static void drain_lane(kc__task *task)
+{
+    drain_task *t = kc_container_of(task, drain_task, task);
+    kc__lane_drain(t->lane);
+    free(t);
+}
+
+void kc_apiserver_drain(kc_apiserver *server)
+{
+    if (!server->http || atomic_exchange(&server->api.draining, true))
+        return;
+    kc__server_drain(server->http);
+    for (size_t i = 0; i < server->api.n_lanes; i++) {
+        drain_task *t = kc_new(drain_task);
+        *t = (drain_task){.task.run = drain_lane, .lane = &server->api.lanes[i]};
+        kc__loop_post(t->lane->loop, &t->task);
+    }
+}
+
+kc_apiserver *kc_apiserver_stop(kc_apiserver *server, int64_t grace)
+{
+    if (!server)
+        return NULL;
+    kc_apiserver_drain(server);
+    kc__server_stop(server->http, grace);
+    kc__store_close(server->api.store); /* Only where the HTTP server never started. */
+    for (size_t i = 0; i < server->n_served; i++) {
+        kc_fields_free(server->api.served[i].fields);
+        free((char *)server->api.served[i].item_prefix.p);
+    }
+    free(server->api.served);
+    free(server->api.lanes);
+    kc__discovery_unref(server->discovery);
+    kc__kinds_unref(server->kinds);
+    kc__authn_free(server->own_authn);
+    kc_metrics_free(server->own_metrics);
+    free(server);
+    return NULL;
+}
+
+int kc_apiserver_port(const kc_apiserver *server, size_t listener)
+{
+    return kc__server_port(server->http, listener);
+}

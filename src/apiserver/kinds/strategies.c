@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strategies.c: which strategy a resource has. What is not listed is an ordinary kind.
+ *
+ * To add one: write strategy_KIND.c, declare its table in strategy.h, add its line here.
+ */
+#include "apiserver/kinds/strategy.h"
+
+static const kc__strategy ordinary = {0};
+static const kc__strategy counted = {.generation = true};
+static const kc__strategy upserted = {.upserts = true};
+static const kc__strategy shown = {.shows_deleted = true};
+static const kc__strategy conditional = {.conditional = true};
+static const kc__strategy conditional_counted = {.conditional = true, .generation = true};
+static const kc__strategy access_rule = {.names = KC_NAME_PATH_SEGMENT, .upserts = true};
+static const kc__strategy orphaning_counted = {.generation = true, .orphans = true};
+static const kc__strategy lease = {.upserts = true, .conditional = true};
+static const kc__strategy service = {
+    .names = KC_NAME_DNS_1035_LABEL, .shows_deleted = true, .upserts = true};
+
+static const struct {
+    const char *storage;
+    const kc__strategy *strategy;
+} table[] = {
+    {"admissionregistration.k8s.io/mutatingwebhookconfigurations", &conditional_counted},
+    {"admissionregistration.k8s.io/validatingadmissionpolicies", &conditional_counted},
+    {"admissionregistration.k8s.io/validatingadmissionpolicybindings", &conditional_counted},
+    {"admissionregistration.k8s.io/validatingwebhookconfigurations", &conditional_counted},
+    {"apps/daemonsets", &counted},
+    {"apps/deployments", &counted},
+    {"apps/replicasets", &counted},
+    {"apps/statefulsets", &counted},
+    {"batch/cronjobs", &counted},
+    {"batch/jobs", &orphaning_counted},
+    {"coordination.k8s.io/leases", &lease},
+    {"core/configmaps", &kc__strategy_configmap},
+    {"core/endpoints", &upserted},
+    {"core/events", &upserted},
+    {"core/limitranges", &upserted},
+    {"core/namespaces", &kc__strategy_namespace},
+    {"core/persistentvolumeclaims", &shown},
+    {"core/persistentvolumes", &shown},
+    {"core/pods", &shown},
+    {"core/podtemplates", &shown},
+    {"core/replicationcontrollers", &orphaning_counted},
+    {"core/resourcequotas", &shown},
+    {"core/secrets", &kc__strategy_secret},
+    {"core/serviceaccounts", &shown},
+    {"core/services", &service},
+    {"events.k8s.io/events", &upserted},
+    {"flowcontrol.apiserver.k8s.io/flowschemas", &counted},
+    {"flowcontrol.apiserver.k8s.io/prioritylevelconfigurations", &counted},
+    {"networking.k8s.io/ingressclasses", &counted},
+    {"networking.k8s.io/ingresses", &counted},
+    {"networking.k8s.io/networkpolicies", &counted},
+    {"node.k8s.io/runtimeclasses", &lease},
+    {"policy/poddisruptionbudgets", &conditional_counted},
+    {"rbac.authorization.k8s.io/clusterrolebindings", &access_rule},
+    {"rbac.authorization.k8s.io/clusterroles", &access_rule},
+    {"rbac.authorization.k8s.io/rolebindings", &access_rule},
+    {"rbac.authorization.k8s.io/roles", &access_rule},
+    {"storage.k8s.io/csidrivers", &conditional},
+    {"storage.k8s.io/csinodes", &conditional},
+    {"storage.k8s.io/csistoragecapacities", &conditional},
+    {"storage.k8s.io/storageclasses", &shown},
+    {"storage.k8s.io/volumeattachments", &shown},
+};
+
+const kc__strategy *kc__strategy_find(kc_str storage)
+{
+    for (size_t i = 0; i < KC_COUNT(table); i++)
+        if (kc_str_is(storage, table[i].storage))
+            return table[i].strategy;
+    return &ordinary;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strategy.h: what is special about a kind: which names it takes, what the server fills in, what it
+ * checks. A const table each; the zero value is an ordinary kind.
+ *
+ * Order on create: prepare, validate. On update: keep what a client may not change, prepare_update,
+ * validate_update. To add one: a file strategy_KIND.c with its table, and a line in strategies.c.
+ */
+#ifndef KC_APISERVER_STRATEGY_H
+#define KC_APISERVER_STRATEGY_H
+
+#include "apiserver/kinds/resource.h"
+#include "kc/edit.h"
+#include "kc/field_error.h"
+#include "kc/field_selector.h"
+#include "kc/names.h"
+
+struct kc__strategy {
+    kc_name_rule names; /* Defaults to DNS subdomains. */
+    bool generation;    /* metadata.generation counts changes of what is not metadata or status. */
+    bool conditional;   /* An update must name the version it replaces. */
+    bool upserts;       /* PUT of an absent object creates it. */
+    bool shows_deleted; /* DELETE answers with the object rather than with a Status. */
+    bool orphans;       /* Dependents stay when the object goes, unless the client says otherwise. */
+
+    /* Fields selectors may name, besides name and namespace. */
+    const kc_field_def *selectable;
+    size_t n_selectable;
+
+    /* Fill in what the server decides; `object` is the root. Given a change of a subresource,
+     * `subresource` is its name, else NULL. */
+    void (*prepare)(kc_edit *edit);
+    void (*prepare_update)(kc_edit *edit, const kc_value *old, const char *subresource);
+
+    /* Add what is wrong beyond types and metadata. */
+    void (*validate)(const kc_value *object, kc_field_errors *errors);
+    void (*validate_update)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
+
+    /* Whether one that is being deleted and has no finalizers may go now. NULL: it may. */
+    bool (*may_go)(const kc_value *object);
+    /* What changes in one that has to stay for a while. NULL: only its metadata. */
+    void (*begin_deletion)(kc_edit *edit);
+};
+
+/* The strategy of a resource by its storage ("core/configmaps"); never NULL. */
+const kc__strategy *kc__strategy_find(kc_str storage);
+
+extern const kc__strategy kc__strategy_configmap, kc__strategy_namespace, kc__strategy_secret;
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strategy_namespace.c: Namespaces. One stays, Terminating, until spec.finalizers is empty: the
+ * namespace controller empties it when everything in the namespace is gone, through /finalize.
+ */
+#include "apiserver/kinds/strategy.h"
+#include "kc/meta.h"
+
+/* As the core of Kubernetes names itself. */
+#define OWN_FINALIZER "kubernetes"
+#define NAME_LABEL    "kubernetes.io/metadata.name"
+
+static void set_phase(kc_edit *edit, const char *phase)
+{
+    kc_node *status = kc_node_need_object(edit, kc_edit_root(edit), KC_STR("status"));
+    kc_node_set(edit, status, KC_STR("phase"), kc_node_str(edit, kc_cstr(phase)));
+}
+
+static void set_label(kc_edit *edit)
+{
+    kc_node *metadata = kc_node_get(kc_edit_root(edit), KC_STR("metadata"));
+    kc_str name = kc_node_as_str(kc_node_get(metadata, KC_STR("name")));
+    if (!kc_str_empty(name))
+        kc_edit_set_label(edit, KC_STR(NAME_LABEL), name);
+}
+
+static void prepare(kc_edit *edit)
+{
+    kc_node *spec = kc_node_need_object(edit, kc_edit_root(edit), KC_STR("spec"));
+    kc_node *finalizers = kc_node_get(spec, KC_STR("finalizers"));
+    bool has = false;
+    kc_node_items(finalizers, item)
+        has = has || kc_str_is(kc_node_as_str(item), OWN_FINALIZER);
+    if (!finalizers) {
+        finalizers = kc_node_array(edit);
+        kc_node_set(edit, spec, KC_STR("finalizers"), finalizers);
+    }
+    if (!has)
+        kc_node_append(finalizers, kc_node_str(edit, KC_STR(OWN_FINALIZER)));
+    set_phase(edit, "Active");
+    set_label(edit);
+}
+
+/* The finalizers of the spec are changed through /finalize only. */
+static void prepare_update(kc_edit *edit, const kc_value *old, const char *subresource)
+{
+    bool finalize = subresource && !strcmp(subresource, "finalize");
+    const kc_value *spec = kc_get(old, "spec");
+    if (!finalize && spec)
+        kc_node_set(edit, kc_edit_root(edit), KC_STR("spec"), kc_node_copy(edit, spec));
+    set_label(edit);
+}
+
+static bool may_go(const kc_value *object)
+{
+    return kc_len(kc_get(kc_get(object, "spec"), "finalizers")) == 0;
+}
+
+static void begin_deletion(kc_edit *edit)
+{
+    set_phase(edit, "Terminating");
+}
+
+static const kc_field_def selectable[] = {{.field = "status.phase"}};
+
+const kc__strategy kc__strategy_namespace = {
+    .names = KC_NAME_DNS_LABEL,
+    .shows_deleted = true,
+    .selectable = selectable,
+    .n_selectable = KC_COUNT(selectable),
+    .prepare = prepare,
+    .prepare_update = prepare_update,
+    .may_go = may_go,
+    .begin_deletion = begin_deletion,
+};

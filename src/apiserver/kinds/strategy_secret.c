@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strategy_secret.c: Secrets. What a client writes as text in stringData is stored in data, base64;
+ * the type is Opaque unless it says otherwise, and never changes.
+ */
+#include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/strategy_internal.h"
+#include "kc/base64.h"
+
+static void merge_string_data(kc_edit *edit)
+{
+    kc_node *root = kc_edit_root(edit), *text = kc_node_get(root, KC_STR("stringData"));
+    if (kc_node_len(text) > 0) {
+        kc_node *data = kc_node_need_object(edit, root, KC_STR("data"));
+        kc_node_members(text, name, value)
+        {
+            kc_scoped(kc_buf) encoded = {0};
+            kc_base64_write(&encoded, kc_node_as_str(value), KC_BASE64);
+            kc_node_set(edit, data, name, kc_node_str(edit, kc_buf_str(&encoded)));
+        }
+    }
+    kc_node_remove(root, KC_STR("stringData"));
+}
+
+static void prepare(kc_edit *edit)
+{
+    kc_node *root = kc_edit_root(edit);
+    merge_string_data(edit);
+    if (kc_str_empty(kc_node_as_str(kc_node_get(root, KC_STR("type")))))
+        kc_node_set(edit, root, KC_STR("type"), kc_node_str(edit, KC_STR("Opaque")));
+}
+
+static void prepare_update(kc_edit *edit, const kc_value *old, const char *subresource)
+{
+    (void)subresource;
+    kc_node *root = kc_edit_root(edit);
+    merge_string_data(edit);
+    if (kc_str_empty(kc_node_as_str(kc_node_get(root, KC_STR("type")))))
+        kc_node_set(edit, root, KC_STR("type"), kc_node_str(edit, kc_as_str(kc_get(old, "type"))));
+}
+
+static void validate(const kc_value *object, kc_field_errors *errors)
+{
+    if (kc__validate_data_keys(kc_get(object, "data"), "data", NULL, errors) > KC__MAX_DATA)
+        kc_field_errors_add(errors, KC_FIELD_TOO_LONG, "data", (kc_str){0},
+                            "may not be more than %d bytes", KC__MAX_DATA);
+}
+
+static void validate_update(const kc_value *object, const kc_value *old, kc_field_errors *errors)
+{
+    static const char *const fixed[] = {"data"};
+    const kc_value *type = kc_get(object, "type");
+    if (!kc_str_eq(kc_as_str(type), kc_as_str(kc_get(old, "type"))))
+        kc_field_errors_add_value(errors, KC_FIELD_INVALID, "type", type, "field is immutable");
+    kc__validate_immutable(object, old, fixed, KC_COUNT(fixed), errors);
+    validate(object, errors);
+}
+
+static const kc_field_def selectable[] = {{.field = "type"}};
+
+const kc__strategy kc__strategy_secret = {
+    .selectable = selectable,
+    .n_selectable = KC_COUNT(selectable),
+    .prepare = prepare,
+    .prepare_update = prepare_update,
+    .validate = validate,
+    .validate_update = validate_update,
+};

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * call.h: one API request on its way through the server.
+ *
+ *     received → authenticated → limited → authorized → routed → negotiated → decoded
+ *              → proposed → mutated → validated → admitted → stored → answered
+ *
+ * Each step is a phase: a function that looks at the call, adds to it, and says how to go on. The
+ * order stands in one table (phases.c). Reads have nothing to do between decoded and stored; writes
+ * may come back from `stored` to `proposed` when somebody else was faster. What a verb does in a
+ * phase stands in its table (kc__verb, one file each: get.c, create.c, …).
+ *
+ * A call lives in its exchange's arena, belongs to the exchange's loop, and ends with the answer.
+ */
+#ifndef KC_APISERVER_CALL_H
+#define KC_APISERVER_CALL_H
+
+#include "apiserver/access/authn.h"
+#include "apiserver/kinds/registry.h"
+#include "apiserver/kinds/strategy.h"
+#include "apiserver/rest/negotiate.h"
+#include "apiserver/rest/options.h"
+#include "apiserver/rest/request_info.h"
+#include "apiserver/store/store.h"
+#include "http/exchange.h"
+#include "http/query.h"
+#include "kc/time.h"
+#include "kc/uid.h"
+
+typedef struct kc__call kc__call;
+typedef struct kc__api kc__api;
+
+#define KC__PHASES(X) \
+    X(RECEIVED)       \
+    X(AUTHENTICATED)  \
+    X(LIMITED)        \
+    X(AUTHORIZED)     \
+    X(ROUTED)         \
+    X(NEGOTIATED)     \
+    X(DECODED)        \
+    X(PROPOSED)       \
+    X(MUTATED)        \
+    X(VALIDATED)      \
+    X(ADMITTED)       \
+    X(STORED)         \
+    X(ANSWERED)
+
+typedef enum kc__phase {
+#define KC__PHASE_ENUM(name) KC__PHASE_##name,
+    KC__PHASES(KC__PHASE_ENUM)
+#undef KC__PHASE_ENUM
+        KC__N_PHASES
+} kc__phase;
+
+typedef enum kc__verdict {
+    KC__NEXT,    /* To the next phase. */
+    KC__PROPOSE, /* Back to PROPOSED: what it was made from is no longer the current state. */
+    KC__ANSWER,  /* On to ANSWERED: nothing is left to do. */
+    KC__LATER,   /* Somebody will call kc__call_go_on. */
+    KC__DONE,    /* It is answered; the call must not be touched any more. */
+    KC__FAIL,    /* call->error says why; it is answered as a Status. */
+} kc__verdict;
+
+typedef kc__verdict kc__phase_fn(kc__call *call);
+
+/* What one verb does; a NULL phase does nothing. */
+typedef struct kc__verb {
+    const char *name; /* As authorization and metrics name it: "get", "deletecollection". */
+    unsigned bit;     /* KC__GET, … of resource.h. */
+    bool mutates;
+    kc__phase_fn *decode;  /* Options and body. */
+    kc__phase_fn *propose; /* From the current state and what was sent: call->proposed. */
+    kc__phase_fn *answer;
+    void (*forget)(kc__call *call); /* Frees call->state at the end. */
+} kc__verb;
+
+extern const kc__verb kc__verb_get, kc__verb_list, kc__verb_watch, kc__verb_create, kc__verb_update,
+    kc__verb_patch, kc__verb_delete, kc__verb_delete_collection;
+
+/* An endpoint that is no resource: "/version". */
+typedef struct kc__endpoint {
+    const char *path;
+    bool below; /* Also everything under it. */
+    kc__phase_fn *answer;
+} kc__endpoint;
+
+struct kc__call {
+    kc__exchange *x;
+    kc__api *api;
+    struct kc__lane *lane;
+    kc_arena *arena; /* The exchange's. */
+    kc__phase phase;
+    char audit_id[KC_UID_TEXT];
+
+    kc__query query;
+    kc__request_info info;
+    kc__user user;
+    _Atomic size_t *counted; /* Where it is counted while it is under way. */
+
+    /* What it is about, from ROUTED on. */
+    const kc__endpoint *endpoint;
+    const kc__verb *verb;
+    const kc__resource *resource;
+    const kc__subresource *subresource; /* NULL: the object itself. */
+    const struct kc__served *served;
+    kc_str key; /* "namespace/name"; of a collection the prefix "namespace/". */
+
+    kc__form form;
+    kc__options options;
+
+    /* Of writes. */
+    kc_object *given;    /* As the client sent it, typed. */
+    kc_object *current;  /* What is stored; NULL: nothing. */
+    kc_object *proposed; /* What shall be stored. */
+    bool removes;        /* The write is a removal; `proposed` is what the last event shows. */
+    bool conditional;    /* The client named a version: no second try. */
+    bool skip_validation;
+    const char *refusal; /* Said instead of storing, after everything else was checked. */
+    unsigned tries;
+    kc__timer timeout;
+    void *state; /* The verb's own. */
+    const void *patch; /* How the body is applied (patch.c). */
+
+    int status; /* Of the answer; 0: 200. */
+    kc_error error;
+    bool bare_details;       /* The Status has details even when they are empty. */
+    kc_str continue_token;   /* For the Status of an expired list. */
+    KC_VEC(kc_str) warnings; /* For Warning headers. */
+};
+
+/* What all calls share. */
+struct kc__api {
+    kc__store *store;
+    kc__registry *registry;
+    const kc__kinds *kinds;
+    struct kc__served *served; /* By the number of the resource in `kinds`. */
+    const struct kc__discovery *discovery;
+    const kc__authn *authn;
+    const kc_clock *clock;
+    kc_log *log;
+    kc_metrics *metrics;
+    struct kc__api_metrics *counts;
+    int64_t request_timeout;
+    size_t max_mutating, max_reading; /* In flight. */
+    kc__cache *namespaces;
+    _Atomic size_t mutating, reading;
+    _Atomic bool draining;
+    struct kc__lane *lanes; /* One for each loop. */
+    size_t n_lanes;
+};
+
+/* What a resource needs at run time. */
+typedef struct kc__served {
+    kc__cache *cache;
+    kc_fields *fields;  /* What selectors may name. */
+    kc_str item_prefix; /* How its stored objects begin, {"kind":"Pod","apiVersion":"v1", which items of
+                           a list leave out. Empty: they do not (custom resources). */
+} kc__served;
+
+/* What belongs to one loop. */
+typedef struct kc__lane {
+    kc__loop *loop;
+    kc_rand rand;
+    kc_list watches; /* Open ones, to be ended when the server goes down. */
+} kc__lane;
+
+/* The handler of the HTTP server. */
+kc__handler kc__api_handle;
+/* Ends all watches of a lane; on its loop. */
+void kc__lane_drain(kc__lane *lane);
+
+/* Goes on after KC__LATER. */
+void kc__call_go_on(kc__call *call, kc__verdict verdict);
+/* Frees what the call holds, before its exchange is answered. */
+void kc__call_done(kc__call *call);
+/* Parts of that: gives its room to others (access.c); counts it (metrics.c). */
+void kc__limits_leave(kc__call *call);
+void kc__count_call(const kc__call *call);
+
+/* ---- failing: set call->error and return KC__FAIL ---- */
+
+kc__verdict kc__fail(kc__call *call, kc_reason reason, const char *fmt, ...) KC_PRINTF(3, 4);
+/* The words and details Kubernetes has for these, about the call's resource. */
+kc__verdict kc__fail_not_found(kc__call *call, kc_str name);
+kc__verdict kc__fail_exists(kc__call *call, kc_str name, bool being_deleted);
+kc__verdict kc__fail_modified(kc__call *call, kc_str name);
+/* With nothing but a code's own text: "the server could not find the requested resource". */
+kc__verdict kc__fail_generic(kc__call *call, kc_reason reason);
+/* Invalid, about the resource's kind. */
+kc__verdict kc__fail_invalid(kc__call *call, kc_str name, const kc_field_errors *errors);
+
+/* Invalid, about the patch in the body. */
+kc__verdict kc__fail_patch(kc__call *call, const char *fmt, ...) KC_PRINTF(2, 3);
+
+void kc__warn(kc__call *call, kc_str text);
+
+/* ---- answering: return KC__DONE ---- */
+
+/* With what the call has come to: an object in the form the client asked for. */
+kc__verdict kc__answer_object(kc__call *call, int status, const kc_object *object);
+/* The Status of call->error, or of success about an object. */
+kc__verdict kc__answer_error(kc__call *call);
+kc__verdict kc__answer_deleted(kc__call *call, int status, const kc_object *object);
+/* Text made by the caller; `text` is copied. */
+kc__verdict kc__answer_text(kc__call *call, int status, kc_str type, kc_str text);
+/* Bytes that outlive the answer (constants, or held by `owner`). */
+kc__verdict kc__answer_bytes(kc__call *call, kc__answer *answer);
+
+/* The time, as objects have it. */
+kc_str kc__call_now(kc__call *call, char out[KC_TIME_TEXT]);
+
+/* ---- the phases, in the order of the table ---- */
+
+kc__phase_fn kc__phase_received, kc__phase_authenticated, kc__phase_limited, kc__phase_authorized,
+    kc__phase_routed, kc__phase_negotiated, kc__phase_decoded, kc__phase_proposed,
+    kc__phase_mutated, kc__phase_validated, kc__phase_admitted, kc__phase_stored,
+    kc__phase_answered;
+
+#endif

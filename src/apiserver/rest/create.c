@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * create.c: a new object. The client says what it wants; uid, creation time, generation and, with
+ * generateName, the name are the server's. A generated name that is taken is drawn again.
+ */
+#include "apiserver/rest/decode.h"
+#include "apiserver/rest/write.h"
+#include "kc/names.h"
+
+static kc__verdict decode(kc__call *call)
+{
+    if (kc__options_read_write(&call->query, "CreateOptions", &call->options, &call->error) < 0)
+        return KC__FAIL;
+    return kc__decode_body(call);
+}
+
+static kc_str new_uid(kc__call *call)
+{
+    uint8_t random[16];
+    char *text = kc_arena_alloc(call->arena, KC_UID_TEXT);
+    kc_rand_bytes(&call->lane->rand, random, sizeof(random));
+    return kc_uid_of(random, text);
+}
+
+/* The name, drawn where the client left it to us. */
+static kc_str name_of(kc__call *call, const kc__metadata *m)
+{
+    if (!kc_str_empty(m->name) || kc_str_empty(m->generate_name))
+        return m->name;
+    char *text = kc_arena_alloc(call->arena, KC_GENERATED_NAME);
+    return kc_generate_name(m->generate_name, &call->lane->rand, text);
+}
+
+static void fill_system_fields(kc__call *call, kc__metadata *m)
+{
+    char *now = kc_arena_alloc(call->arena, KC_TIME_TEXT);
+    m->name = name_of(call, m);
+    m->uid = new_uid(call);
+    m->created = kc__call_now(call, now);
+    m->generation = call->resource->strategy->generation ? 1 : 0;
+    m->deleted = (kc_str){0};
+    m->has_grace = false;
+    /* A place for the revision, which the commit fills in. */
+    m->resource_version = call->options.dry_run ? (kc_str){0} : KC_STR("0");
+}
+
+/* A status is what controllers find, not what a client wishes. */
+static void prepare(kc_edit *edit, kc__call *call)
+{
+    if (kc__subresource_find(call->resource, KC_STR("status")))
+        kc_node_remove(kc_edit_root(edit), KC_STR("status"));
+    if (call->resource->strategy->prepare)
+        call->resource->strategy->prepare(edit);
+}
+
+kc__verdict kc__propose_new(kc__call *call)
+{
+    kc__metadata m;
+    kc_object_unref(call->proposed);
+    call->proposed = kc_object_ref(call->given);
+    bool plain = !kc__subresource_find(call->resource, KC_STR("status")) &&
+                 !call->resource->strategy->prepare;
+    if (!plain && kc__reshape(call, &call->proposed, prepare) < 0)
+        return KC__FAIL;
+    kc__metadata_of(call->proposed, call->arena, &m);
+    kc__verdict verdict = kc__check_namespace(call, &m);
+    if (verdict != KC__NEXT)
+        return verdict;
+    if (!kc_str_empty(m.resource_version))
+        call->refusal = "resourceVersion should not be set on objects to be created";
+    fill_system_fields(call, &m);
+    call->key = kc__key_of(call, m.name);
+    return kc__propose_metadata(call, &m);
+}
+
+static kc__verdict answer(kc__call *call)
+{
+    return kc__answer_object(call, 201, call->current);
+}
+
+const kc__verb kc__verb_create = {
+    .name = "create",
+    .bit = KC__CREATE,
+    .mutates = true,
+    .decode = decode,
+    .propose = kc__propose_new,
+    .answer = answer,
+};

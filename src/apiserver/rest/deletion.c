@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * deletion.c: marking and removing.
+ *
+ *     no finalizers, nothing in the way ──▶ removed
+ *     finalizers, or the kind says wait ──▶ deletionTimestamp; whoever holds it back lets it go later
+ *
+ * "Foreground" and "Orphan" are finalizers too: the garbage collector deletes or releases the
+ * dependents and takes them off.
+ */
+#include "apiserver/rest/deletion.h"
+
+#include "apiserver/rest/metadata.h"
+#include "apiserver/rest/write.h"
+#include "kc/meta.h"
+
+#define ORPHAN     "orphan"
+#define FOREGROUND "foregroundDeletion"
+
+static bool wants_orphans(kc__call *call, const kc_object *object)
+{
+    const kc__options *o = &call->options;
+    if (o->orphan_dependents != KC__UNSET)
+        return o->orphan_dependents == KC__YES;
+    if (o->propagation != KC__PROPAGATE_DEFAULT)
+        return o->propagation == KC__PROPAGATE_ORPHAN;
+    return kc_object_has_finalizer(object, KC_STR(ORPHAN)) || call->resource->strategy->orphans;
+}
+
+static bool wants_foreground(kc__call *call, const kc_object *object)
+{
+    const kc__options *o = &call->options;
+    if (o->orphan_dependents != KC__UNSET)
+        return false;
+    if (o->propagation != KC__PROPAGATE_DEFAULT)
+        return o->propagation == KC__PROPAGATE_FOREGROUND;
+    return kc_object_has_finalizer(object, KC_STR(FOREGROUND));
+}
+
+static void append(kc_buf *out, kc_str name)
+{
+    kc_buf_putc(out, out->n ? ',' : '[');
+    kc_json_quote(out, name);
+}
+
+/* The finalizers it has from now on, as JSON; empty for none. */
+static kc_str finalizers_of(kc__call *call, const kc_object *object)
+{
+    kc_scoped(kc_buf) out = {0};
+    kc_str name;
+    kc_meta_iter at = kc_object_finalizers(object, call->arena);
+    while (kc_meta_next_text(&at, &name))
+        if (!kc_str_is(name, ORPHAN) && !kc_str_is(name, FOREGROUND))
+            append(&out, name);
+    if (wants_orphans(call, object))
+        append(&out, KC_STR(ORPHAN));
+    if (wants_foreground(call, object))
+        append(&out, KC_STR(FOREGROUND));
+    if (!out.n)
+        return (kc_str){0};
+    kc_buf_putc(&out, ']');
+    return kc_arena_str(call->arena, kc_buf_str(&out));
+}
+
+static bool may_go(kc__call *call, const kc_object *object)
+{
+    if (!call->resource->strategy->may_go)
+        return true;
+    kc_auto(kc_view) *view = kc_view_of(object);
+    return call->resource->strategy->may_go(kc_view_root(view));
+}
+
+static void begin(kc_edit *edit, kc__call *call)
+{
+    call->resource->strategy->begin_deletion(edit);
+}
+
+static int mark(kc__call *call, const kc_object *current, kc__metadata *m, kc_object **ret)
+{
+    kc_auto(kc_object) *marked = kc_object_ref(current);
+    if (kc_str_empty(m->deleted)) {
+        m->deleted = kc__call_now(call, kc_arena_alloc(call->arena, KC_TIME_TEXT));
+        m->has_grace = !call->resource->strategy->begin_deletion;
+        m->grace_seconds = 0;
+        m->generation += m->generation > 0;
+        if (call->resource->strategy->begin_deletion && kc__reshape(call, &marked, begin) < 0)
+            return -1;
+    }
+    *ret = kc__metadata_apply(marked, m, &call->error);
+    return *ret ? 0 : -1;
+}
+
+int kc__deletion_plan(kc__call *call, const kc_object *current, kc__deletion *ret)
+{
+    kc__metadata m;
+    kc__metadata_of(current, call->arena, &m);
+    m.finalizers = finalizers_of(call, current);
+    if (kc_str_empty(m.finalizers) && may_go(call, current)) {
+        *ret = (kc__deletion){kc_object_ref(current), true};
+        return 0;
+    }
+    kc_object *marked = NULL;
+    if (mark(call, current, &m, &marked) < 0)
+        return -1;
+    *ret = (kc__deletion){marked, false};
+    return 0;
+}

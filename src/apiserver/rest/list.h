@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * list.h: a range of one version of a resource: what a LIST answers, and what a watch begins with and
+ * a deletecollection goes over.
+ */
+#ifndef KC_APISERVER_LIST_H
+#define KC_APISERVER_LIST_H
+
+#include "apiserver/rest/selection.h"
+
+/* Which version, and where in it a list begins. */
+typedef struct kc__page {
+    kc_cow_snapshot *snapshot;
+    uint64_t revision; /* What the list says it is. */
+    kc_str from;       /* The first key, whole; empty: the beginning. The arena's. */
+} kc__page;
+
+/* The version the options ask for: the newest, exactly one, one not older than. Fails with 410 for
+ * what is forgotten and 504 for what is to come. */
+kc__verdict kc__page_find(kc__call *call, const kc__selection *selection, kc__page *ret);
+
+/* A resource version of a request: KC_BAD_REQUEST when it is none. Empty is 0. */
+int kc__parse_version(kc_str text, uint64_t *ret, kc_error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * negotiate.h: the form of an answer: how it is written (JSON, YAML) and as what (the object itself,
+ * its metadata alone, a table).
+ */
+#ifndef KC_APISERVER_NEGOTIATE_H
+#define KC_APISERVER_NEGOTIATE_H
+
+#include "apiserver/printing/table.h"
+#include "http/exchange.h"
+#include "http/query.h"
+
+typedef enum kc__shape_as {
+    KC__AS_OBJECT,
+    KC__AS_PARTIAL, /* PartialObjectMetadata, or a list of them. */
+    KC__AS_TABLE,
+} kc__shape_as;
+
+typedef struct kc__form {
+    bool yaml;
+    bool pretty; /* For people: indented. */
+    kc__shape_as as;
+    kc__meta_version version; /* Of the table or the metadata. */
+    kc__include include;      /* In the rows of a table. */
+} kc__form;
+
+#define KC__ACCEPTED "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+
+/*
+ * The best form the client accepts. `list`: the answer is a list, whose metadata is asked for as
+ * PartialObjectMetadataList. KC_NOT_ACCEPTABLE when there is none; *ret_foreign then says that no
+ * clause named a media type of ours at all. KC_BAD_REQUEST for an includeObject that is none.
+ */
+int kc__negotiate(const kc__request *request, const kc__query *query, bool list, kc__form *ret,
+                  bool *ret_foreign, kc_error *err);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page_token.c: a token comes back from the client, so it is read like any foreign bytes: it can name
+ * a place in the list's own range only, and any revision.
+ */
+#include "apiserver/rest/page_token.h"
+
+#include "kc/base64.h"
+#include "kc/json.h"
+
+enum { MAX_TOKEN = 16 * 1024 };
+
+#define VERSION "meta.k8s.io/v1"
+
+static int not_valid(kc_error *err, const char *why)
+{
+    return kc_error_set(err, KC_BAD_REQUEST, "invalid continue token: continue key is not valid%s", why);
+}
+
+/* What Go says of text that does not even begin as JSON. */
+static int not_json(kc_str text, kc_error *err, kc_arena *arena)
+{
+    if (kc_str_empty(text))
+        return not_valid(err, ": unexpected end of JSON input");
+    if (text.p[0] == '{' || text.p[0] == '[' || text.p[0] == '"')
+        return not_valid(err, ": unexpected end of JSON input");
+    return not_valid(err, kc_arena_printf(
+                              arena, ": invalid character '%c' looking for beginning of value",
+                              (unsigned char)text.p[0] < 0x7F ? text.p[0] : '?'));
+}
+
+/* A key that stays below its prefix: no empty, "." or ".." part. */
+static bool is_clean(kc_str key)
+{
+    kc_str rest = kc_str_empty(key) || key.p[0] != '/' ? key : kc_str_sub(key, 1, key.n);
+    while (rest.p) {
+        kc_str part = kc_str_cut(&rest, '/');
+        if (kc_str_empty(part) || kc_str_is(part, ".") || kc_str_is(part, ".."))
+            return false;
+    }
+    return true;
+}
+
+static int read_fields(const kc_value *root, kc_arena *arena, kc__page_token *ret, kc_error *err)
+{
+    kc_str version = kc_as_str(kc_get(root, "v")), start = kc_as_str(kc_get(root, "start"));
+    int64_t revision = kc_as_i64_or(kc_get(root, "rv"), 0);
+    if (!kc_str_is(version, VERSION))
+        return not_valid(err, kc_arena_printf(
+                                  arena, ": server does not recognize this encoded version %.*s",
+                                  KC_ARG(version)));
+    if (revision == 0 || revision < KC__PAGE_TOKEN_NOW)
+        return not_valid(err,
+                         ": incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+    if (kc_str_empty(start))
+        return not_valid(err, ": encoded start key empty (version meta.k8s.io/v1)");
+    if (!is_clean(start))
+        return not_valid(err, kc_arena_printf(arena, ": %.*s", KC_ARG(start)));
+    *ret = (kc__page_token){.revision = revision, .start = kc_arena_str(arena, start)};
+    return 0;
+}
+
+int kc__page_token_parse(kc_str text, kc_arena *arena, kc__page_token *ret, kc_error *err)
+{
+    kc_scoped(kc_buf) json = {0};
+    if (text.n > MAX_TOKEN || !kc_base64_read(&json, text, KC_BASE64_URL))
+        return not_valid(err, ": illegal base64 data");
+    kc_auto(kc_view) *view = kc_view_parse(kc_buf_str(&json), NULL, NULL);
+    if (!view)
+        return not_json(kc_buf_str(&json), err, arena);
+    return read_fields(kc_view_root(view), arena, ret, err);
+}
+
+kc_str kc__page_token_from(kc_str start, int64_t revision, kc_arena *arena)
+{
+    kc_scoped(kc_buf) json = {0}, token = {0};
+    kc_buf_printf(&json, "{\"v\":\"" VERSION "\",\"rv\":%lld,\"start\":", (long long)revision);
+    kc_json_quote(&json, start);
+    kc_buf_putc(&json, '}');
+    kc_base64_write(&token, kc_buf_str(&json), KC_BASE64_URL);
+    return kc_arena_str(arena, kc_buf_str(&token));
+}
+
+kc_str kc__page_token_after(kc_str last, int64_t revision, kc_arena *arena)
+{
+    char *start = kc_arena_alloc(arena, last.n + 1);
+    memcpy(start, last.p, last.n);
+    start[last.n] = '\0';
+    return kc__page_token_from(kc_str_of(start, last.n + 1), revision, arena);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * render.c: forms of answers. The plain form is the stored bytes; items of a list leave out kind and
+ * apiVersion, which the list has said (so a Kubernetes API server writes built-in kinds).
+ */
+#include "apiserver/rest/render.h"
+
+#include "kc/json.h"
+#include "kc/yaml.h"
+
+kc__renderer kc__renderer_of(const kc__call *call)
+{
+    return (kc__renderer){
+        .form = call->form,
+        .resource = call->resource,
+        .item_prefix = call->served->item_prefix,
+        .table = {.columns = kc__columns_of(call->resource),
+                  .version = call->form.version,
+                  .include = call->form.include,
+                  .now = kc_clock_wall(call->api->clock)},
+        .partial = {.version = call->form.version},
+    };
+}
+
+static void begin_plain(kc__renderer *r, kc_buf *out, const kc__list_meta *meta)
+{
+    const kc__resource *resource = r->resource;
+    kc_buf_printf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s%s%s\",\"metadata\":", resource->list_kind,
+                  resource->group, *resource->group ? "/" : "", resource->version);
+    kc__list_meta_write(out, meta);
+    kc_buf_puts(out, ",\"items\":[");
+}
+
+void kc__render_list_begin(kc__renderer *r, kc_buf *out, const kc__list_meta *meta)
+{
+    switch (r->form.as) {
+    case KC__AS_TABLE: kc__table_begin(&r->table, out, meta); break;
+    case KC__AS_PARTIAL: kc__partial_list_begin(&r->partial, out, meta); break;
+    case KC__AS_OBJECT: begin_plain(r, out, meta); break;
+    }
+}
+
+static void plain_item(kc__renderer *r, kc_buf *out, const kc_object *object)
+{
+    kc_str json = kc_object_json(object);
+    if (r->started)
+        kc_buf_putc(out, ',');
+    r->started = true;
+    if (!kc_str_empty(r->item_prefix) && kc_str_starts(json, r->item_prefix)) {
+        kc_buf_putc(out, '{');
+        json = kc_str_sub(json, r->item_prefix.n, json.n);
+    }
+    kc_buf_append(out, json);
+}
+
+void kc__render_list_item(kc__renderer *r, kc_buf *out, const kc_object *object)
+{
+    switch (r->form.as) {
+    case KC__AS_TABLE: kc__table_row(&r->table, out, object); break;
+    case KC__AS_PARTIAL: kc__partial_list_item(&r->partial, out, object); break;
+    case KC__AS_OBJECT: plain_item(r, out, object); break;
+    }
+}
+
+void kc__render_list_end(kc__renderer *r, kc_buf *out)
+{
+    switch (r->form.as) {
+    case KC__AS_TABLE: kc__table_end(&r->table, out); break;
+    case KC__AS_PARTIAL: kc__partial_list_end(&r->partial, out); break;
+    case KC__AS_OBJECT: kc_buf_puts(out, "]}"); break;
+    }
+}
+
+void kc__render_one(kc__renderer *r, kc_buf *out, const kc_object *object)
+{
+    switch (r->form.as) {
+    case KC__AS_TABLE: kc__table_of(&r->table, out, object); break;
+    case KC__AS_PARTIAL: kc__partial_write(out, object, r->form.version); break;
+    case KC__AS_OBJECT: kc_buf_append(out, kc_object_json(object)); break;
+    }
+}
+
+void kc__render_for_people(const kc__form *form, kc_str json, kc_buf *out)
+{
+    kc_auto(kc_view) *view = kc_view_parse(json, &(kc_json_opts){.max_bytes = SIZE_MAX}, NULL);
+    if (!view)
+        return;
+    if (form->yaml)
+        kc_yaml_write(out, kc_view_root(view));
+    else
+        kc_json_write_pretty(out, kc_view_root(view));
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * route.c: from what a request is for to who serves it: an endpoint, or a verb on a resource.
+ *
+ * What is under a group we have answers as a Status; what belongs to nobody is "404 page not found"
+ * in plain text. kubectl and client-go tell the two apart.
+ */
+#include "apiserver/rest/call.h"
+#include "apiserver/rest/endpoints.h"
+
+static const kc__verb *const verbs[] = {
+    &kc__verb_get,    &kc__verb_list,  &kc__verb_watch,  &kc__verb_create,
+    &kc__verb_update, &kc__verb_patch, &kc__verb_delete, &kc__verb_delete_collection,
+};
+
+static const kc__verb *verb_named(const char *name)
+{
+    for (size_t i = 0; i < KC_COUNT(verbs); i++)
+        if (!strcmp(verbs[i]->name, name))
+            return verbs[i];
+    return NULL;
+}
+
+static kc__verdict page_not_found(kc__call *call)
+{
+    return kc__answer_text(call, 404, KC_STR("text/plain; charset=utf-8"),
+                           KC_STR("404 page not found\n"));
+}
+
+/* Whether the path names the resource in the way its scope asks for; or what to answer. */
+static kc__verdict check_scope(kc__call *call)
+{
+    const kc__request_info *info = &call->info;
+    bool has_ns = !kc_str_empty(info->ns);
+    if (!call->resource->namespaced) {
+        bool own = kc_str_is(info->resource, "namespaces") && info->named;
+        return has_ns && !own ? kc__fail_generic(call, KC_NOT_FOUND) : KC__NEXT;
+    }
+    if (has_ns)
+        return KC__NEXT;
+    if (info->named && strcmp(info->verb, "watch") != 0)
+        return kc__fail_generic(call, KC_NOT_FOUND);
+    if (strcmp(info->verb, "list") != 0 && strcmp(info->verb, "watch") != 0)
+        return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
+    return KC__NEXT;
+}
+
+static kc__verdict route_subresource(kc__call *call)
+{
+    call->subresource = kc__subresource_find(call->resource, call->info.subresource);
+    if (!call->subresource || !kc_str_empty(call->info.rest))
+        return kc__fail_generic(call, KC_NOT_FOUND);
+    bool served = !strcmp(call->subresource->name, "status") ||
+                  !strcmp(call->subresource->name, "finalize");
+    if (!served || !(call->subresource->verbs & call->verb->bit))
+        return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
+    return KC__NEXT;
+}
+
+/* Those that are only created, to get an answer (reviews), are not kept and have no cache. */
+static bool is_stored(const kc__resource *resource)
+{
+    return resource->verbs & KC__GET && resource->verbs & KC__CREATE;
+}
+
+static void make_key(kc__call *call)
+{
+    const kc__request_info *info = &call->info;
+    if (!call->resource->namespaced)
+        call->key = info->named ? info->name : (kc_str){0};
+    else if (!kc_str_empty(info->ns))
+        call->key = kc_cstr(kc_arena_printf(call->arena, "%.*s/%.*s", KC_ARG(info->ns),
+                                            KC_ARG(info->named ? info->name : KC_STR(""))));
+}
+
+static kc__verdict route_verb(kc__call *call)
+{
+    const kc__request_info *info = &call->info;
+    call->verb = verb_named(info->verb);
+    if (!call->verb)
+        return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
+    if (!kc_str_empty(info->subresource))
+        return route_subresource(call);
+    bool whole = call->verb == &kc__verb_create || call->verb == &kc__verb_list ||
+                 call->verb == &kc__verb_delete_collection;
+    bool one = !whole && call->verb != &kc__verb_watch;
+    if (!(call->resource->verbs & call->verb->bit) || (whole && info->named) ||
+        (one && !info->named) || !is_stored(call->resource))
+        return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
+    return KC__NEXT;
+}
+
+static kc__verdict route_resource(kc__call *call)
+{
+    const kc__request_info *info = &call->info;
+    const kc__kinds *kinds = call->api->kinds;
+    call->resource = kc__kinds_find(kinds, info->group, info->version, info->resource);
+    if (!call->resource)
+        return kc__kinds_find_group(kinds, info->group) ? kc__fail_generic(call, KC_NOT_FOUND)
+                                                        : page_not_found(call);
+    size_t n;
+    call->served = &call->api->served[call->resource - kc__kinds_resources(kinds, &n)];
+    kc__verdict verdict = check_scope(call);
+    if (verdict == KC__NEXT)
+        verdict = route_verb(call);
+    if (verdict == KC__NEXT)
+        make_key(call);
+    return verdict;
+}
+
+kc__verdict kc__phase_routed(kc__call *call)
+{
+    if (call->info.is_resource)
+        return route_resource(call);
+    call->endpoint = kc__endpoint_find(&call->x->request.target);
+    if (call->endpoint)
+        return KC__NEXT;
+    kc_str first = kc__target_segment(&call->x->request.target, 0);
+    kc_str group = kc__target_segment(&call->x->request.target, 1);
+    bool below = kc_str_is(first, "api") ||
+                 (kc_str_is(first, "apis") && kc__kinds_find_group(call->api->kinds, group));
+    return below ? kc__fail_generic(call, KC_NOT_FOUND) : page_not_found(call);
+}
+
+kc__verdict kc__phase_negotiated(kc__call *call)
+{
+    bool foreign = false;
+    bool list = call->verb == &kc__verb_list || call->verb == &kc__verb_delete_collection;
+    if (call->endpoint || kc__negotiate(&call->x->request, &call->query, list, &call->form,
+                                        &foreign, &call->error) == 0)
+        return KC__NEXT;
+    return foreign ? kc__fail_generic(call, KC_NOT_ACCEPTABLE) : KC__FAIL;
+}

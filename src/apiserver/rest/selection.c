@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * selection.c: selectors, checked against what the resource lets itself be selected by. A selector
+ * that names one object makes the range that object, so it costs a look-up, not a walk.
+ */
+#include "apiserver/rest/selection.h"
+
+/* Kinds without fields of their own say it in other words. */
+static kc__verdict not_selectable(kc__call *call)
+{
+    size_t n;
+    const kc_field_requirement *terms = kc_field_selector_requirements(call->options.fields, &n);
+    for (size_t i = 0; i < n && !call->resource->strategy->n_selectable; i++)
+        if (!kc_fields_has(call->served->fields, terms[i].field))
+            return kc__fail(call, KC_BAD_REQUEST,
+                            "\"%.*s\" is not a known field selector: only \"metadata.name\", "
+                            "\"metadata.namespace\"",
+                            KC_ARG(terms[i].field));
+    return KC__FAIL;
+}
+
+/* The one key the selection can have, malloc'd; empty where there may be several. */
+static kc_str only_key(kc__call *call)
+{
+    kc_str name, ns = call->info.ns;
+    bool named = kc_field_selector_exact(call->options.fields, KC_STR("metadata.name"), &name);
+    if (call->info.named) {
+        name = call->info.name;
+        named = true;
+    }
+    if (!named)
+        return (kc_str){0};
+    if (!call->resource->namespaced)
+        return kc_cstr(kc_str_dup(name));
+    if (kc_str_empty(ns) &&
+        !kc_field_selector_exact(call->options.fields, KC_STR("metadata.namespace"), &ns))
+        return (kc_str){0};
+    return kc_cstr(kc_asprintf("%.*s/%.*s", KC_ARG(ns), KC_ARG(name)));
+}
+
+kc__verdict kc__selection_take(kc__call *call, kc__selection *ret)
+{
+    if (kc_fields_check(call->served->fields, call->options.fields, &call->error) < 0)
+        return not_selectable(call);
+    kc_str prefix = {0};
+    if (call->resource->namespaced && !kc_str_empty(call->info.ns))
+        prefix = kc_cstr(kc_asprintf("%.*s/", KC_ARG(call->info.ns)));
+    *ret = (kc__selection){
+        .prefix = prefix,
+        .key = only_key(call),
+        .labels = kc_take(call->options.labels),
+        .fields = kc_take(call->options.fields),
+        .table = call->served->fields,
+    };
+    return KC__NEXT;
+}
+
+void kc__selection_done(kc__selection *selection)
+{
+    free((char *)selection->prefix.p);
+    free((char *)selection->key.p);
+    kc_selector_free(selection->labels);
+    kc_field_selector_free(selection->fields);
+    *selection = (kc__selection){0};
+}
+
+bool kc__selection_matches(const kc__selection *selection, const kc_object *object)
+{
+    return kc_selector_match(selection->labels, object) &&
+           kc_field_selector_match_object(selection->fields, selection->table, object);
+}
+
+bool kc__selection_is_everything(const kc__selection *selection)
+{
+    return kc_selector_is_everything(selection->labels) &&
+           kc_field_selector_is_everything(selection->fields);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * selection.h: which objects of a resource a list, a watch or a deletecollection is about: a range of
+ * keys, and selectors.
+ */
+#ifndef KC_APISERVER_SELECTION_H
+#define KC_APISERVER_SELECTION_H
+
+#include "apiserver/rest/call.h"
+
+typedef struct kc__selection {
+    kc_str prefix; /* Of keys: "", "default/". */
+    kc_str key;    /* Where the selectors leave only one: "default/web". Empty: any. */
+    kc_selector *labels;
+    kc_field_selector *fields;
+    const kc_fields *table; /* What the fields mean; the resource's. */
+} kc__selection;
+
+/* From the call's options, whose selectors it takes over. Its texts are malloc'd: it may outlive the
+ * call. */
+kc__verdict kc__selection_take(kc__call *call, kc__selection *ret);
+void kc__selection_done(kc__selection *selection);
+
+bool kc__selection_matches(const kc__selection *selection, const kc_object *object);
+/* Nothing but the range restricts it. */
+bool kc__selection_is_everything(const kc__selection *selection);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * write.c: the phases from a proposal to a stored object: validated, admitted, stored.
+ *
+ * A write is a compare-and-swap against the state it was made from. If somebody else was faster, it
+ * goes back to `proposed` with the new state, unless the client named a version itself. What is the
+ * same as before is not written: no revision, no event.
+ */
+#include "apiserver/rest/write.h"
+
+#include "apiserver/kinds/typed.h"
+#include "kc/diff.h"
+#include "kc/metadata_validation.h"
+
+kc_str kc__key_of(kc__call *call, kc_str name)
+{
+    if (!call->resource->namespaced)
+        return kc_arena_str(call->arena, name);
+    return kc_cstr(
+        kc_arena_printf(call->arena, "%.*s/%.*s", KC_ARG(call->info.ns), KC_ARG(name)));
+}
+
+kc__verdict kc__check_namespace(kc__call *call, kc__metadata *metadata)
+{
+    kc_str own = call->resource->namespaced ? call->info.ns : (kc_str){0};
+    if (kc_str_empty(metadata->ns) || !call->resource->namespaced)
+        metadata->ns = own;
+    if (!kc_str_eq(metadata->ns, own))
+        return kc__fail(call, KC_BAD_REQUEST,
+                        "the namespace of the provided object does not match the namespace sent on "
+                        "the request");
+    return KC__NEXT;
+}
+
+int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit, kc__call *call))
+{
+    kc_auto(kc_edit) *edit = kc_edit_of(*object);
+    change(edit, call);
+    kc_auto(kc_object) *changed = kc_edit_freeze(edit, &call->error);
+    kc_object *typed =
+        changed ? kc__typed_decode(call->resource->type, changed, NULL, &call->error) : NULL;
+    if (!typed)
+        return -1;
+    kc_object_unref(*object);
+    *object = typed;
+    return 0;
+}
+
+kc__verdict kc__propose_metadata(kc__call *call, const kc__metadata *metadata)
+{
+    kc_auto(kc_object) *base = kc_take(call->proposed);
+    call->proposed = kc__metadata_apply(base, metadata, &call->error);
+    return call->proposed ? KC__NEXT : KC__FAIL;
+}
+
+/* ---- validated ---- */
+
+static void validate_new(kc__call *call, const kc_value *object, kc_field_errors *errors)
+{
+    const kc__strategy *strategy = call->resource->strategy;
+    kc_metadata_rules rules = {.name = strategy->names, .namespaced = call->resource->namespaced};
+    kc_validate_metadata(errors, kc_get(object, "metadata"), &rules);
+    if (strategy->validate)
+        strategy->validate(object, errors);
+}
+
+/* Kubernetes checks metadata twice, by the rules of all kinds and by those of the kind, and clients
+ * see both in the causes. */
+static void validate_changed(kc__call *call, const kc_value *object, kc_field_errors *errors)
+{
+    const kc__strategy *strategy = call->resource->strategy;
+    kc_metadata_rules common = {.name = KC_NAME_PATH_SEGMENT,
+                                .namespaced = call->resource->namespaced};
+    kc_auto(kc_view) *view = kc_view_of(call->current);
+    const kc_value *old = kc_view_root(view), *metadata = kc_get(object, "metadata");
+    kc_validate_metadata(errors, metadata, &common);
+    for (int i = 0; i < 2; i++)
+        kc_validate_metadata_update(errors, metadata, kc_get(old, "metadata"), &common);
+    if (strategy->validate_update && !call->subresource)
+        strategy->validate_update(object, old, errors);
+}
+
+kc__verdict kc__phase_validated(kc__call *call)
+{
+    if (call->skip_validation)
+        return KC__NEXT;
+    kc_scoped(kc_field_errors) errors = {0};
+    kc_auto(kc_view) *view = kc_view_of(call->proposed);
+    if (call->current)
+        validate_changed(call, kc_view_root(view), &errors);
+    else
+        validate_new(call, kc_view_root(view), &errors);
+    if (!errors.list.n)
+        return KC__NEXT;
+    return kc__fail_invalid(call, kc_object_name(call->proposed), &errors);
+}
+
+/* ---- admitted ---- */
+
+/* The place for those who may refuse a finished object. */
+kc__verdict kc__phase_admitted(kc__call *call)
+{
+    (void)call;
+    return KC__NEXT;
+}
+
+/* ---- stored ---- */
+
+/* What the committer holds of a call: outlives it when the client's patience ends first. */
+typedef struct pending {
+    kc__write write;
+    kc__call *call; /* NULL: answered already. */
+    kc_object *object;
+    char *key;
+} pending;
+
+static bool same_object(const kc_object *a, const kc_object *b)
+{
+    kc_str x = kc_object_json(a), y = kc_object_json(b);
+    return kc_str_eq(x, y) || (x.n == y.n && kc_object_equal(a, b, NULL));
+}
+
+static kc__verdict create_conflict(kc__call *call, const kc_object *existing)
+{
+    bool drawn = kc_str_empty(kc_object_name(call->given));
+    if (drawn && ++call->tries < KC__MAX_TRIES)
+        return KC__PROPOSE;
+    bool dying = existing && !kc_str_empty(kc_object_deletion_timestamp(existing));
+    kc__fail_exists(call, kc_object_name(call->proposed), dying);
+    if (drawn)
+        call->error.retry_after_seconds = 1;
+    return KC__FAIL;
+}
+
+/* Somebody was faster; `now` is what is stored, with a reference that is taken over. */
+static kc__verdict conflict(kc__call *call, kc_object *now)
+{
+    kc_auto(kc_object) *existing = now;
+    if (!call->current)
+        return create_conflict(call, existing);
+    if (call->conditional || ++call->tries >= KC__MAX_TRIES)
+        return kc__fail_modified(call, kc_object_name(call->current));
+    kc_object_unref(call->current);
+    call->current = kc_take(existing);
+    return KC__PROPOSE;
+}
+
+static kc__verdict decided(kc__call *call, kc__write *write)
+{
+    if (write->error.reason) {
+        kc_error_move(&call->error, &write->error);
+        return KC__FAIL;
+    }
+    switch (write->outcome) {
+    case KC_STORAGE_STORED:
+        kc_object_unref(call->current);
+        call->current = kc_take(write->result);
+        return KC__NEXT;
+    case KC_STORAGE_CONFLICT: return conflict(call, kc_take(write->result));
+    default: return kc__fail(call, KC_TOO_LARGE, "etcdserver: request is too large");
+    }
+}
+
+static void done(kc__write *write)
+{
+    pending *p = kc_container_of(write, pending, write);
+    kc__call *call = p->call;
+    kc__verdict verdict = KC__DONE;
+    if (call) {
+        kc__timer_stop(&call->timeout);
+        verdict = decided(call, write);
+    }
+    kc_object_unref(write->result);
+    kc_error_done(&write->error);
+    kc_object_unref(p->object);
+    free(p->key);
+    free(p);
+    if (call)
+        kc__call_go_on(call, verdict);
+}
+
+/* The store takes longer than the client shall wait; the write may still succeed. */
+static void give_up(kc__timer *timer)
+{
+    kc__call *call = kc_container_of(timer, kc__call, timeout);
+    pending *p = call->state;
+    p->call = NULL;
+    kc__call_go_on(call, kc__fail(call, KC_TIMEOUT,
+                                  "Timeout: request did not complete within requested timeout - "
+                                  "context deadline exceeded"));
+}
+
+static kc__verdict submit(kc__call *call)
+{
+    pending *p = kc_new(pending);
+    p->call = call;
+    p->object = kc_object_ref(call->proposed);
+    p->key = kc_str_dup(call->key);
+    p->write = (kc__write){
+        .cache = call->served->cache,
+        .verb = call->removes ? KC_STORAGE_DELETE : KC_STORAGE_PUT,
+        .key = kc_str_of(p->key, call->key.n),
+        .expected = call->current ? kc_object_revision(call->current) : KC_STORAGE_ABSENT,
+        .object = p->object,
+        .loop = call->x->loop,
+        .done = done,
+    };
+    call->state = p;
+    call->timeout.loop = call->x->loop;
+    call->timeout.fire = give_up;
+    kc__timer_start(&call->timeout, kc_clock_deadline(call->api->clock, call->api->request_timeout));
+    kc__store_submit(call->api->store, &p->write);
+    return KC__LATER;
+}
+
+/* A dry run ends where the store would begin, with what would have been stored. */
+static kc__verdict pretend(kc__call *call)
+{
+    kc_object_unref(call->current);
+    call->current = kc_take(call->proposed);
+    return KC__NEXT;
+}
+
+kc__verdict kc__phase_stored(kc__call *call)
+{
+    if (call->refusal)
+        return kc__fail(call, KC_UNKNOWN, "%s", call->refusal);
+    if (!call->current) {
+        kc_auto(kc_object) *existing = kc__cache_get(call->served->cache, call->key);
+        if (existing)
+            return create_conflict(call, existing);
+    } else if (!call->removes && same_object(call->proposed, call->current)) {
+        return KC__NEXT;
+    }
+    return call->options.dry_run ? pretend(call) : submit(call);
+}

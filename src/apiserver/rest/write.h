@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * write.h: what creating, updating, patching and deleting share: from a proposal to a stored object.
+ */
+#ifndef KC_APISERVER_WRITE_H
+#define KC_APISERVER_WRITE_H
+
+#include "apiserver/rest/call.h"
+#include "apiserver/rest/metadata.h"
+
+/* A write that lost against another is made anew from what is stored then, so often at most. */
+enum { KC__MAX_TRIES = 8 };
+
+/* "default/web", or "web" where there is no namespace. */
+kc_str kc__key_of(kc__call *call, kc_str name);
+
+/* Refuses an object whose namespace is not that of the path; sets it where it has none. */
+kc__verdict kc__check_namespace(kc__call *call, kc__metadata *metadata);
+
+/* Lets `change` edit the object, and gives the result its type again. 0 or negative (call->error).
+ * *object is replaced. */
+int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit, kc__call *call));
+
+/*
+ * call->given in the place of call->current: keeps what a client may not change, lets the kind
+ * prepare it, and leaves the result in call->proposed. The object goes (call->removes) when it is
+ * being deleted and its last finalizer has gone.
+ */
+kc__verdict kc__propose_update(kc__call *call);
+
+/* A new object from call->given (create.c). */
+kc__verdict kc__propose_new(kc__call *call);
+
+/* Puts metadata into call->proposed. */
+kc__verdict kc__propose_metadata(kc__call *call, const kc__metadata *metadata);
+
+#endif
