@@ -12,6 +12,9 @@
  */
 #include "apiserver/kinds/typed_internal.h"
 
+/* Room from the start: enough for most objects. */
+enum { FIRST_CHUNKS = 64 };
+
 /* One struct being read. */
 typedef struct reading {
     kc__frame frame;
@@ -108,13 +111,15 @@ static kc_object *decode(kc__typed *t, const kc__message *type, const kc_object 
 kc_object *kc__typed_decode(const kc__message *type, const kc_object *given, kc_paths *unknown,
                             kc_error *err)
 {
-    const char *text = kc_object_json(given).p;
-    kc__typed t = {.at = text,
-                   .copied = text,
+    kc_str text = kc_object_json(given);
+    kc__typed t = {.at = text.p,
+                   .copied = text.p,
+                   .end = text.p + text.n,
                    .out = {.limit = KC_JSON_MAX_BYTES},
                    .scratch = {.limit = KC_JSON_MAX_BYTES},
                    .unknown = unknown,
                    .err = err};
+    kc_vec_reserve(&t.chunks, FIRST_CHUNKS);
     kc_object *typed = decode(&t, type, given, err);
     kc_buf_done(&t.out);
     kc_buf_done(&t.scratch);

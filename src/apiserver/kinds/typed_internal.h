@@ -37,11 +37,13 @@ typedef struct kc__chunk {
 
 typedef struct kc__typed {
     const char *at, *copied;
+    const char *end; /* Of the text. */
     kc_buf out;
     kc_buf scratch;           /* Where members are put in order. */
     KC_VEC(kc__chunk) chunks; /* Of all open objects, outermost first. */
     kc_paths *unknown;
-    bool failed; /* An error is known; what is written no longer matters. */
+    bool escaped; /* The string read last has escapes in it. */
+    bool failed;  /* An error is known; what is written no longer matters. */
     kc_error *err;
 } kc__typed;
 
@@ -98,10 +100,9 @@ bool kc__typed_lacks_fields(const kc__typed *t, const kc__message *message, size
 /* Puts the members written since chunk `first` in the order of the struct, and zeros where fields
  * are missing that Go always writes. `at` is behind the last of them. */
 void kc__typed_order_fields(kc__typed *t, const kc__message *message, size_t first);
-/* Sorts the members of a map by their names. There must be some. */
-void kc__typed_order_keys(kc__typed *t, size_t first);
-/* Two kc__chunk of a map, for qsort. */
-int kc__typed_compare_keys(const void *a, const void *b);
+/* Sorts the members of a map by their names, if they are not sorted. There must be some. `escaped`:
+ * there are names with escapes. */
+void kc__typed_order_keys(kc__typed *t, size_t first, bool escaped);
 
 /* ---- typed_zero.c: what Go leaves out and what it writes for nothing ---- */
 

@@ -109,31 +109,42 @@ static kc_str key_of(const kc__chunk *chunk)
     return kc_str_of(chunk->key, chunk->n);
 }
 
-static int compare_unescaped(kc_str a, kc_str b)
+static int compare_keys(const void *a, const void *b)
+{
+    return kc_str_cmp(key_of(a), key_of(b));
+}
+
+/* By what they stand for. */
+static int compare_escaped_keys(const void *a, const void *b)
 {
     kc_scoped(kc_buf) plain_a = {0};
     kc_scoped(kc_buf) plain_b = {0};
-    kc__unescape_to(&plain_a, a);
-    kc__unescape_to(&plain_b, b);
+    kc__unescape_to(&plain_a, key_of(a));
+    kc__unescape_to(&plain_b, key_of(b));
     return kc_str_cmp(kc_buf_str(&plain_a), kc_buf_str(&plain_b));
 }
 
-int kc__typed_compare_keys(const void *a, const void *b)
+typedef int comparison(const void *a, const void *b);
+
+static bool is_sorted(const kc__chunk *chunks, size_t n, comparison *compare)
 {
-    kc_str x = key_of(a), y = key_of(b);
-    if (memchr(x.p, '\\', x.n) || memchr(y.p, '\\', y.n))
-        return compare_unescaped(x, y);
-    return kc_str_cmp(x, y);
+    for (size_t i = 1; i < n; i++)
+        if (compare(&chunks[i - 1], &chunks[i]) > 0)
+            return false;
+    return true;
 }
 
-void kc__typed_order_keys(kc__typed *t, size_t first)
+void kc__typed_order_keys(kc__typed *t, size_t first, bool escaped)
 {
+    kc__chunk *chunks = t->chunks.items + first;
+    size_t n = t->chunks.n - first, from = chunks[0].from;
+    comparison *compare = escaped ? compare_escaped_keys : compare_keys;
+    if (is_sorted(chunks, n, compare))
+        return;
     kc__typed_flush(t, t->at);
     if (t->out.failed)
         return;
-    kc__chunk *chunks = t->chunks.items + first;
-    size_t n = t->chunks.n - first, from = chunks[0].from;
-    qsort(chunks, n, sizeof(*chunks), kc__typed_compare_keys);
+    qsort(chunks, n, sizeof(*chunks), compare);
     kc_buf_clear(&t->scratch);
     for (size_t i = 0; i < n; i++)
         copy_chunk(t, &chunks[i]);

@@ -11,31 +11,42 @@
  */
 #include "apiserver/kinds/typed_internal.h"
 
-/* True when the quote at `p` belongs to the string that begins behind `from`. */
-static bool is_escaped(const char *from, const char *p)
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* The first quote or backslash from `at` on; there is one. */
+static inline const char *quote_or_backslash(const kc__typed *t, const char *at)
 {
-    size_t n = 0;
-    while (p - n > from && p[-1 - (ptrdiff_t)n] == '\\')
-        n++;
-    return n % 2;
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    for (; t->end - at >= 16; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        unsigned mask = (unsigned)_mm_movemask_epi8(
+            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+        if (mask)
+            return at + __builtin_ctz(mask);
+    }
+#else
+    (void)t;
+#endif
+    while (*at != '"' && *at != '\\')
+        at++;
+    return at;
 }
 
 /* From behind an opening quote to the closing one. */
-static const char *closing_quote(const char *at)
+static inline const char *closing_quote(kc__typed *t, const char *at)
 {
-    const char *from = at;
-    for (;; at++) {
-        at = strchr(at, '"');
-        assert(at);
-        if (!is_escaped(from, at))
-            return at;
-        from = at + 1; /* What lies before is counted: no byte is looked at twice. */
-    }
+    t->escaped = false;
+    for (at = quote_or_backslash(t, at); *at != '"'; at = quote_or_backslash(t, at + 2))
+        t->escaped = true;
+    return at;
 }
 
 kc_str kc__typed_string(kc__typed *t)
 {
-    const char *from = t->at + 1, *to = closing_quote(from);
+    const char *from = t->at + 1, *to = closing_quote(t, from);
     t->at = to + 1;
     return kc_str_of(from, (size_t)(to - from));
 }
@@ -53,7 +64,7 @@ static void skip_container(kc__typed *t)
     size_t depth = 0;
     do {
         switch (*t->at) {
-        case '"': t->at = closing_quote(t->at + 1); break;
+        case '"': t->at = closing_quote(t, t->at + 1); break;
         case '{':
         case '[': depth++; break;
         case '}':

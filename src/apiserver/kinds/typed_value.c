@@ -85,10 +85,10 @@ static kc__verdict read_string(kc__typed *t, kc__frame *frame, const kc__field *
     return empty_if(kc__typed_string(t).n == 0);
 }
 
-/* What a raw string stands for; `room` holds it if it has escapes. */
-static kc_str plain_text(kc_str raw, kc_buf *room)
+/* What the string that was read last stands for; `room` holds it if it has escapes. */
+static kc_str plain_text(const kc__typed *t, kc_str raw, kc_buf *room)
 {
-    if (!raw.n || !memchr(raw.p, '\\', raw.n))
+    if (!t->escaped)
         return raw;
     kc__unescape_to(room, raw);
     return kc_buf_str(room);
@@ -118,7 +118,7 @@ static kc__verdict read_bytes(kc__typed *t, kc__frame *frame, const kc__field *f
     kc_scoped(kc_buf) room = {0};
     kc_scoped(kc_buf) written = {0};
     size_t bad;
-    if (!kc__base64_rewrite(&written, plain_text(raw, &room), &bad)) {
+    if (!kc__base64_rewrite(&written, plain_text(t, raw, &room), &bad)) {
         kc__typed_refuse_base64(t, bad);
         return KC__KEPT;
     }
@@ -145,6 +145,21 @@ static kc__verdict read_message(kc__typed *t, kc__frame *frame, const kc__field 
     return field->message ? read_struct(t, frame, field) : read_any(t, frame, field);
 }
 
+/* A time that needs no second look: "2006-01-02T15:04:05Z" in this century, on a day every month
+ * has. There is one in every object. */
+static bool is_plain_time(kc_str text)
+{
+    static const char least[] = "2000-00-00T00:00:00Z", most[] = "2099-19-29T29:59:59Z";
+    if (text.n != sizeof(least) - 1)
+        return false;
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] < least[i] || text.p[i] > most[i])
+            return false;
+    return memcmp(text.p + 5, "12", 2) <= 0 && memcmp(text.p + 5, "00", 2) > 0 &&
+           memcmp(text.p + 8, "28", 2) <= 0 && memcmp(text.p + 8, "00", 2) > 0 &&
+           memcmp(text.p + 11, "23", 2) <= 0;
+}
+
 static kc__verdict read_time(kc__typed *t, kc__frame *frame, const kc__field *field)
 {
     const char *from = t->at;
@@ -153,7 +168,10 @@ static kc__verdict read_time(kc__typed *t, kc__frame *frame, const kc__field *fi
     kc_scoped(kc_buf) room = {0};
     kc_scoped(kc_error) err = {0};
     char out[KC_TIME_TEXT];
-    kc_str text = plain_text(kc__typed_string(t), &room), time;
+    kc_str raw = kc__typed_string(t), time;
+    if (field->kind == KC__FIELD_TIME && is_plain_time(raw))
+        return KC__KEPT;
+    kc_str text = plain_text(t, raw, &room);
     int done = field->kind == KC__FIELD_TIME ? kc_time_rewrite(text, out, &time, &err)
                                              : kc_time_rewrite_micro(text, out, &time, &err);
     if (done < 0)
@@ -176,7 +194,8 @@ static kc__verdict read_duration(kc__typed *t, kc__frame *frame, const kc__field
     kc_scoped(kc_buf) written = {0};
     kc_scoped(kc_error) err = {0};
     int64_t ns;
-    if (kc_duration_parse(plain_text(kc__typed_string(t), &room), &ns, &err) < 0)
+    kc_str raw = kc__typed_string(t);
+    if (kc_duration_parse(plain_text(t, raw, &room), &ns, &err) < 0)
         return kc__typed_fail(t, &err);
     kc_duration_write(&written, ns);
     replace_string(t, from, kc_buf_str(&written));
@@ -313,11 +332,12 @@ static kc__verdict read_map(kc__typed *t, kc__frame *frame, const kc__field *fie
     if (t->at[1] == '}')
         return read_nothing(t, frame);
     size_t first = t->chunks.n;
-    bool unordered = false;
+    bool escaped = false;
     while (*t->at != '}') {
         t->at++;
         size_t from = kc__typed_position(t);
         kc_str key = kc__typed_string(t);
+        escaped |= t->escaped;
         t->at++;
         frame->place = KC__AT_KEY;
         frame->key = key;
@@ -325,11 +345,8 @@ static kc__verdict read_map(kc__typed *t, kc__frame *frame, const kc__field *fie
             return KC__STOPPED;
         kc_vec_push(&t->chunks, (kc__chunk){(uint32_t)from, (uint32_t)kc__typed_position(t),
                                             (uint32_t)key.n, key.p});
-        const kc__chunk *last = kc_vec_last(&t->chunks);
-        unordered |= t->chunks.n - first > 1 && kc__typed_compare_keys(last - 1, last) > 0;
     }
-    if (unordered)
-        kc__typed_order_keys(t, first);
+    kc__typed_order_keys(t, first, escaped);
     t->at++;
     t->chunks.n = first;
     return t->out.failed ? KC__STOPPED : KC__KEPT;
