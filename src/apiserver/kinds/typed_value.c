@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * typed_value.c: a value of a field: lists and maps, and below them one reader for each kind.
+ *
+ * A reader stands at the value, moves behind it and says whether Go would call it empty. Types that
+ * Go reads with a function of their own (times, quantities and the like) end the decoding with
+ * their error; the decoder's own errors about types let it go on, and the first of them is the one
+ * that is told at the end, unless one of the others comes later.
+ *
+ * For one more kind: a reader, its line in `readers`, its zero in typed_zero.c.
+ */
+#include "apiserver/kinds/typed_internal.h"
+
+#include "kc/int_or_string.h"
+#include "kc/quantity.h"
+#include "kc/time.h"
+#include "object/json_cursor.h"
+
+#include <float.h>
+
+typedef kc__verdict reader(kc__typed *t, kc__frame *frame, const kc__field *field);
+
+static bool is_number(char c)
+{
+    return c == '-' || (c >= '0' && c <= '9');
+}
+
+static kc__verdict empty_if(bool empty)
+{
+    return empty ? KC__EMPTY : KC__KEPT;
+}
+
+static kc__verdict read_bool(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    (void)field;
+    if (*t->at != 't' && *t->at != 'f')
+        return kc__typed_mismatch(t, frame, NULL);
+    return empty_if(kc__typed_word(t).p[0] == 'f');
+}
+
+static bool fits(kc_str digits, uint8_t kind)
+{
+    int64_t number;
+    uint64_t natural;
+    switch (kind) {
+    case KC__FIELD_UINT32: return kc_str_to_u64(digits, &natural) && natural <= UINT32_MAX;
+    case KC__FIELD_UINT64: return kc_str_to_u64(digits, &natural);
+    case KC__FIELD_INT32:
+        return kc_str_to_i64(digits, &number) && number >= INT32_MIN && number <= INT32_MAX;
+    default: return kc_str_to_i64(digits, &number);
+    }
+}
+
+static kc__verdict read_integer(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    const char *from = t->at;
+    if (!is_number(*from))
+        return kc__typed_mismatch(t, frame, NULL);
+    kc_str word = kc__typed_word(t);
+    if (fits(word, field->kind))
+        return empty_if(kc_str_eq(word, KC_STR("0")));
+    t->at = from;
+    return kc__typed_mismatch(t, frame, NULL);
+}
+
+static kc__verdict read_float(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    const char *from = t->at;
+    if (!is_number(*from))
+        return kc__typed_mismatch(t, frame, NULL);
+    kc_str word = kc__typed_word(t);
+    double number = strtod(from, NULL); /* Ends at what follows the number in valid text. */
+    if (field->kind == KC__FIELD_FLOAT && (number > (double)FLT_MAX || number < -(double)FLT_MAX)) {
+        t->at = from;
+        return kc__typed_mismatch(t, frame, NULL);
+    }
+    return empty_if(kc_str_eq(word, KC_STR("0")));
+}
+
+static kc__verdict read_string(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    (void)field;
+    if (*t->at != '"')
+        return kc__typed_mismatch(t, frame, NULL);
+    return empty_if(kc__typed_string(t).n == 0);
+}
+
+/* What the string that was read last stands for; `room` holds it if it has escapes. */
+static kc_str plain_text(const kc__typed *t, kc_str raw, kc_buf *room)
+{
+    if (!t->escaped)
+        return raw;
+    kc__unescape_to(room, raw);
+    return kc_buf_str(room);
+}
+
+/* Replaces the string from `from` to `at` by another, which needs no escapes. */
+static void replace_string(kc__typed *t, const char *from, kc_str text)
+{
+    if (kc_str_eq(kc_str_of(from + 1, (size_t)(t->at - from) - 2), text))
+        return;
+    kc__typed_flush(t, from);
+    kc_buf_putc(&t->out, '"');
+    kc_buf_append(&t->out, text);
+    kc_buf_putc(&t->out, '"');
+}
+
+static kc__verdict read_bytes(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    (void)field;
+    const char *from = t->at;
+    if (*from != '"')
+        return kc__typed_mismatch(t, frame, NULL);
+    kc_str raw = kc__typed_string(t);
+    if (kc__base64_is_clean(raw))
+        return empty_if(raw.n == 0);
+
+    kc_scoped(kc_buf) room = {0};
+    kc_scoped(kc_buf) written = {0};
+    size_t bad;
+    if (!kc__base64_rewrite(&written, plain_text(t, raw, &room), &bad)) {
+        kc__typed_refuse_base64(t, bad);
+        return KC__KEPT;
+    }
+    replace_string(t, from, kc_buf_str(&written));
+    return empty_if(written.n == 0);
+}
+
+static kc__verdict read_struct(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    if (*t->at != '{')
+        return kc__typed_mismatch(t, frame, NULL);
+    return kc__typed_struct(t, frame, field->message);
+}
+
+static kc__verdict read_any(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    (void)frame, (void)field;
+    kc__typed_skip(t);
+    return KC__KEPT;
+}
+
+static kc__verdict read_message(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    return field->message ? read_struct(t, frame, field) : read_any(t, frame, field);
+}
+
+/* A time that needs no second look: "2006-01-02T15:04:05Z" in this century, on a day every month
+ * has. There is one in every object. */
+static bool is_plain_time(kc_str text)
+{
+    static const char least[] = "2000-00-00T00:00:00Z", most[] = "2099-19-29T29:59:59Z";
+    if (text.n != sizeof(least) - 1)
+        return false;
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] < least[i] || text.p[i] > most[i])
+            return false;
+    return memcmp(text.p + 5, "12", 2) <= 0 && memcmp(text.p + 5, "00", 2) > 0 &&
+           memcmp(text.p + 8, "28", 2) <= 0 && memcmp(text.p + 8, "00", 2) > 0 &&
+           memcmp(text.p + 11, "23", 2) <= 0;
+}
+
+static kc__verdict read_time(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    const char *from = t->at;
+    if (*from != '"')
+        return kc__typed_mismatch_final(t, frame, "string");
+    kc_scoped(kc_buf) room = {0};
+    kc_scoped(kc_error) err = {0};
+    char out[KC_TIME_TEXT];
+    kc_str raw = kc__typed_string(t), time;
+    if (field->kind == KC__FIELD_TIME && is_plain_time(raw))
+        return KC__KEPT;
+    kc_str text = plain_text(t, raw, &room);
+    int done = field->kind == KC__FIELD_TIME ? kc_time_rewrite(text, out, &time, &err)
+                                             : kc_time_rewrite_micro(text, out, &time, &err);
+    if (done < 0)
+        return kc__typed_fail(t, &err);
+    if (time.n) {
+        replace_string(t, from, time);
+        return KC__KEPT;
+    }
+    kc__typed_replace(t, from, KC_STR("null"));
+    return KC__EMPTY;
+}
+
+static kc__verdict read_duration(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    (void)field;
+    const char *from = t->at;
+    if (*from != '"')
+        return kc__typed_mismatch_final(t, frame, "string");
+    kc_scoped(kc_buf) room = {0};
+    kc_scoped(kc_buf) written = {0};
+    kc_scoped(kc_error) err = {0};
+    int64_t ns;
+    kc_str raw = kc__typed_string(t);
+    if (kc_duration_parse(plain_text(t, raw, &room), &ns, &err) < 0)
+        return kc__typed_fail(t, &err);
+    kc_duration_write(&written, ns);
+    replace_string(t, from, kc_buf_str(&written));
+    return KC__KEPT;
+}
+
+static kc__verdict read_quantity(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    (void)frame, (void)field;
+    const char *from = t->at;
+    kc__typed_skip(t);
+    kc_str text = kc_str_of(from, (size_t)(t->at - from)), written;
+    if (*from == '"') /* Kubernetes does not look for escapes here. */
+        text = kc_str_trim(kc_str_sub(text, 1, text.n - 1));
+    kc_scoped(kc_error) err = {0};
+    char out[KC_QUANTITY_MAX];
+    if (kc_quantity_rewrite(text, out, &written, &err) < 0)
+        return kc__typed_fail(t, &err);
+    kc__typed_flush(t, from);
+    kc_buf_putc(&t->out, '"');
+    kc_buf_append(&t->out, written);
+    kc_buf_putc(&t->out, '"');
+    return KC__KEPT;
+}
+
+static kc__verdict read_int_or_string(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    (void)field;
+    const char *from = t->at;
+    if (*from == '"') {
+        kc__typed_string(t);
+        return KC__KEPT;
+    }
+    if (is_number(*from) && fits(kc__typed_word(t), KC__FIELD_INT32))
+        return KC__KEPT;
+    t->at = from;
+    return kc__typed_mismatch_final(t, frame, "int32");
+}
+
+static kc__verdict read_list(kc__typed *t, kc__frame *frame, const kc__field *field);
+
+static reader *const readers[] = {
+    [KC__FIELD_BOOL] = read_bool,
+    [KC__FIELD_INT32] = read_integer,
+    [KC__FIELD_INT64] = read_integer,
+    [KC__FIELD_UINT32] = read_integer,
+    [KC__FIELD_UINT64] = read_integer,
+    [KC__FIELD_FLOAT] = read_float,
+    [KC__FIELD_DOUBLE] = read_float,
+    [KC__FIELD_STRING] = read_string,
+    [KC__FIELD_BYTES] = read_bytes,
+    [KC__FIELD_MESSAGE] = read_message,
+    [KC__FIELD_TIME] = read_time,
+    [KC__FIELD_MICRO_TIME] = read_time,
+    [KC__FIELD_DURATION] = read_duration,
+    [KC__FIELD_QUANTITY] = read_quantity,
+    [KC__FIELD_INT_OR_STRING] = read_int_or_string,
+    [KC__FIELD_RAW] = read_any,
+    [KC__FIELD_ANY] = read_any,
+    [KC__FIELD_FIELDS_V1] = read_any,
+    [KC__FIELD_LIST] = read_list,
+};
+
+/* null where Go has a value, not a pointer: it becomes the zero value, but a duration reads it. */
+static kc__verdict refuse_null(kc__typed *t)
+{
+    kc_scoped(kc_error) err = {0};
+    int64_t ns;
+    kc_duration_parse(KC_STR(""), &ns, &err);
+    return kc__typed_fail(t, &err);
+}
+
+static kc__verdict replace_null(kc__typed *t, const kc__field *field)
+{
+    kc_scoped(kc_buf) zero = {0};
+    t->at += strlen("null");
+    if (field->kind == KC__FIELD_DURATION)
+        return refuse_null(t);
+    kc__typed_zero_element(&zero, field);
+    kc__typed_replace(t, t->at - strlen("null"), kc_buf_str(&zero));
+    return KC__KEPT;
+}
+
+static kc__verdict read_element(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    if (*t->at == 'n')
+        return replace_null(t, field);
+    kc__verdict verdict = readers[field->kind](t, frame, field);
+    return t->out.failed ? KC__STOPPED : verdict;
+}
+
+/* An empty list or map, which comes back from Kubernetes' storage as none. */
+static kc__verdict read_nothing(kc__typed *t, const kc__frame *frame)
+{
+    t->at += 2;
+    bool omitted = frame->place == KC__AT_FIELD && kc__typed_omits(frame->field);
+    if (!omitted)
+        kc__typed_replace(t, t->at - 2, KC_STR("null"));
+    return KC__EMPTY;
+}
+
+/* The elements of an array, each of what `field` is, whatever its shape. */
+static kc__verdict read_elements(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    if (*t->at != '[')
+        return kc__typed_mismatch(t, frame, NULL);
+    if (t->at[1] == ']')
+        return read_nothing(t, frame);
+    bool of_field = field == frame->field;
+    for (size_t i = 0; *t->at != ']'; i++) {
+        t->at++;
+        if (of_field) {
+            frame->place = KC__AT_INDEX;
+            frame->index = i;
+        }
+        if (read_element(t, frame, field) == KC__STOPPED)
+            return KC__STOPPED;
+    }
+    t->at++;
+    return KC__KEPT;
+}
+
+/* A type of its own that is a list: the message has one field, its items. */
+static kc__verdict read_list(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    assert(field->message && field->message->n_fields == 1);
+    return read_elements(t, frame, &field->message->fields[0]);
+}
+
+static kc__verdict read_map(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    if (*t->at != '{')
+        return kc__typed_mismatch(t, frame, NULL);
+    if (t->at[1] == '}')
+        return read_nothing(t, frame);
+    size_t first = t->chunks.n;
+    bool escaped = false;
+    while (*t->at != '}') {
+        t->at++;
+        size_t from = kc__typed_position(t);
+        kc_str key = kc__typed_string(t);
+        escaped |= t->escaped;
+        t->at++;
+        frame->place = KC__AT_KEY;
+        frame->key = key;
+        if (read_element(t, frame, field) == KC__STOPPED)
+            return KC__STOPPED;
+        kc_vec_push(&t->chunks, (kc__chunk){(uint32_t)from, (uint32_t)kc__typed_position(t),
+                                            (uint32_t)key.n, key.p});
+    }
+    kc__typed_order_keys(t, first, escaped);
+    t->at++;
+    t->chunks.n = first;
+    return t->out.failed ? KC__STOPPED : KC__KEPT;
+}
+
+/* null for a field: as good as absent, or in the form that absent has. */
+static kc__verdict read_null(kc__typed *t, const kc__field *field)
+{
+    if (!kc__typed_omits(field) && !kc__typed_zero_is_null(field))
+        return replace_null(t, field);
+    t->at += strlen("null");
+    return KC__EMPTY;
+}
+
+kc__verdict kc__typed_value(kc__typed *t, kc__frame *frame)
+{
+    const kc__field *field = frame->field;
+    if (*t->at == 'n')
+        return read_null(t, field);
+    if (field->shape == KC__REPEATED)
+        return read_elements(t, frame, field);
+    if (field->shape == KC__MAPPED)
+        return read_map(t, frame, field);
+    kc__verdict verdict = readers[field->kind](t, frame, field);
+    /* What a pointer points to may be empty, but an empty time is null, and read again it is none.
+     */
+    bool is_time = field->kind == KC__FIELD_TIME || field->kind == KC__FIELD_MICRO_TIME;
+    return verdict == KC__EMPTY && field->marks & KC__POINTER && !is_time ? KC__KEPT : verdict;
+}
