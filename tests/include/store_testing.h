@@ -206,6 +206,13 @@ static KC_UNUSED uint64_t drop(stage *s, const char *key)
     return put(s, key, NULL);
 }
 
+/* Until the committer is through with what it does after a batch: a write that changes nothing. */
+static KC_UNUSED void quiesce(stage *s)
+{
+    kc_scoped(attempt) a = try_write(s, s->pods, "nobody", 999999, NULL);
+    assert_int_equal(a.write.outcome, KC_STORAGE_CONFLICT);
+}
+
 /* ---- reading ---- */
 
 /* "key=data@revision " of all, in order. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store through its header, over the file backend: writing, reading, the past, restarts. */
-#include "store_testing.h"
+#include "held_storage.h"
 
 /* ---- writing ---- */
 
@@ -127,94 +127,6 @@ static void resources_do_not_mix(void **state)
 
 /* ---- batches ---- */
 
-/* Holds the loop and so nothing: the committer is held by a backend instead. */
-typedef struct held {
-    kc_storage storage;
-    kc_storage *inner;
-    _Atomic bool hold;
-    _Atomic int fail; /* Of a kc_reason: the next commits fail with it. */
-    _Atomic size_t commits, ops;
-} held;
-
-static held *held_of(kc_storage *storage)
-{
-    return kc_container_of(storage, held, storage);
-}
-
-static int held_load(kc_storage *storage, kc_storage_entry_fn *each, void *user,
-                     kc_storage_state *ret_state, kc_error *err)
-{
-    return kc_storage_load(held_of(storage)->inner, each, user, ret_state, err);
-}
-
-static int held_commit(kc_storage *storage, const kc_storage_op *ops, size_t n,
-                       kc_storage_result *ret_results, uint64_t *ret_revision, kc_error *err)
-{
-    held *h = held_of(storage);
-    h->commits++;
-    while (h->hold)
-        usleep(100);
-    h->ops += n;
-    if (h->fail)
-        return kc_error_set(err, (kc_reason)h->fail, "the disk is on fire");
-    return kc_storage_commit(h->inner, ops, n, ret_results, ret_revision, err);
-}
-
-static int held_history(kc_storage *storage, uint64_t since, kc_storage_event_fn *each, void *user,
-                        kc_error *err)
-{
-    return kc_storage_history(held_of(storage)->inner, since, each, user, err);
-}
-
-static void held_close(kc_storage *storage)
-{
-    kc_storage_close(held_of(storage)->inner);
-    free(held_of(storage));
-}
-
-static int held_open(const kc_storage_opts *opts, kc_storage **ret_storage, kc_error *err);
-
-/* The file backend with a hand on it. */
-static const kc_storage_backend held_backend = {
-    .name = "held",
-    .open = held_open,
-    .load = held_load,
-    .commit = held_commit,
-    .history = held_history,
-    .close = held_close,
-};
-
-static int held_open(const kc_storage_opts *opts, kc_storage **ret_storage, kc_error *err)
-{
-    held *h = kc_new(held);
-    h->storage.backend = &held_backend;
-    if (kc_storage_open(&kc_storage_file, opts, &h->inner, err) < 0) {
-        free(h);
-        return -1;
-    }
-    *ret_storage = &h->storage;
-    return 0;
-}
-
-static stage *held_stage(void)
-{
-    stage *s = stage_make();
-    s->backend = &held_backend;
-    stage_open(s);
-    return s;
-}
-
-/* Lets the committer wait in a commit. */
-static void hold(stage *s, attempt *first)
-{
-    held *h = held_of(s->storage);
-    const size_t before = h->commits;
-    h->hold = true;
-    attempt_start(s, first, s->pods, "first", KC_STORAGE_ANY, "1");
-    while (h->commits == before)
-        usleep(100);
-}
-
 static void writes_that_wait_share_one_commit_and_see_each_other(void **state)
 {
     (void)state;
@@ -248,8 +160,70 @@ static void writes_that_wait_share_one_commit_and_see_each_other(void **state)
     expect_now(s->pods, "a=5@6 first=1@2 ");
 }
 
+static void a_conflict_is_answered_without_the_storage(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = held_stage();
+    put(s, "a", "1");
+    const size_t before = held_of(s->storage)->commits;
+    kc_scoped(attempt) a = try_write(s, s->pods, "a", KC_STORAGE_ABSENT, "2");
+    kc_scoped(attempt) b = try_write(s, s->pods, "b", KC_STORAGE_ANY, NULL);
+    assert_int_equal(a.write.outcome, KC_STORAGE_CONFLICT);
+    assert_int_equal(b.write.outcome, KC_STORAGE_CONFLICT);
+    assert_int_equal(held_of(s->storage)->commits, before);
+}
+
+enum { LINE = 300 };
+
+/* Writes that note the order they are done in. */
+typedef struct line {
+    kc__write writes[LINE];
+    size_t places[STAGE_LOOPS][LINE], n[STAGE_LOOPS];
+    kc_latch done;
+    stage *s;
+} line;
+
+static line *line_of;
+
+static void note_place(kc__write *write)
+{
+    const size_t i = (size_t)(write - line_of->writes);
+    const size_t loop = i % STAGE_LOOPS;
+    line_of->places[loop][line_of->n[loop]++] = i;
+    kc_object_unref(write->result);
+    kc_error_done(&write->error);
+    kc_latch_count_down(&line_of->done);
+}
+
+static void done_runs_on_its_loop_in_the_order_of_submission(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new();
+    s->opts.max_batch = 7;
+    stage_reopen(s);
+    kc_auto(kc_object) *object = object_of("{}");
+    kc_autofree line *l = line_of = kc_new(line);
+    kc_latch_init(&l->done);
+    kc_latch_add(&l->done, LINE);
+    for (size_t i = 0; i < LINE; i++) {
+        l->writes[i] = (kc__write){.cache = s->pods,
+                                   .key = KC_STR("a"),
+                                   .expected = i % 4 ? KC_STORAGE_ANY : KC_STORAGE_ABSENT,
+                                   .object = object,
+                                   .loop = s->loops[i % STAGE_LOOPS],
+                                   .done = note_place};
+        kc__store_submit(s->store, &l->writes[i]);
+    }
+    kc_latch_wait(&l->done);
+    for (size_t loop = 0; loop < STAGE_LOOPS; loop++)
+        for (size_t i = 0; i < LINE / STAGE_LOOPS; i++)
+            assert_int_equal(l->places[loop][i], i * STAGE_LOOPS + loop);
+    kc_latch_done(&l->done);
+}
+
 TESTS(a_new_store_is_empty, a_stored_object_is_visible_when_done_is_called,
       a_wrong_expectation_conflicts_and_shows_what_is_there,
       deleting_shows_the_last_state_at_the_revision_of_the_deletion,
       a_deletion_may_show_another_object, what_the_storage_does_not_take_is_refused_with_a_reason,
-      resources_do_not_mix, writes_that_wait_share_one_commit_and_see_each_other)
+      resources_do_not_mix, writes_that_wait_share_one_commit_and_see_each_other,
+      a_conflict_is_answered_without_the_storage, done_runs_on_its_loop_in_the_order_of_submission)
