@@ -92,8 +92,9 @@ static void refuse(kc__write *write, const char *problem)
                  problem);
 }
 
-static void conflict(kc__write *write, const kc_object *current)
+static void conflict(const kc__batch *batch, kc__write *write, const kc_object *current)
 {
+    kc_counter_inc(batch->store->metrics.conflicts);
     write->outcome = KC_STORAGE_CONFLICT;
     write->result = current ? kc_object_ref(current) : NULL;
 }
@@ -129,7 +130,7 @@ static void decide(kc__batch *batch, kc__write *write)
     } else {
         const kc_object *current = kc_cow_tree_get(write->cache->tree, write->key);
         if (is_conflict(write, current))
-            conflict(write, current);
+            conflict(batch, write, current);
         else
             change(batch, write, current);
     }
@@ -153,6 +154,15 @@ static int compare(const kc__batch *batch, kc_error *err)
     return 0;
 }
 
+static void measure(const kc__batch *batch, int64_t started, bool failed)
+{
+    const kc__store *store = batch->store;
+    kc_histogram_observe_duration(store->metrics.took, kc_clock_now(store->opts.clock) - started);
+    kc_histogram_observe(store->metrics.changes, (double)batch->ops.n);
+    if (failed)
+        kc_counter_inc(store->metrics.failures);
+}
+
 static int store_all(kc__batch *batch, kc_error *err)
 {
     kc__store *store = batch->store;
@@ -161,12 +171,14 @@ static int store_all(kc__batch *batch, kc_error *err)
         return -KC_INTERNAL;
     if (n == 0)
         return 0;
+    const int64_t started = kc_clock_now(store->opts.clock);
     kc_vec_reserve(&batch->results, n);
     int failed =
         kc_storage_commit(store->storage, batch->ops.items, n, batch->results.items, NULL, err);
     if (!failed)
         failed = compare(batch, err);
     kc__store_judge(store, failed ? err : NULL);
+    measure(batch, started, failed);
     return failed;
 }
 

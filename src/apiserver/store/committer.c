@@ -91,6 +91,8 @@ static void sweep(kc__store *store, int64_t *swept)
     const kc__store_opts *o = &store->opts;
     const int64_t now = kc_clock_now(o->clock);
     kc__recent_trim(&store->recent, now, o->event_age, o->event_bytes);
+    kc_gauge_set(store->metrics.events, (double)store->recent.n);
+    kc_gauge_set(store->metrics.event_bytes, (double)store->recent.bytes);
     if (now - *swept < o->event_age / SWEEPS)
         return;
     *swept = now;

@@ -59,7 +59,8 @@ static void store_free(kc__store *store)
 kc__store *kc__store_open(const kc__store_opts *opts, kc_error *err)
 {
     kc__store *store = store_new(opts);
-    if (kc__store_load(store, err) == 0)
+    if (kc__store_metrics_init(&store->metrics, opts->metrics, err) == 0 &&
+        kc__store_load(store, err) == 0)
         store->committer = kc_thread_start("committer", kc__committer_run, store, err);
     if (!store->committer) {
         store_free(store);

@@ -43,12 +43,13 @@ typedef struct kc__store_opts {
 /* Loads everything and starts the committer. Objects and events of resources that are named later
  * (kc__store_cache) are kept for them. NULL on error, and then the storage is closed too. */
 kc__store *kc__store_open(const kc__store_opts *opts, kc_error *err);
-/* Commits what was submitted, calls every `done`, closes the storage. Loops must still run. NULL is
- * allowed; returns NULL. */
+/* Commits what was submitted, calls every `done`, closes the storage. Loops must still run;
+ * watchers are stopped. Not from a loop's thread. NULL is allowed; returns NULL. */
 kc__store *kc__store_close(kc__store *store);
 
-/* The cache of a resource, made when asked for first. The prefix is "/registry/GROUP/RESOURCE/".
- * Lives as long as the store. Any thread. */
+/* The cache of a resource, made when asked for first. The prefix is "/registry/GROUP/RESOURCE/",
+ * the group "" for the core one: four slashes, by which stored keys find their resource. Lives as
+ * long as the store. Any thread. */
 kc__cache *kc__store_cache(kc__store *store, kc_str prefix);
 
 /* The revision up to which everything is visible. Any thread. */
@@ -100,10 +101,11 @@ struct kc__write {
     kc_object *result; /* Stored: the object with its new revision (of a delete: as the event shows
                           it). Conflict: what is there, or NULL. The caller unreferences it. */
     uint64_t revision; /* Of the store, when it was decided. */
-    kc_error error;    /* Set when the storage failed: then nothing was stored as far as anybody may
-                          be told. The caller releases it. */
-    kc__task task;     /* Private. */
-    kc__write *next;   /* Private. */
+    kc_error error;  /* Refused: why. Either the storage failed, and then nothing was stored as far
+                        as anybody may be told; or it does not take such a key or value
+                        (KC_INVALID). The caller releases it. */
+    kc__task task;   /* Private. */
+    kc__write *next; /* Private. */
 };
 
 /* Any thread; does not block. */

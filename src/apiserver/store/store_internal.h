@@ -146,6 +146,17 @@ kc__cache *kc__cache_free(kc__cache *cache);
 /* The prefix of a key in the storage, "/registry/GROUP/RESOURCE/"; empty when it has none. */
 kc_str kc__cache_prefix_of(kc_str stored_key);
 
+/* ---- store_metrics.c ---- */
+
+/* All NULL where nobody measures. */
+typedef struct kc__store_metrics {
+    kc_histogram *took, *changes;
+    kc_counter *conflicts, *failures;
+    kc_gauge *events, *event_bytes;
+} kc__store_metrics;
+
+int kc__store_metrics_init(kc__store_metrics *ret_metrics, kc_metrics *registry, kc_error *err);
+
 /* ---- store.c ---- */
 
 struct kc__store {
@@ -173,6 +184,7 @@ struct kc__store {
 
     kc_thread *committer;
     kc__recent recent; /* The committer's. */
+    kc__store_metrics metrics;
 };
 
 /* Says what became of a commit; NULL: it worked. */

@@ -173,6 +173,24 @@ static void a_conflict_is_answered_without_the_storage(void **state)
     assert_int_equal(held_of(s->storage)->commits, before);
 }
 
+static void what_the_store_does_is_counted(void **state)
+{
+    (void)state;
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
+    {
+        kc_auto(stage) *s = stage_make();
+        s->opts.metrics = metrics;
+        stage_open(s);
+        put(s, "a", "1");
+        kc_scoped(attempt) a = try_write(s, s->pods, "a", KC_STORAGE_ABSENT, "2");
+    }
+    kc_scoped(kc_buf) text = {0};
+    kc_metrics_write(metrics, &text);
+    assert_contains(kc_buf_cstr(&text), "kc_store_commit_changes_count 1\n");
+    assert_contains(kc_buf_cstr(&text), "kc_store_conflicts_total 1\n");
+    assert_contains(kc_buf_cstr(&text), "kc_store_events 1\n");
+}
+
 enum { LINE = 300 };
 
 /* Writes that note the order they are done in. */
@@ -226,4 +244,5 @@ TESTS(a_new_store_is_empty, a_stored_object_is_visible_when_done_is_called,
       deleting_shows_the_last_state_at_the_revision_of_the_deletion,
       a_deletion_may_show_another_object, what_the_storage_does_not_take_is_refused_with_a_reason,
       resources_do_not_mix, writes_that_wait_share_one_commit_and_see_each_other,
-      a_conflict_is_answered_without_the_storage, done_runs_on_its_loop_in_the_order_of_submission)
+      a_conflict_is_answered_without_the_storage, what_the_store_does_is_counted,
+      done_runs_on_its_loop_in_the_order_of_submission)
