@@ -5,8 +5,8 @@
  *     kc__loop *loop = kc__loop_start("http-0", clock, err);       its own thread
  *     kc__loop_post(loop, &write->task);                           from any thread
  *
- * What belongs to a loop is touched by its thread only, so it needs no locks; other threads reach it
- * by posting. Nothing on a loop may block: a slow callback delays every connection of the loop.
+ * What belongs to a loop is touched by its thread only, so it needs no locks; other threads reach
+ * it by posting. Nothing on a loop may block: a slow callback delays every connection of the loop.
  */
 #ifndef KC_HTTP_LOOP_H
 #define KC_HTTP_LOOP_H
@@ -22,7 +22,8 @@ typedef struct kc__task {
     struct kc__task *next; /* Private. */
 } kc__task;
 
-/* Starts a loop and its thread. The clock drives its timers; NULL is the real one. NULL on error. */
+/* Starts a loop and its thread. The clock drives its timers; NULL is the real one. NULL on error.
+ */
 kc__loop *kc__loop_start(const char *name, const kc_clock *clock, kc_error *err);
 /* Runs what has been posted, ends the thread, frees the loop. Everything that lives on it is gone
  * by then. Not from the loop's own thread. NULL is allowed; returns NULL. */

@@ -128,8 +128,8 @@ typedef struct kc_storage_backend {
      *
      * Negative: the medium failed, no result is filled and no operation may be acknowledged.
      * Nothing was stored and the next commit may well succeed (KC_SERVICE_UNAVAILABLE: no room);
-     * or, when it failed at the very last moment, that is not known, and then everything fails
-     * until the store is opened again.
+     * or, when it failed at the very last moment, that is not known (KC_INTERNAL), and then
+     * everything fails until the store is opened again.
      */
     int (*commit)(kc_storage *storage, const kc_storage_op *ops, size_t n_ops,
                   kc_storage_result *ret_results, uint64_t *ret_revision, kc_error *err);

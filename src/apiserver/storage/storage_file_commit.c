@@ -16,6 +16,9 @@
 #define TRIM_PER_OP 4
 #define TRIM_LEAST  16
 
+/* Pages are released once this much was written. */
+#define RELEASE_EVERY (UINT64_C(16) << 20)
+
 /* One try. */
 typedef struct batch {
     kc__file *file;
@@ -76,6 +79,17 @@ static int run_all(batch *b, const kc_storage_op *ops, size_t n_ops, kc_storage_
     return code ? code : kc__log_put_state(b->file, b->txn, &b->state);
 }
 
+/* A commit that failed at its header page leaves LMDB not knowing what it holds. It then refuses
+ * everything, which the caller is to hear at once and not the next time. */
+static int known_or_panic(kc__file *file, int code)
+{
+    MDB_txn *txn;
+    const int probe = kc__file_begin_write(file, &txn);
+    if (probe == 0)
+        mdb_txn_abort(txn);
+    return probe == MDB_PANIC ? MDB_PANIC : code;
+}
+
 static int attempt(kc__file *file, const kc_storage_op *ops, size_t n_ops)
 {
     batch b = {.file = file, .state = file->state, .wall = kc_clock_wall(file->opts.clock)};
@@ -88,9 +102,20 @@ static int attempt(kc__file *file, const kc_storage_op *ops, size_t n_ops)
         return code;
     }
     code = mdb_txn_commit(b.txn);
-    if (!code)
-        file->state = b.state;
-    return code;
+    if (code)
+        return known_or_panic(file, code);
+    file->state = b.state;
+    return 0;
+}
+
+static void release_now_and_then(kc__file *file, const kc_storage_op *ops, size_t n_ops)
+{
+    for (size_t i = 0; i < n_ops; i++)
+        file->written += ops[i].value.n;
+    if (file->written < RELEASE_EVERY)
+        return;
+    file->written = 0;
+    kc__file_release_pages(file);
 }
 
 int kc__file_commit(kc_storage *storage, const kc_storage_op *ops, size_t n_ops,
@@ -105,6 +130,7 @@ int kc__file_commit(kc_storage *storage, const kc_storage_op *ops, size_t n_ops,
             break;
     if (code)
         return kc__file_error(file, code, "write to", err);
+    release_now_and_then(file, ops, n_ops);
     if (n_ops)
         memcpy(ret_results, file->results.items, n_ops * sizeof(*ret_results));
     if (ret_revision)

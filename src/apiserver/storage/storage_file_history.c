@@ -55,6 +55,7 @@ int kc__file_history(kc_storage *storage, uint64_t since, kc_storage_event_fn *e
     if (!code && !too_old)
         for (uint64_t at = since; !code && !stopped && at < state.revision; at++)
             stopped = tell(&t, at + 1, &code);
+    kc__file_release_pages(t.file);
     kc__file_end_read(t.file, t.txn);
     if (code)
         return kc__file_error(t.file, code, "read the history of", err);

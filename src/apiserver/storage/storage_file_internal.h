@@ -27,6 +27,7 @@ typedef struct kc__file {
     /* Of the committer alone. */
     kc__state state;
     KC_VEC(kc_storage_result) results;
+    uint64_t written; /* Bytes of values, since pages were released. */
 
     /* The gate of storage_file_map.c. The mutex guards the three fields after it; nothing is locked
      * under it, and it is never held across I/O. */
@@ -80,6 +81,11 @@ int kc__file_stretch(kc__file *file, size_t bytes);
 /* Doubles the map, as far as it may; MDB_MAP_FULL if not at all. By the committer, outside of a
  * transaction. */
 int kc__file_grow(kc__file *file);
+
+/* ---- storage_file_pages.c ---- */
+
+/* Lets the system take back the memory through which the file was read. Any thread. */
+void kc__file_release_pages(kc__file *file);
 
 /* ---- storage_file_index.c ---- */
 

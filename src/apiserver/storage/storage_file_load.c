@@ -67,6 +67,7 @@ int kc__file_load(kc_storage *storage, kc_storage_entry_fn *each, void *user,
     code = kc__log_get_state(l.file, l.txn, &state);
     if (!code)
         stopped = load_all(&l, &code);
+    kc__file_release_pages(l.file);
     kc__file_end_read(l.file, l.txn);
     if (code)
         return kc__file_error(l.file, code, "load", err);

@@ -90,5 +90,7 @@ void kc__cow_append(kc__cow_node *node, kc__cow_node *right, kc_str separator);
 
 /* Of a root (NULL: empty), to which it takes a reference. */
 kc_cow_snapshot *kc__cow_snapshot_new(kc__cow_node *root, size_t count, uint64_t revision);
+/* Borrowed; NULL when empty. */
+kc__cow_node *kc__cow_snapshot_root(const kc_cow_snapshot *snapshot);
 
 #endif

@@ -48,6 +48,11 @@ kc_cow_snapshot *kc_cow_snapshot_unref(kc_cow_snapshot *snapshot)
     return NULL;
 }
 
+kc__cow_node *kc__cow_snapshot_root(const kc_cow_snapshot *snapshot)
+{
+    return snapshot->root;
+}
+
 uint64_t kc_cow_snapshot_revision(const kc_cow_snapshot *snapshot)
 {
     return snapshot->revision;

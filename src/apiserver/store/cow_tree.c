@@ -31,9 +31,17 @@ struct kc_cow_tree {
 
 kc_cow_tree *kc_cow_tree_new(void)
 {
+    kc_auto(kc_cow_snapshot) *empty = kc__cow_snapshot_new(NULL, 0, 0);
+    return kc_cow_tree_of(empty);
+}
+
+kc_cow_tree *kc_cow_tree_of(kc_cow_snapshot *snapshot)
+{
     kc_cow_tree *tree = kc_new(kc_cow_tree);
     kc_mutex_init(&tree->mutex);
-    tree->published = kc__cow_snapshot_new(NULL, 0, 0);
+    tree->root = kc__cow_node_ref(kc__cow_snapshot_root(snapshot));
+    tree->count = kc_cow_snapshot_count(snapshot);
+    tree->published = kc_cow_snapshot_ref(snapshot);
     return tree;
 }
 

@@ -40,9 +40,13 @@
 /* ---- the writer's side ---- */
 
 typedef struct kc_cow_tree kc_cow_tree;
+typedef struct kc_cow_snapshot kc_cow_snapshot;
 
 /* Empty, and published as such with revision 0. */
 kc_cow_tree *kc_cow_tree_new(void);
+/* A tree of its own that begins as a snapshot was, published as that. O(1): they share all nodes
+ * until the tree changes them. Any thread. */
+kc_cow_tree *kc_cow_tree_of(kc_cow_snapshot *snapshot);
 /* When no other thread uses the tree any more; snapshots may live on. NULL is allowed. Returns
  * NULL. */
 kc_cow_tree *kc_cow_tree_free(kc_cow_tree *tree);
@@ -70,8 +74,6 @@ size_t kc_cow_tree_count(const kc_cow_tree *tree);
 void kc_cow_tree_publish(kc_cow_tree *tree, uint64_t revision);
 
 /* ---- snapshots ---- */
-
-typedef struct kc_cow_snapshot kc_cow_snapshot;
 
 /* The version published last; to be unreferenced. Never NULL. O(1). Any thread, while the writer
  * goes on; blocks for no longer than a pointer is copied. */

@@ -198,6 +198,25 @@ static void a_snapshot_outlives_its_tree_and_its_other_owners(void **state)
     assert_int_equal(kc_object_revision(kc_cow_snapshot_get(mine, KC_STR("a"))), 1);
 }
 
+static void a_tree_begins_as_a_snapshot_and_goes_its_own_way(void **state)
+{
+    (void)state;
+    const char *const keys[] = {"a", "b", "c"};
+    kc_auto(kc_cow_tree) *tree = tree_of(keys, KC_COUNT(keys));
+    kc_auto(kc_cow_snapshot) *then = kc_cow_tree_snapshot(tree);
+    kc_auto(kc_cow_tree) *branch = kc_cow_tree_of(then);
+    kc_auto(kc_cow_snapshot) *same = kc_cow_tree_snapshot(branch);
+    assert_ptr_equal(same, then);
+    put(branch, "d", 9);
+    kc_object_unref(kc_cow_tree_remove(branch, KC_STR("a")));
+    kc_cow_tree_publish(branch, 9);
+    put(tree, "b2", 10);
+    kc_cow_tree_publish(tree, 10);
+    assert_string_equal(keys_in(branch, (kc_cow_range){0}), "b c d ");
+    assert_string_equal(keys_in(tree, (kc_cow_range){0}), "a b b2 c ");
+    assert_int_equal(kc_cow_snapshot_count(then), 3);
+}
+
 static void a_key_may_come_from_a_snapshot(void **state)
 {
     (void)state;
@@ -545,7 +564,8 @@ TESTS(an_empty_tree_has_nothing, nothing_is_let_go_for_null,
       an_equal_key_replaces_and_gives_the_old_object_back, the_same_object_can_be_put_again,
       a_removed_entry_is_given_back_once, keys_are_copied_and_may_hold_any_bytes,
       very_long_keys_fit, readers_see_only_what_was_published, a_revision_can_move_without_a_change,
-      a_snapshot_outlives_its_tree_and_its_other_owners, a_key_may_come_from_a_snapshot,
+      a_snapshot_outlives_its_tree_and_its_other_owners,
+      a_tree_begins_as_a_snapshot_and_goes_its_own_way, a_key_may_come_from_a_snapshot,
       a_prefix_admits_only_keys_that_start_with_it, a_walk_starts_from_a_key_or_after_it,
       all_bounds_hold_together, random_changes_match_the_model_and_kept_versions_never_change,
       a_hundred_thousand_objects_are_listed_in_pages,
