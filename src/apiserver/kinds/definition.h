@@ -2,8 +2,8 @@
 /*
  * definition.h: the types of the built-in kinds, as constant tables.
  *
- * tools/definitions reads the published API definitions when the server is built (generated.proto for
- * fields, numbers and markers; types.go beside it for what Go leaves out of JSON) and writes C
+ * tools/definitions reads the published API definitions when the server is built (generated.proto
+ * for fields, numbers and markers; types.go beside it for what Go leaves out of JSON) and writes C
  * source of these tables into the build folder: read-only data, shared by all processes, nothing to
  * parse at start. Whoever works on typed objects walks them: the protobuf decoder, the reader that
  * finds unknown and mistyped fields, strategic patches, OpenAPI.
@@ -37,16 +37,21 @@ typedef enum kc__field_kind {
     KC__FIELD_RAW,           /* Any JSON object: RawExtension. */
     KC__FIELD_ANY,           /* Any JSON value: JSON of CRDs. */
     KC__FIELD_FIELDS_V1,     /* Any JSON object; its text as bytes. */
-    KC__FIELD_LIST,          /* A message with only `items`, in JSON the array itself (Verbs, ExtraValue). */
+    KC__FIELD_LIST, /* A message with only `items`, in JSON the array itself (Verbs, ExtraValue). */
 } kc__field_kind;
 
-typedef enum kc__field_shape { KC__SINGLE, KC__REPEATED, KC__MAPPED } kc__field_shape; /* Maps: by strings. */
+typedef enum kc__field_shape {
+    KC__SINGLE,
+    KC__REPEATED,
+    KC__MAPPED
+} kc__field_shape; /* Maps: by strings. */
 
 /* Markers, a set. */
 enum {
-    KC__OMIT_EMPTY = 1 << 0,    /* Go leaves it out of JSON when it is "", 0, false, [] or {} … */
-    KC__POINTER = 1 << 1,       /* … but here only when it is null: a pointer in Go. */
-    KC__REQUIRED = 1 << 2,      /* Not marked +optional. */
+    KC__OMIT_EMPTY = 1 << 0, /* Go leaves it out of JSON when it is "", 0, false, [] or {} of a
+                                map; a struct (and so a time, a quantity …) never … */
+    KC__POINTER = 1 << 1,    /* … but here only when it is null: a pointer in Go. */
+    KC__REQUIRED = 1 << 2,   /* In OpenAPI: marked +required, or neither +optional nor omitempty. */
     KC__PATCH_MERGES = 1 << 3,  /* patchStrategy=merge */
     KC__PATCH_RETAINS = 1 << 4, /* patchStrategy=retainKeys */
     KC__PATCH_REPLACES = 1 << 5,
@@ -54,18 +59,21 @@ enum {
     KC__LIST_IS_MAP = 1 << 7, /* listType=map, by `list_keys` */
     KC__LIST_IS_ATOMIC = 1 << 8,
     KC__MAP_IS_ATOMIC = 1 << 9, /* mapType or structType=atomic */
-    KC__INLINE = 1 << 10, /* An embedded struct whose fields are the parent's in JSON (json:",inline"). */
+    KC__INLINE = 1 << 10,       /* An embedded struct whose fields are the parent's in JSON. */
+    KC__OMIT_ZERO = 1 << 11,    /* Left out of JSON when it is no time (creationTimestamp). */
 };
 
 typedef struct kc__message kc__message;
 
 typedef struct kc__field {
-    kc_str name; /* In JSON. */
-    uint16_t number;
-    uint8_t kind;  /* kc__field_kind; of a map, of its values. */
-    uint8_t shape; /* kc__field_shape */
+    kc_str name;     /* In JSON. Empty where KC__INLINE. */
+    uint16_t number; /* In protobuf; 0: in JSON only. */
+    uint8_t kind;    /* kc__field_kind; of a map, of its values. */
+    uint8_t shape;   /* kc__field_shape */
     uint16_t marks;
     const kc__message *message; /* Of KC__FIELD_MESSAGE and KC__FIELD_LIST. */
+    const char *go_type;        /* As errors of Go's decoder name it, without a pointer's star:
+                                   "string", "[]v1.Container", "map[string]string", "v1.Protocol". */
     const char *merge_key;      /* patchMergeKey, or NULL. */
     const char *list_keys;      /* listMapKey, space-separated, or NULL. */
     const char *fallback;       /* +default=, as JSON text, or NULL. */
@@ -76,9 +84,9 @@ struct kc__message {
     const char *go_name;     /* "v1.PodSpec": as errors of Go's decoder name it. */
     const kc__field *fields; /* In the order of the Go struct, which is the order of JSON. */
     uint16_t n_fields;
-    uint16_t marks;          /* KC__MAP_IS_ATOMIC */
-    const uint16_t *by_name; /* Indexes into fields, sorted by name (bytes). */
-    const uint16_t *by_number;
+    uint16_t marks;            /* KC__MAP_IS_ATOMIC */
+    const uint16_t *by_name;   /* Indexes into fields, sorted by name (bytes); inline ones first. */
+    const uint16_t *by_number; /* The same by number; those in JSON only first. */
 };
 
 /* By its full name; NULL when there is none. O(log n). */
@@ -87,9 +95,25 @@ const kc__message *kc__definition_find(kc_str name);
 extern const kc__message *const kc__definitions[];
 extern const size_t kc__n_definitions;
 
-/* NULL when there is none. Names are matched exactly. Inline structs have been resolved by the generator:
- * their fields stand in the parent (JSON), with the path of numbers the decoder needs. */
+/*
+ * The message of a kind: of {"apps/v1", "Deployment"} io.k8s.api.apps.v1.Deployment. Kinds of every
+ * group (DeleteOptions …) and of none (Status …) are those of meta/v1. NULL when there is none, and
+ * for messages that are no kind, having no apiVersion and kind of their own. O(log n).
+ */
+const kc__message *kc__definition_of_kind(kc_str api_version, kc_str kind);
+
+/*
+ * A field of the message's JSON, one of an inline struct included; NULL when there is none. Names
+ * are matched exactly.
+ *
+ * An embedded struct stands in `fields` at its place, marked KC__INLINE, without a name, and with
+ * its message: in protobuf it is a field like any other, in JSON its fields stand in its place. So
+ * whoever looks names up calls this, and whoever walks `fields` to see JSON goes into the inline
+ * ones. TypeMeta (kind and apiVersion) is an inline struct with the number 0: protobuf has it only
+ * in the envelope.
+ */
 const kc__field *kc__message_field(const kc__message *message, kc_str name);
+/* A field of protobuf; NULL when there is none. */
 const kc__field *kc__message_numbered(const kc__message *message, uint32_t number);
 
 #endif
