@@ -58,18 +58,26 @@ static int check_content(kc__decoder *d, kc_str encoding, kc_str type)
     return 0;
 }
 
-static int read_envelope(kc__decoder *d, kc_str bytes, envelope *ret)
+/* Its four fields, of which the first is a message of two and merged if it comes in pieces. */
+static int read_envelope(kc__decoder *d, kc_str rest, envelope *ret)
 {
-    static const kc__wire wires[] = {KC__DELIMITED, KC__DELIMITED, KC__DELIMITED, KC__DELIMITED};
-    kc__element outer[4] = {0}, type[2] = {0};
-    int r = kc__elements_read(d, (kc__input){.bytes = bytes}, wires, 4, outer);
-    if (r == 0)
-        r = kc__elements_read(d, (kc__input){.bytes = outer[0].bytes}, wires, 2, type);
-    if (r == 0)
-        r = check_content(d, outer[2].bytes, outer[3].bytes);
-    if (r == 0)
-        *ret = (envelope){{type[0].bytes, type[1].bytes}, outer[1].bytes};
-    return r;
+    static const kc__wire wires[] = {KC__DELIMITED, KC__DELIMITED};
+    kc__element parts[4] = {0}, type[2] = {0};
+    while (rest.n) {
+        uint32_t number;
+        kc__element e;
+        int r = kc__element_next(d, &rest, &number, &e);
+        if (r == 0 && number <= KC_COUNT(parts))
+            r = kc__element_expect(d, &e, KC__DELIMITED);
+        if (r == 0 && number == 1)
+            r = kc__elements_read(d, (kc__input){.bytes = e.bytes}, wires, 2, type);
+        if (r < 0)
+            return r;
+        if (number <= KC_COUNT(parts))
+            parts[number - 1] = e;
+    }
+    *ret = (envelope){{type[0].bytes, type[1].bytes}, parts[1].bytes};
+    return check_content(d, parts[2].bytes, parts[3].bytes);
 }
 
 static int missing(kc__decoder *d, const char *what, const kc__root *type)

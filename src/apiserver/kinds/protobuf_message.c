@@ -339,10 +339,19 @@ static bool is_left_out(const kc__field *field, bool present, kc_str text)
     return (field->marks & KC__OMIT_EMPTY) && is_empty_text(text);
 }
 
+/* The common case, which needs no text to decide. */
+static bool is_absent(const kc__decoder *d, const frame *f, const kc__field *field)
+{
+    return (field->marks & KC__OMIT_EMPTY) && !first_of(d, f, field) &&
+           ((field->marks & KC__POINTER) || !is_struct(field));
+}
+
 /* `"name":value`, after a comma unless the object is empty yet. */
 static int write_member(kc__decoder *d, const frame *f, const kc__field *field)
 {
     size_t start = d->out.n;
+    if (is_absent(d, f, field))
+        return 0;
     if (start && d->out.p[start - 1] != '{')
         kc_buf_putc(&d->out, ',');
     kc_buf_putc(&d->out, '"');
