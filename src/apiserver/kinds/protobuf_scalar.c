@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * protobuf_scalar.c: numbers, booleans, strings and bytes to JSON.
+ *
+ * Numbers of 32 bits are cut from 64 as protobuf says. Strings must be UTF-8: Kubernetes does not
+ * look, stores what it got and shows U+FFFD in JSON for what it cannot show, so two names that
+ * differ look the same; here such a body is refused.
+ */
+#include "apiserver/kinds/protobuf_internal.h"
+
+#include "kc/number.h"
+#include "kc/utf8.h"
+
+#include <math.h>
+
+kc__wire kc__scalar_wire(kc__field_kind kind)
+{
+    switch (kind) {
+    case KC__FIELD_BOOL:
+    case KC__FIELD_INT32:
+    case KC__FIELD_INT64:
+    case KC__FIELD_UINT32:
+    case KC__FIELD_UINT64: return KC__VARINT;
+    case KC__FIELD_FLOAT: return KC__FIXED32;
+    case KC__FIELD_DOUBLE: return KC__FIXED64;
+    default: return KC__DELIMITED;
+    }
+}
+
+static double number_of(kc__field_kind kind, uint64_t bits)
+{
+    if (kind == KC__FIELD_FLOAT) {
+        float narrow;
+        uint32_t half = (uint32_t)bits;
+        memcpy(&narrow, &half, sizeof(narrow));
+        return (double)narrow;
+    }
+    double number;
+    memcpy(&number, &bits, sizeof(number));
+    return number;
+}
+
+/* Printable ASCII that JSON needs no escapes for. */
+static bool is_plain(kc_str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (c < ' ' || c > '~' || c == '"' || c == '\\')
+            return false;
+    }
+    return true;
+}
+
+static bool is_utf8(kc_str text)
+{
+    for (size_t i = 0; i < text.n;) {
+        size_t n = kc_utf8_next(kc_str_sub(text, i, text.n), NULL);
+        if (!n)
+            return false;
+        i += n;
+    }
+    return true;
+}
+
+int kc__string_write(kc__decoder *d, kc_str text)
+{
+    if (is_plain(text)) {
+        kc_buf_putc(&d->out, '"');
+        kc_buf_append(&d->out, text);
+        kc_buf_putc(&d->out, '"');
+        return 0;
+    }
+    if (!is_utf8(text))
+        return kc__protobuf_fail(d, "the text is not UTF-8");
+    kc_json_quote(&d->out, text);
+    return 0;
+}
+
+static void write_base64(kc_buf *out, kc_str bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const uint8_t *p = (const uint8_t *)bytes.p;
+    kc_buf_putc(out, '"');
+    for (size_t i = 0; i < bytes.n; i += 3) {
+        size_t n = KC_MIN(bytes.n - i, (size_t)3);
+        uint32_t bits =
+            (uint32_t)p[i] << 16 | (n > 1 ? (uint32_t)p[i + 1] << 8 : 0) | (n > 2 ? p[i + 2] : 0);
+        char text[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
+                        n > 1 ? digits[bits >> 6 & 63] : '=', n > 2 ? digits[bits & 63] : '='};
+        kc_buf_append(out, kc_str_of(text, 4));
+    }
+    kc_buf_putc(out, '"');
+}
+
+static int write_double(kc__decoder *d, double number)
+{
+    if (!isfinite(number))
+        return kc__protobuf_fail(d, "the number has no text in JSON");
+    kc_json_write_double(&d->out, number);
+    return 0;
+}
+
+int kc__scalar_write(kc__decoder *d, kc__field_kind kind, const kc__element *e)
+{
+    switch (kind) {
+    case KC__FIELD_BOOL: kc_buf_puts(&d->out, e->number ? "true" : "false"); return 0;
+    case KC__FIELD_INT32: kc_buf_printf(&d->out, "%d", (int32_t)e->number); return 0;
+    case KC__FIELD_INT64: kc_buf_printf(&d->out, "%lld", (long long)e->number); return 0;
+    case KC__FIELD_UINT32: kc_buf_printf(&d->out, "%u", (uint32_t)e->number); return 0;
+    case KC__FIELD_UINT64: kc_buf_printf(&d->out, "%llu", (unsigned long long)e->number); return 0;
+    case KC__FIELD_FLOAT:
+    case KC__FIELD_DOUBLE: return write_double(d, number_of(kind, e->number));
+    case KC__FIELD_BYTES: write_base64(&d->out, e->bytes); return 0;
+    default: return kc__string_write(d, e->bytes);
+    }
+}
