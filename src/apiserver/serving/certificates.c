@@ -188,6 +188,14 @@ static bool is_specific_address(const char *text)
     return text && *text && strcmp(text, "0.0.0.0") != 0 && strcmp(text, "::") != 0;
 }
 
+static bool is_among(const char *name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
 static size_t server_names(const kc__certificates_opts *opts, const char *host,
                            const char *names[MAX_NAMES])
 {
@@ -198,9 +206,9 @@ static size_t server_names(const kc__certificates_opts *opts, const char *host,
     size_t n = 0;
     for (; n < KC_COUNT(always); n++)
         names[n] = always[n];
-    if (is_specific_address(opts->bind_address))
+    if (is_specific_address(opts->bind_address) && !is_among(opts->bind_address, names, n))
         names[n++] = opts->bind_address;
-    if (is_dns_name(host))
+    if (is_dns_name(host) && !is_among(host, names, n))
         names[n++] = host;
     return n;
 }
