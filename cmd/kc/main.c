@@ -2,24 +2,22 @@
 /*
  * main.c: the command. Finds the verb and runs it.
  *
- * A verb is a row of `verbs` and a function kc_verb_NAME(argc, argv) in a file of its own, NAME.c.
- * It gets the arguments from its own name on and returns the exit code: 0 done, 1 failed, 2 called
- * wrongly.
+ * To add a verb: a row of kc_verbs, a function kc_verb_NAME(argc, argv) in a file of its own,
+ * NAME.c, and, if it has flags, their table (flags.h) and a man page, docs/man/kc-NAME.8.
  */
-#include "kc/str.h"
-
-#include <stdio.h>
+#include "verb.h"
 
 static int print_help(int argc, char **argv);
 static int print_version(int argc, char **argv);
 
-static const struct verb {
-    const char *name, *summary;
-    int (*run)(int argc, char **argv);
-} verbs[] = {
+const kc_verb kc_verbs[] = {
+    {"apiserver", "the API server alone", kc_verb_apiserver, &kc_apiserver_flags},
+    {"completion", "a script that completes kc's arguments: bash, zsh or fish", kc_verb_completion,
+     .words = "bash zsh fish"},
     {"help", "what kc can do", print_help},
     {"version", "the version of this binary", print_version},
 };
+const size_t kc_n_verbs = KC_COUNT(kc_verbs);
 
 static int print_version(int argc, char **argv)
 {
@@ -29,31 +27,11 @@ static int print_version(int argc, char **argv)
     return 0;
 }
 
-static int print_help(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    puts("kc: a Kubernetes-style control plane in one small binary\n"
-         "\n"
-         "Usage: kc VERB [FLAGS]\n");
-    for (size_t i = 0; i < KC_COUNT(verbs); i++)
-        printf("  %-10s %s\n", verbs[i].name, verbs[i].summary);
-    puts("\n"
-         "Examples:\n"
-         "  kc version\n"
-         "\n"
-         "The API server (kc apiserver), the whole plane in one process (kc up) and the tools for "
-         "writing\n"
-         "controllers are to come; what is there now is the foundation they stand on: see "
-         "README.md.");
-    return 0;
-}
-
 static int unknown_verb(const char *name)
 {
-    const char *names[KC_COUNT(verbs)];
-    for (size_t i = 0; i < KC_COUNT(verbs); i++)
-        names[i] = verbs[i].name;
+    const char *names[KC_COUNT(kc_verbs)];
+    for (size_t i = 0; i < KC_COUNT(kc_verbs); i++)
+        names[i] = kc_verbs[i].name;
     const char *nearest = kc_str_nearest(kc_cstr(name), names, KC_COUNT(names));
     fprintf(stderr, "kc: there is no verb '%s'", name);
     if (nearest)
@@ -62,14 +40,56 @@ static int unknown_verb(const char *name)
     return 2;
 }
 
+static const kc_verb *find(const char *name)
+{
+    for (size_t i = 0; i < KC_COUNT(kc_verbs); i++)
+        if (!strcmp(name, kc_verbs[i].name))
+            return &kc_verbs[i];
+    return NULL;
+}
+
+/* "kc help VERB" is "kc VERB --help". */
+static int print_help(int argc, char **argv)
+{
+    if (argc == 2 && argv[1][0] != '-') {
+        const kc_verb *verb = find(argv[1]);
+        if (!verb)
+            return unknown_verb(argv[1]);
+        if (verb->flags)
+            kc_flags_help(verb->flags, stdout);
+        else
+            printf("kc %s%s%s: %s\n", verb->name, verb->words ? " " : "",
+                   verb->words ? verb->words : "", verb->summary);
+        return 0;
+    }
+    puts("kc: a Kubernetes-style control plane in one small binary\n"
+         "\n"
+         "Usage: kc VERB [FLAGS]\n");
+    for (size_t i = 0; i < KC_COUNT(kc_verbs); i++)
+        printf("  %-11s %s\n", kc_verbs[i].name, kc_verbs[i].summary);
+    puts(
+        "\n"
+        "Examples:\n"
+        "  kc apiserver --file-rootpath=/tmp/kc      start an API server\n"
+        "  kc apiserver --help                       all its flags\n"
+        "  source <(kc completion bash)              complete arguments in this shell\n"
+        "\n"
+        "The whole plane in one process (kc up) and the tools for writing controllers are to come.");
+    return 0;
+}
+
+int kc_called_wrongly(const char *verb, const kc_error *err)
+{
+    fprintf(stderr, "kc %s: %s\n", verb, kc_error_text(err));
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-        return print_help(argc, argv);
+        return print_help(1, argv);
     if (!strcmp(argv[1], "--version"))
         return print_version(argc, argv);
-    for (size_t i = 0; i < KC_COUNT(verbs); i++)
-        if (!strcmp(argv[1], verbs[i].name))
-            return verbs[i].run(argc - 1, argv + 1);
-    return unknown_verb(argv[1]);
+    const kc_verb *verb = find(argv[1]);
+    return verb ? verb->run(argc - 1, argv + 1) : unknown_verb(argv[1]);
 }

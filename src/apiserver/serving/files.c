@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * files.c: small files read and written whole.
+ *
+ * A write goes to a temporary file beside the target (so that it is on the same file system), which
+ * is synced and renamed over it; then the folder is synced, for a rename is a change of the folder.
+ * mkstemp makes the file with mode 0600, and only then is it given the mode asked for: a secret is
+ * never readable by others, not even while it is empty. A temporary file that a crash leaves behind
+ * is named ".NAME.XXXXXX" and harmless.
+ */
+#include "apiserver/serving/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int failed(kc_error *err, const char *what, const char *path)
+{
+    const kc_reason reason = errno == ENOENT    ? KC_NOT_FOUND
+                             : errno == ENOSPC  ? KC_SERVICE_UNAVAILABLE
+                             : errno == EDQUOT  ? KC_SERVICE_UNAVAILABLE
+                             : errno == ENOTDIR ? KC_NOT_FOUND
+                                                : KC_INTERNAL;
+    return kc_error_set(err, reason, "cannot %s %s: %s", what, path, strerror(errno));
+}
+
+/* ---- reading ---- */
+
+enum { STEP = 4096 };
+
+static int too_large(kc_error *err, const char *path)
+{
+    return kc_error_set(err, KC_TOO_LARGE, "%s is larger than %zu MiB", path, KC__FILE_MAX >> 20);
+}
+
+/* Room for all of it at once, where its size is known: growing would leave copies of a secret. */
+static int read_all(int fd, const char *path, kc_buf *ret, kc_error *err)
+{
+    struct stat found;
+    size_t room = STEP;
+    if (fstat(fd, &found) == 0 && found.st_size > 0)
+        room += (size_t)found.st_size;
+    for (;; room = STEP) {
+        char *to = kc_buf_reserve(ret, room);
+        if (!to)
+            return too_large(err, path);
+        const ssize_t n = read(fd, to, room);
+        if (n < 0 && errno != EINTR)
+            return failed(err, "read", path);
+        if (n == 0)
+            return 0;
+        ret->n += n > 0 ? (size_t)n : 0;
+    }
+}
+
+int kc__read_file(const char *path, kc_buf *ret, kc_error *err)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return failed(err, "open", path);
+    kc_buf text = {.limit = KC__FILE_MAX + STEP};
+    const int result = read_all(fd, path, &text, err);
+    close(fd);
+    if (result == 0)
+        *ret = text;
+    else
+        kc__wipe(&text);
+    return result;
+}
+
+void kc__wipe(kc_buf *buf)
+{
+    if (buf->p)
+        OPENSSL_cleanse(buf->p, buf->cap);
+    kc_buf_done(buf);
+}
+
+/* ---- writing ---- */
+
+static int write_all(int fd, kc_str text)
+{
+    while (text.n) {
+        const ssize_t n = write(fd, text.p, text.n);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        text = kc_str_sub(text, (size_t)n, text.n);
+    }
+    return 0;
+}
+
+/* "a/b/name" is "a/b", "name" is ".". */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return kc_strdup(".");
+    return slash == path ? kc_strdup("/") : kc_strndup(path, (size_t)(slash - path));
+}
+
+static int sync_folder(const char *folder)
+{
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    const int result = fsync(fd);
+    close(fd);
+    return result;
+}
+
+static int fill_temporary(int fd, unsigned mode, kc_str text)
+{
+    int result = fchmod(fd, (mode_t)mode);
+    if (result == 0)
+        result = write_all(fd, text);
+    if (result == 0)
+        result = fsync(fd);
+    if (close(fd) < 0)
+        result = -1;
+    return result;
+}
+
+int kc__write_file(const char *path, unsigned mode, kc_str text, kc_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    kc_autofree char *folder = folder_of(path);
+    kc_autofree char *temporary = kc_asprintf("%s/.%s.XXXXXX", folder, slash ? slash + 1 : path);
+    const int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0)
+        return failed(err, "write", path);
+    if (fill_temporary(fd, mode, text) < 0 || rename(temporary, path) < 0) {
+        const int result = failed(err, "write", path);
+        unlink(temporary);
+        return result;
+    }
+    return sync_folder(folder) < 0 ? failed(err, "sync", folder) : 0;
+}
+
+int kc__remove_file(const char *path, kc_error *err)
+{
+    if (unlink(path) < 0 && errno != ENOENT)
+        return failed(err, "remove", path);
+    return 0;
+}
+
+int kc__make_folder(const char *path, kc_error *err)
+{
+    kc_autofree char *part = kc_strdup(path);
+    struct stat found;
+    for (char *at = part + 1; *part && *at; at++) {
+        if (*at != '/')
+            continue;
+        *at = '\0';
+        if (mkdir(part, 0700) < 0 && errno != EEXIST)
+            return failed(err, "make the folder", part);
+        *at = '/';
+    }
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+        return failed(err, "make the folder", path);
+    if (stat(path, &found) < 0)
+        return failed(err, "look at", path);
+    if (!S_ISDIR(found.st_mode))
+        return kc_error_set(err, KC_INVALID, "%s is not a folder", path);
+    return 0;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * x509.c: certificates and keys, over OpenSSL: the only file that knows how they are made.
+ *
+ * Keys are ECDSA on P-256: every client takes them, and a handshake costs the server a tenth of
+ * what RSA would. Their randomness, and that of serial numbers, is OpenSSL's own, not a kc_rand:
+ * these are secrets. Alternative names are put in as values, never through OpenSSL's configuration
+ * language, in which a host's name could say more than a name. A certificate is valid from some
+ * minutes before it is made, for the clocks of clients are not ours.
+ *
+ * OpenSSL's queue of errors is emptied by whoever reports one (`failed`).
+ */
+#include "apiserver/serving/x509.h"
+
+#include "apiserver/serving/files.h"
+#include "kc/clock.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+#include <time.h>
+
+#define BACKDATED (5 * KC_MINUTE)
+
+static int failed(kc_error *err, const char *what)
+{
+    char text[256] = "no reason given";
+    const unsigned long code = ERR_peek_last_error();
+    if (code)
+        ERR_error_string_n(code, text, sizeof(text));
+    ERR_clear_error();
+    return kc_error_set(err, KC_INTERNAL, "cannot %s: %s", what, text);
+}
+
+void kc__keypair_done(kc__keypair *pair)
+{
+    X509_free(pair->cert);
+    EVP_PKEY_free(pair->key);
+    *pair = (kc__keypair){0};
+}
+
+/* ---- making ---- */
+
+/* What each use may do; the texts are ours, so OpenSSL's language is safe here. */
+static const struct {
+    int nid;
+    const char *value[3]; /* By kc__cert_use; NULL: left out. */
+} extensions[] = {
+    {NID_basic_constraints,
+     {"critical,CA:TRUE,pathlen:0", "critical,CA:FALSE", "critical,CA:FALSE"}},
+    {NID_key_usage,
+     {"critical,keyCertSign,cRLSign", "critical,digitalSignature", "critical,digitalSignature"}},
+    {NID_ext_key_usage, {NULL, "serverAuth", "clientAuth"}},
+    {NID_subject_key_identifier, {"hash", NULL, NULL}},
+    {NID_authority_key_identifier, {NULL, "keyid:always", "keyid:always"}},
+};
+
+static bool add_extensions(X509 *cert, X509 *issuer, kc__cert_use use)
+{
+    X509V3_CTX context;
+    X509V3_set_ctx(&context, issuer, cert, NULL, NULL, 0);
+    X509V3_set_ctx_nodb(&context);
+    for (size_t i = 0; i < KC_COUNT(extensions); i++) {
+        const char *value = extensions[i].value[use];
+        if (!value)
+            continue;
+        X509_EXTENSION *made = X509V3_EXT_conf_nid(NULL, &context, extensions[i].nid, value);
+        const bool added = made && X509_add_ext(cert, made, -1);
+        X509_EXTENSION_free(made);
+        if (!added)
+            return false;
+    }
+    return true;
+}
+
+/* Takes `value` over, whether it succeeds or not. */
+static bool push_name(GENERAL_NAMES *names, int type, ASN1_STRING *value)
+{
+    GENERAL_NAME *name = value ? GENERAL_NAME_new() : NULL;
+    if (!name) {
+        ASN1_STRING_free(value);
+        return false;
+    }
+    GENERAL_NAME_set0_value(name, type, value);
+    if (sk_GENERAL_NAME_push(names, name))
+        return true;
+    GENERAL_NAME_free(name);
+    return false;
+}
+
+static bool add_name(GENERAL_NAMES *names, const char *text)
+{
+    ASN1_OCTET_STRING *address = a2i_IPADDRESS(text);
+    if (address)
+        return push_name(names, GEN_IPADD, address);
+    ASN1_IA5STRING *name = ASN1_IA5STRING_new();
+    if (name && !ASN1_STRING_set(name, text, -1)) {
+        ASN1_STRING_free(name);
+        name = NULL;
+    }
+    return push_name(names, GEN_DNS, name);
+}
+
+static bool add_names(X509 *cert, const kc__cert_spec *spec)
+{
+    if (!spec->n_names)
+        return true;
+    GENERAL_NAMES *names = GENERAL_NAMES_new();
+    bool ok = names != NULL;
+    for (size_t i = 0; ok && i < spec->n_names; i++)
+        ok = add_name(names, spec->names[i]);
+    ok = ok && X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, 0) == 1;
+    GENERAL_NAMES_free(names);
+    ERR_clear_error(); /* Of names that are no addresses. */
+    return ok;
+}
+
+static bool set_serial(X509 *cert)
+{
+    unsigned char bytes[16];
+    if (RAND_bytes(bytes, sizeof(bytes)) != 1)
+        return false;
+    bytes[0] = (unsigned char)((bytes[0] & 0x3F) | 0x40); /* Positive, and 16 bytes long. */
+    BIGNUM *number = BN_bin2bn(bytes, sizeof(bytes), NULL);
+    const bool ok = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(cert));
+    BN_free(number);
+    return ok;
+}
+
+static bool set_subject(X509 *cert, const kc__cert_spec *spec)
+{
+    X509_NAME *subject = X509_get_subject_name(cert);
+    const unsigned char *name = (const unsigned char *)spec->common_name;
+    const unsigned char *organization = (const unsigned char *)spec->organization;
+    return (!organization ||
+            X509_NAME_add_entry_by_txt(subject, "O", MBSTRING_UTF8, organization, -1, -1, 0)) &&
+           X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, name, -1, -1, 0);
+}
+
+static bool set_validity(X509 *cert, int64_t wall, int64_t lifetime)
+{
+    return ASN1_TIME_set(X509_getm_notBefore(cert), (time_t)((wall - BACKDATED) / KC_SECOND)) &&
+           ASN1_TIME_set(X509_getm_notAfter(cert), (time_t)((wall + lifetime) / KC_SECOND));
+}
+
+static bool fill(const kc__keypair *pair, const kc__cert_spec *spec, const kc__keypair *issuer,
+                 int64_t wall)
+{
+    X509 *cert = pair->cert;
+    return X509_set_version(cert, X509_VERSION_3) && set_serial(cert) && set_subject(cert, spec) &&
+           X509_set_issuer_name(cert, X509_get_subject_name(issuer->cert)) &&
+           set_validity(cert, wall, spec->lifetime) && X509_set_pubkey(cert, pair->key) &&
+           add_extensions(cert, issuer->cert, spec->use) && add_names(cert, spec) &&
+           X509_sign(cert, issuer->key, EVP_sha256()) > 0;
+}
+
+int kc__keypair_make(const kc__cert_spec *spec, const kc__keypair *issuer, int64_t wall,
+                     kc__keypair *ret, kc_error *err)
+{
+    kc__keypair pair = {.cert = X509_new(), .key = EVP_EC_gen("P-256")};
+    if (!pair.cert || !pair.key || !fill(&pair, spec, issuer ? issuer : &pair, wall)) {
+        kc__keypair_done(&pair);
+        return failed(err, "make a certificate");
+    }
+    *ret = pair;
+    return 0;
+}
+
+/* ---- reading and writing ---- */
+
+/* An encrypted key is refused instead of asking for its password on the terminal. */
+static int no_password(char *out, int size, int writing, void *user)
+{
+    (void)out;
+    (void)size;
+    (void)writing;
+    (void)user;
+    return -1;
+}
+
+/* Opens a file's bytes for OpenSSL; `text` is the caller's to wipe, behind the BIO. */
+static BIO *open_pem(const char *path, kc_buf *text, kc_error *err)
+{
+    if (kc__read_file(path, text, err) < 0)
+        return NULL;
+    BIO *bio = BIO_new_mem_buf(text->n ? text->p : "", (int)text->n);
+    if (!bio)
+        failed(err, "read a file");
+    return bio;
+}
+
+int kc__cert_read(const char *path, X509 **ret, kc_error *err)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc_scoped(kc_error) why = {0};
+    BIO *bio = open_pem(path, &text, &why);
+    if (!bio)
+        return kc_error_move(err, &why);
+    X509 *cert = PEM_read_bio_X509(bio, NULL, no_password, NULL);
+    BIO_free(bio);
+    ERR_clear_error();
+    if (!cert)
+        return kc_error_set(err, KC_INVALID, "there is no certificate in %s", path);
+    *ret = cert;
+    return 0;
+}
+
+int kc__key_read(const char *path, EVP_PKEY **ret, kc_error *err)
+{
+    kc_buf text = {0};
+    kc_scoped(kc_error) why = {0};
+    BIO *bio = open_pem(path, &text, &why);
+    EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
+    BIO_free(bio);
+    kc__wipe(&text);
+    ERR_clear_error();
+    if (!bio)
+        return kc_error_move(err, &why);
+    if (!key)
+        return kc_error_set(err, KC_INVALID, "there is no private key without password in %s",
+                            path);
+    *ret = key;
+    return 0;
+}
+
+/* Frees the BIO. */
+static int take_pem(BIO *bio, bool written, kc_buf *out, kc_error *err)
+{
+    char *text = NULL;
+    const long n = written ? BIO_get_mem_data(bio, &text) : 0;
+    if (n > 0)
+        kc_buf_append(out, kc_str_of(text, (size_t)n));
+    BIO_free(bio);
+    return n > 0 ? 0 : failed(err, "write PEM");
+}
+
+int kc__cert_write(X509 *cert, kc_buf *out, kc_error *err)
+{
+    BIO *bio = BIO_new(BIO_s_mem());
+    return take_pem(bio, bio && PEM_write_bio_X509(bio, cert), out, err);
+}
+
+int kc__key_write(EVP_PKEY *key, kc_buf *out, kc_error *err)
+{
+    BIO *bio = BIO_new(BIO_s_secmem());
+    return take_pem(bio, bio && PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL), out,
+                    err);
+}
+
+/* ---- judging ---- */
+
+static int64_t seconds_of(const ASN1_TIME *when)
+{
+    struct tm fields = {0};
+    return ASN1_TIME_to_tm(when, &fields) == 1 ? (int64_t)timegm(&fields) : 0;
+}
+
+int64_t kc__cert_not_before(const X509 *cert)
+{
+    return seconds_of(X509_get0_notBefore(cert));
+}
+
+int64_t kc__cert_not_after(const X509 *cert)
+{
+    return seconds_of(X509_get0_notAfter(cert));
+}
+
+bool kc__cert_names(X509 *cert, const char *name)
+{
+    const int by_address = X509_check_ip_asc(cert, name, 0);
+    const bool named =
+        by_address == -2 ? X509_check_host(cert, name, 0, 0, NULL) == 1 : by_address == 1;
+    ERR_clear_error();
+    return named;
+}
+
+bool kc__cert_is_of(X509 *cert, X509 *authority)
+{
+    EVP_PKEY *key = X509_get0_pubkey(authority);
+    const bool signed_by =
+        key && X509_verify(cert, key) == 1 &&
+        !X509_NAME_cmp(X509_get_issuer_name(cert), X509_get_subject_name(authority));
+    ERR_clear_error();
+    return signed_by;
+}
+
+bool kc__cert_has_key(X509 *cert, EVP_PKEY *key)
+{
+    const bool fits = X509_check_private_key(cert, key) == 1;
+    ERR_clear_error();
+    return fits;
+}

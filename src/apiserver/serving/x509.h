@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * x509.h: making, reading and judging certificates and their keys, over OpenSSL.
+ */
+#ifndef KC_APISERVER_X509_H
+#define KC_APISERVER_X509_H
+
+#include "kc/buf.h"
+#include "kc/error.h"
+
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+/* A certificate and its private key; each may be NULL. */
+typedef struct kc__keypair {
+    X509 *cert;
+    EVP_PKEY *key;
+} kc__keypair;
+
+void kc__keypair_done(kc__keypair *pair);
+
+typedef enum kc__cert_use { KC__CERT_AUTHORITY, KC__CERT_SERVER, KC__CERT_CLIENT } kc__cert_use;
+
+/* What a certificate is to say. */
+typedef struct kc__cert_spec {
+    kc__cert_use use;
+    const char *common_name;
+    const char *organization; /* Defaults to none. */
+    const char *const *names; /* Addresses and DNS names, the subject's alternative ones. */
+    size_t n_names;
+    int64_t lifetime; /* Nanoseconds. */
+} kc__cert_spec;
+
+/* Makes a key (ECDSA, P-256) and a certificate for it, valid from a little before `wall` on, signed
+ * by `issuer`, or by itself where that is NULL. The caller releases it. */
+int kc__keypair_make(const kc__cert_spec *spec, const kc__keypair *issuer, int64_t wall,
+                     kc__keypair *ret, kc_error *err);
+
+/* From PEM. The first certificate of the text; KC_INVALID when there is none. */
+int kc__cert_read(const char *path, X509 **ret, kc_error *err);
+int kc__key_read(const char *path, EVP_PKEY **ret, kc_error *err);
+
+/* Appends PEM. A key's buffer is to be wiped. */
+int kc__cert_write(X509 *cert, kc_buf *out, kc_error *err);
+int kc__key_write(EVP_PKEY *key, kc_buf *out, kc_error *err);
+
+/* Seconds since 1970. */
+int64_t kc__cert_not_before(const X509 *cert);
+int64_t kc__cert_not_after(const X509 *cert);
+
+/* Does a certificate name this address or DNS name? */
+bool kc__cert_names(X509 *cert, const char *name);
+/* Was it signed by this authority? */
+bool kc__cert_is_of(X509 *cert, X509 *authority);
+/* Is it for this private key? */
+bool kc__cert_has_key(X509 *cert, EVP_PKEY *key);
+
+#endif
