@@ -124,6 +124,22 @@ static nghttp2_nv field(kc_str name, kc_str value)
                         NGHTTP2_NV_FLAG_NONE};
 }
 
+/*
+ * Text of a client must not become more than a value, and what frames a message is ours to say
+ * (RFC 9113, 8.2.2).
+ */
+static bool may_be_sent(const kc__header *header)
+{
+    static const kc_str ours[] = {
+        KC_STR_INIT("connection"), KC_STR_INIT("content-length"), KC_STR_INIT("transfer-encoding"),
+        KC_STR_INIT("keep-alive"), KC_STR_INIT("upgrade"),        KC_STR_INIT("date"),
+    };
+    for (size_t i = 0; i < KC_COUNT(ours); i++)
+        if (kc_str_eq_nocase(header->name, ours[i]))
+            return false;
+    return kc__is_header_name(header->name) && kc__is_header_value(header->value);
+}
+
 /* What Content-Length says; SIZE_MAX: there is none. */
 static size_t content_length(const kc__answer *answer)
 {
@@ -144,8 +160,9 @@ static int submit(kc__h2_stream *stream, const kc__answer *answer, bool with_bod
     snprintf(length, sizeof(length), "%zu", size);
     fields[n++] = field(KC_STR(":status"), kc_cstr(status));
     for (size_t i = 0; i < answer->n_headers; i++)
-        fields[n++] = field(answer->headers[i].name, answer->headers[i].value);
-    if (answer->type.n)
+        if (may_be_sent(&answer->headers[i]))
+            fields[n++] = field(answer->headers[i].name, answer->headers[i].value);
+    if (answer->type.n && kc__is_header_value(answer->type))
         fields[n++] = field(KC_STR("content-type"), answer->type);
     if (size != SIZE_MAX)
         fields[n++] = field(KC_STR("content-length"), kc_cstr(length));

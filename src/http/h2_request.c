@@ -15,7 +15,7 @@
  */
 #include "http/h2_internal.h"
 
-#include <stdio.h>
+static const char too_large[] = "the body of the request is too large";
 
 static kc__h2_stream *stream_of(nghttp2_session *session, int32_t id)
 {
@@ -34,7 +34,7 @@ static void find_fault(kc__h2_stream *stream, int status, const char *reason)
 void kc__h2_refuse(kc__h2_stream *stream)
 {
     kc__exchange_answer(&stream->exchange, &(kc__answer){.status = stream->status,
-                                                         .type = KC_STR("text/plain"),
+                                                         .type = KC_STR("text/plain; charset=utf-8"),
                                                          .body = stream->reason});
 }
 
@@ -171,21 +171,10 @@ static void read_length(kc__h2_stream *stream)
         return;
     stream->length = length;
     if (length > max)
-        find_fault(stream, 413, "the body is too large");
+        find_fault(stream, 413, too_large);
 }
 
 /* ---- the body ---- */
-
-static void too_large(kc__h2_stream *stream)
-{
-    char text[64];
-    snprintf(text, sizeof(text), "Request entity too large: limit is %zu",
-             stream->h2->conn->limits->max_body);
-    stream->status = 0;
-    find_fault(stream, 413, text);
-    stream->unread = true;
-    kc__h2_refuse(stream);
-}
 
 static int on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *data,
                          size_t n, void *user)
@@ -196,8 +185,11 @@ static int on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t id, co
     nghttp2_session_consume_connection(session, n);
     if (!stream || stream->state != KC__H2_BODY)
         return 0;
-    if (!kc__h2_body_add(stream, kc_str_of((const char *)data, n)))
-        too_large(stream);
+    if (kc__h2_body_add(stream, kc_str_of((const char *)data, n)))
+        return 0;
+    find_fault(stream, 413, too_large);
+    stream->unread = true;
+    kc__h2_refuse(stream);
     return 0;
 }
 
@@ -230,9 +222,7 @@ static void head_done(kc__h2_stream *stream, bool whole)
         read_target(stream);
     if (!stream->status)
         read_length(stream);
-    if (stream->status == 413) {
-        too_large(stream);
-    } else if (stream->status) {
+    if (stream->status) {
         stream->unread = !whole;
         kc__h2_refuse(stream);
     } else {

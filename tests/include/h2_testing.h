@@ -299,7 +299,7 @@ static inline void count_change(kc__conn *conn)
     kc_container_of(conn, plane, conn)->changes++;
 }
 
-static inline void plane_open(plane *p, const plane_opts *opts)
+static inline void plane_start(plane *p, const plane_opts *opts)
 {
     static const plane_opts defaults;
     opts = opts ? opts : &defaults;
@@ -339,6 +339,13 @@ static inline bool client_to_server(plane *p)
     return n > 0;
 }
 
+/* Some frames of the client, without an answer to them. */
+static inline void client_speaks(plane *p, int frames)
+{
+    while (frames-- > 0 && client_to_server(p))
+        ;
+}
+
 /* What the server wrote; the server is asked for more when it was taken. */
 static inline bool server_to_client(plane *p)
 {
@@ -364,6 +371,13 @@ static inline void settle(plane *p)
         }
         busy = server_to_client(p) || busy;
     }
+}
+
+/* A connection and its client, after their greeting. */
+static inline void plane_open(plane *p, const plane_opts *opts)
+{
+    plane_start(p, opts);
+    settle(p);
 }
 
 /* Bytes no client library would send. */
