@@ -268,7 +268,7 @@ static inline ssize_t client_upload(nghttp2_session *session, int32_t id, uint8_
     return (ssize_t)n;
 }
 
-static inline void client_new(plane *p, uint32_t window)
+static inline void client_new(plane *p, uint32_t window, bool hoards)
 {
     nghttp2_session_callbacks *callbacks;
     nghttp2_option *option;
@@ -278,7 +278,7 @@ static inline void client_new(plane *p, uint32_t window)
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, client_data);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, client_frame);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, client_close);
-    nghttp2_option_set_no_auto_window_update(option, window == 0);
+    nghttp2_option_set_no_auto_window_update(option, hoards);
     assert_int_equal(nghttp2_session_client_new2(&p->client, callbacks, p, option), 0);
     nghttp2_option_del(option);
     nghttp2_session_callbacks_del(callbacks);
@@ -292,6 +292,7 @@ typedef struct plane_opts {
     kc__http_limits limits;
     uint32_t window; /* The client's, of a stream. Defaults to 65535. */
     bool no_window;  /* 0, and nothing is given back. */
+    bool hoards;     /* Gives nothing back, of the stream's or of the connection's. */
 } plane_opts;
 
 static inline void count_change(kc__conn *conn)
@@ -325,7 +326,11 @@ static inline void plane_start(plane *p, const plane_opts *opts)
                          .changed = count_change};
     p->conn.peer = (kc__peer){.address = "127.0.0.1", .loopback = true};
     kc__http2.open(&p->conn);
-    client_new(p, opts->no_window ? 0 : opts->window ? opts->window : 65535);
+    client_new(p,
+               opts->no_window ? 0
+               : opts->window  ? opts->window
+                               : 65535,
+               opts->no_window || opts->hoards);
 }
 
 /* The transport: what the client wrote. False when it had nothing to say. */
