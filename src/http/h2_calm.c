@@ -7,8 +7,9 @@
  *     resets   a stream that ends by RST_STREAM, from the client ("rapid reset") or from us for
  *              what the client did (a refused stream, a broken frame: "made you reset"): each cost
  *              us a request's work and the client nothing
- *     frames   PING, SETTINGS, WINDOW_UPDATE, PRIORITY, unknown ones, empty DATA: frames that bring
- *              no request nearer to its end
+ *     frames   PING, SETTINGS, WINDOW_UPDATE, PRIORITY, DATA that is empty or padded: frames that
+ *              bring no request nearer to its end (unknown ones are not counted: nghttp2 passes
+ *              over their bytes without doing anything)
  *
  * A client that reads a large answer has every reason to send WINDOW_UPDATEs, so each DATA frame
  * that goes out gives back what the busiest client spends on it. When a credit is used up, the
@@ -49,18 +50,20 @@ void kc__h2_count_reset(kc__h2 *h2)
         kc__h2_end(h2, NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
-static bool brings_something(const nghttp2_frame *frame)
+static bool brings_something(const nghttp2_frame_hd *frame)
 {
-    switch (frame->hd.type) {
+    switch (frame->type) {
     case NGHTTP2_HEADERS:
+    case NGHTTP2_CONTINUATION: /* Limited for each head. */
     case NGHTTP2_RST_STREAM: /* Counted as a reset. */ return true;
-    case NGHTTP2_DATA:
-        return frame->hd.length > frame->data.padlen || frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
+    case NGHTTP2_DATA: /* Padding may be all there is. */
+        return (frame->length > 0 && !(frame->flags & NGHTTP2_FLAG_PADDED)) ||
+               frame->flags & NGHTTP2_FLAG_END_STREAM;
     default: return false;
     }
 }
 
-void kc__h2_count_frame(kc__h2 *h2, const nghttp2_frame *frame)
+void kc__h2_count_frame(kc__h2 *h2, const nghttp2_frame_hd *frame)
 {
     if (brings_something(frame))
         return;

@@ -119,7 +119,7 @@ void kc__h2_refuse(kc__h2_stream *stream);
 /* ---- h2_calm.c: each may end the connection ---- */
 
 void kc__h2_count_reset(kc__h2 *h2);
-void kc__h2_count_frame(kc__h2 *h2, const nghttp2_frame *frame);
+void kc__h2_count_frame(kc__h2 *h2, const nghttp2_frame_hd *frame);
 
 /* ---- h2_body.c ---- */
 

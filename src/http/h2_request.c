@@ -33,9 +33,10 @@ static void find_fault(kc__h2_stream *stream, int status, const char *reason)
 
 void kc__h2_refuse(kc__h2_stream *stream)
 {
-    kc__exchange_answer(&stream->exchange, &(kc__answer){.status = stream->status,
-                                                         .type = KC_STR("text/plain; charset=utf-8"),
-                                                         .body = stream->reason});
+    kc__exchange_answer(&stream->exchange,
+                        &(kc__answer){.status = stream->status,
+                                      .type = KC_STR("text/plain; charset=utf-8"),
+                                      .body = stream->reason});
 }
 
 /* ---- the head ---- */
@@ -253,7 +254,6 @@ static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, v
 {
     kc__h2 *h2 = user;
     kc__h2_stream *stream = frame->hd.stream_id ? stream_of(session, frame->hd.stream_id) : NULL;
-    kc__h2_count_frame(h2, frame);
     switch (frame->hd.type) {
     case NGHTTP2_HEADERS: headers_came(h2, stream, frame); break;
     case NGHTTP2_DATA:
@@ -267,12 +267,11 @@ static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, v
     return 0;
 }
 
-/* Frames nghttp2 does not know are skipped, but not for free. */
+/* Before nghttp2 looks at it: also what it skips is not for free. */
 static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd, void *user)
 {
     (void)session;
-    if (hd->type > NGHTTP2_CONTINUATION)
-        kc__h2_count_frame(user, &(nghttp2_frame){.hd = *hd});
+    kc__h2_count_frame(user, hd);
     return 0;
 }
 

@@ -466,7 +466,7 @@ static void a_hundred_thousand_requests_leave_nothing(void **state)
     }
     assert_int_equal(p.handled, 100000);
     assert_int_equal(p.conn.wish, KC__CONN_OPEN);
-    kc_vec_each(&p.replies, r)
+    kc_vec_each (&p.replies, r)
         assert_int_equal(r->status, 200);
     plane_close(&p);
 }
@@ -476,8 +476,7 @@ TESTS(a_request_is_answered, the_handler_sees_the_request, a_request_knows_where
       trailers_are_dropped, a_bad_path_is_refused, what_breaks_the_rules_of_messages_is_reset,
       a_client_that_asks_may_go_on, head_has_no_body, no_content_and_not_modified_have_no_body,
       fields_that_are_not_valid_are_left_out, an_answer_may_come_later,
-      streams_are_answered_in_any_order,
-      a_watch_sends_its_head_at_once_and_events_as_they_come,
+      streams_are_answered_in_any_order, a_watch_sends_its_head_at_once_and_events_as_they_come,
       a_source_that_fails_resets_its_stream, a_source_may_wake_itself,
       a_source_that_says_more_and_gives_nothing_is_asked_again_later,
       a_reset_tells_the_handler_that_nobody_waits, a_reset_ends_sources_and_releases_bodies,
