@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * h2_testing.h: kc__http2 without a network: a connection in memory, and a real HTTP/2 client at
+ * its other end.
+ *
+ *     plane p;
+ *     plane_open(&p, NULL);
+ *     int32_t id = get(&p, "/healthz");
+ *     settle(&p);                                   until neither side has anything to say
+ *     assert_int_equal(reply_of(&p, id)->status, 200);
+ *     plane_close(&p);
+ *
+ * The handler answers by path: see `handle`. Time is virtual. Closing a plane checks that every
+ * source was done once and every owner released once.
+ */
+#ifndef KC_H2_TESTING_H
+#define KC_H2_TESTING_H
+
+#include "http/conn.h"
+#include "testing.h"
+
+#include <nghttp2/nghttp2.h>
+#include <stdio.h>
+
+/* The loop is only asked for its clock. */
+struct kc__loop {
+    kc_clock *clock;
+};
+
+const kc_clock *kc__loop_clock(const kc__loop *loop)
+{
+    return loop->clock;
+}
+
+/* What the client saw of one of its streams. */
+typedef struct reply {
+    int status;
+    kc_buf head; /* "name: value\n" each. */
+    kc_buf body;
+    size_t length; /* Bytes of the body, also when the body is not kept. */
+    bool ended, closed;
+    uint32_t code; /* It was closed with. */
+    kc_str upload; /* Still to be sent. */
+    bool endless;  /* The upload never ends. */
+} reply;
+
+enum { MAX_HELD = 512 };
+
+typedef struct plane {
+    kc__loop loop;
+    kc__conn conn;
+    kc__http_limits limits;
+    nghttp2_session *client;
+    KC_VEC(reply) replies;
+    bool goaway;
+    uint32_t goaway_code;
+    bool stalled;   /* The client does not read. */
+    size_t changes; /* Calls of kc__conn_changed. */
+    size_t max_out; /* The most that was ever in conn->out. */
+    size_t handled, sources, done, owners, released;
+    kc__exchange *held[MAX_HELD]; /* That the handler has not answered. */
+    size_t n_held;
+    kc_buf seen; /* Of the last request: method, path, fields, body. */
+    struct feed *feeds;
+} plane;
+
+/* A source that is fed by the test. */
+typedef struct feed {
+    plane *plane;
+    kc__exchange *x;
+    kc_buf ready;
+    size_t endless; /* Bytes it makes up by itself; counts down. */
+    size_t asked;
+    kc__fill then; /* When nothing is ready. */
+    bool wakes_itself;
+    int times_done;
+    struct feed *next;
+} feed;
+
+static inline kc__fill feed_fill(kc_buf *out, size_t room, void *user)
+{
+    feed *f = user;
+    assert_int_equal(f->times_done, 0);
+    f->asked++;
+    if (f->endless) {
+        size_t n = KC_MIN(room, f->endless);
+        memset(kc_buf_reserve(out, n), 'x', n);
+        out->n += n;
+        f->endless -= n;
+        return f->endless ? KC__FILL_MORE : f->then;
+    }
+    kc_buf_append(out, kc_buf_str(&f->ready));
+    kc_buf_clear(&f->ready);
+    if (f->wakes_itself && f->asked < 3)
+        kc__exchange_wake(f->x);
+    return f->then;
+}
+
+static inline void feed_done(void *user)
+{
+    feed *f = user;
+    f->times_done++;
+    f->plane->done++;
+}
+
+static const kc__body_source feed_source = {feed_fill, feed_done};
+
+static inline feed *feed_new(plane *p, kc__exchange *x)
+{
+    feed *f = kc_new(feed);
+    *f = (feed){.plane = p, .x = x, .then = KC__FILL_WAIT, .next = p->feeds};
+    p->feeds = f;
+    p->sources++;
+    return f;
+}
+
+static inline void feed_say(feed *f, const char *text, kc__fill then)
+{
+    kc_buf_puts(&f->ready, text);
+    f->then = then;
+    kc__exchange_wake(f->x);
+}
+
+static inline void release_owner(void *owner)
+{
+    ((plane *)owner)->released++;
+}
+
+static inline void answer_text(kc__exchange *x, int status, kc_str text)
+{
+    kc__exchange_answer(x,
+                        &(kc__answer){.status = status,
+                                      .type = KC_STR("text/plain"),
+                                      .headers = (kc__header[]){{KC_STR("X-Kind"), KC_STR("test")}},
+                                      .n_headers = 1,
+                                      .body = text});
+}
+
+static inline void answer_owned(plane *p, kc__exchange *x, kc_str text)
+{
+    p->owners++;
+    kc__exchange_answer(
+        x, &(kc__answer){.status = 200, .body = text, .owner = p, .release = release_owner});
+}
+
+static inline feed *answer_feed(plane *p, kc__exchange *x)
+{
+    feed *f = feed_new(p, x);
+    kc__exchange_answer(
+        x, &(kc__answer){.status = 200, .source = &feed_source, .user = f, .flush = true});
+    return f;
+}
+
+static inline void answer_endless(plane *p, kc__exchange *x)
+{
+    feed *f = feed_new(p, x);
+    f->endless = (size_t)1 << 30;
+    kc__exchange_answer(x, &(kc__answer){.status = 200, .source = &feed_source, .user = f});
+}
+
+static char large_text[1 << 20];
+
+static inline void remember_request(plane *p, const kc__request *request)
+{
+    kc_buf_clear(&p->seen);
+    kc_buf_printf(&p->seen, "%.*s %.*s\n", KC_ARG(request->method), KC_ARG(request->target.path));
+    kc_vec_each (&request->headers.list, field)
+        kc_buf_printf(&p->seen, "%.*s: %.*s\n", KC_ARG(field->name), KC_ARG(field->value));
+    kc_buf_printf(&p->seen, "%zu bytes\n", request->body.n);
+}
+
+/* By the path: what a test needs. */
+static inline void handle(kc__exchange *x, void *user)
+{
+    plane *p = user;
+    kc_str path = x->request.target.path;
+    p->handled++;
+    remember_request(p, &x->request);
+    if (kc_str_is(path, "/hold")) {
+        assert_true(p->n_held < MAX_HELD);
+        p->held[p->n_held++] = x;
+    } else if (kc_str_is(path, "/echo")) {
+        answer_text(x, 200, x->request.body);
+    } else if (kc_str_is(path, "/owned")) {
+        answer_owned(p, x, kc_str_of(large_text, sizeof(large_text)));
+    } else if (kc_str_is(path, "/watch")) {
+        answer_feed(p, x);
+    } else if (kc_str_is(path, "/endless")) {
+        answer_endless(p, x);
+    } else if (kc_str_is(path, "/204")) {
+        answer_text(x, 204, KC_STR("dropped"));
+    } else if (kc_str_is(path, "/304")) {
+        answer_text(x, 304, KC_STR("dropped"));
+    } else {
+        answer_text(x, 200, KC_STR("ok"));
+    }
+}
+
+/* ---- the client ---- */
+
+static inline reply *reply_of(plane *p, int32_t id)
+{
+    size_t at = (size_t)(id - 1) / 2;
+    while (p->replies.n <= at)
+        kc_vec_add(&p->replies);
+    return &p->replies.items[at];
+}
+
+static inline int client_header(nghttp2_session *session, const nghttp2_frame *frame,
+                                const uint8_t *name, size_t name_n, const uint8_t *value,
+                                size_t value_n, uint8_t flags, void *user)
+{
+    reply *r = reply_of(user, frame->hd.stream_id);
+    (void)session, (void)flags;
+    if (kc_str_is(kc_str_of((const char *)name, name_n), ":status"))
+        r->status = atoi((const char *)value);
+    else
+        kc_buf_printf(&r->head, "%.*s: %.*s\n", (int)name_n, name, (int)value_n, value);
+    return 0;
+}
+
+static inline int client_data(nghttp2_session *session, uint8_t flags, int32_t id,
+                              const uint8_t *data, size_t n, void *user)
+{
+    reply *r = reply_of(user, id);
+    (void)session, (void)flags;
+    r->length += n;
+    if (r->length < 4096)
+        kc_buf_append(&r->body, kc_str_of((const char *)data, n));
+    return 0;
+}
+
+static inline int client_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user)
+{
+    plane *p = user;
+    (void)session;
+    if (frame->hd.stream_id && frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
+        reply_of(p, frame->hd.stream_id)->ended = true;
+    return 0;
+}
+
+static inline int client_close(nghttp2_session *session, int32_t id, uint32_t code, void *user)
+{
+    reply *r = reply_of(user, id);
+    (void)session;
+    r->closed = true;
+    r->code = code;
+    return 0;
+}
+
+static inline ssize_t client_upload(nghttp2_session *session, int32_t id, uint8_t *to, size_t room,
+                                    uint32_t *flags, nghttp2_data_source *source, void *user)
+{
+    reply *r = reply_of(user, id);
+    size_t n = r->endless ? room : KC_MIN(room, r->upload.n);
+    (void)session, (void)source;
+    if (r->endless)
+        memset(to, 'y', n);
+    else if (n)
+        memcpy(to, r->upload.p, n);
+    r->upload = kc_str_sub(r->upload, n, r->upload.n);
+    if (!r->endless && !r->upload.n)
+        *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return (ssize_t)n;
+}
+
+static inline void client_new(plane *p, uint32_t window, bool hoards)
+{
+    nghttp2_session_callbacks *callbacks;
+    nghttp2_option *option;
+    assert_int_equal(nghttp2_session_callbacks_new(&callbacks), 0);
+    assert_int_equal(nghttp2_option_new(&option), 0);
+    nghttp2_session_callbacks_set_on_header_callback(callbacks, client_header);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, client_data);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, client_frame);
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, client_close);
+    nghttp2_option_set_no_auto_window_update(option, hoards);
+    assert_int_equal(nghttp2_session_client_new2(&p->client, callbacks, p, option), 0);
+    nghttp2_option_del(option);
+    nghttp2_session_callbacks_del(callbacks);
+    nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, window}};
+    nghttp2_submit_settings(p->client, NGHTTP2_FLAG_NONE, settings, 1);
+}
+
+/* ---- the plane ---- */
+
+typedef struct plane_opts {
+    kc__http_limits limits;
+    uint32_t window; /* The client's, of a stream. Defaults to 65535. */
+    bool no_window;  /* 0, and nothing is given back. */
+    bool hoards;     /* Gives nothing back, of the stream's or of the connection's. */
+} plane_opts;
+
+static inline void count_change(kc__conn *conn)
+{
+    kc_container_of(conn, plane, conn)->changes++;
+}
+
+static inline void plane_start(plane *p, const plane_opts *opts)
+{
+    static const plane_opts defaults;
+    opts = opts ? opts : &defaults;
+    *p = (plane){.limits = opts->limits};
+    p->loop.clock = kc_clock_virtual_new(0);
+#define DEFAULT(field, value) p->limits.field = p->limits.field ? p->limits.field : (value)
+    DEFAULT(max_body, (size_t)3 << 20);
+    DEFAULT(max_head, (size_t)128 << 10);
+    DEFAULT(max_headers, 128);
+    DEFAULT(head_timeout, 32 * KC_SECOND);
+    DEFAULT(body_timeout, 60 * KC_SECOND);
+    DEFAULT(idle_timeout, 3 * KC_MINUTE);
+    DEFAULT(write_timeout, 30 * KC_SECOND);
+    DEFAULT(max_streams, 250);
+    DEFAULT(max_resets, 100);
+#undef DEFAULT
+    p->conn = (kc__conn){.loop = &p->loop,
+                         .protocol = &kc__http2,
+                         .deadline = KC_FOREVER,
+                         .limits = &p->limits,
+                         .handle = handle,
+                         .user = p,
+                         .changed = count_change};
+    p->conn.peer = (kc__peer){.address = "127.0.0.1", .loopback = true};
+    kc__http2.open(&p->conn);
+    client_new(p,
+               opts->no_window ? 0
+               : opts->window  ? opts->window
+                               : 65535,
+               opts->no_window || opts->hoards);
+}
+
+/* The transport: what the client wrote. False when it had nothing to say. */
+static inline bool client_to_server(plane *p)
+{
+    const uint8_t *bytes;
+    ssize_t n = nghttp2_session_mem_send(p->client, &bytes);
+    assert_true(n >= 0);
+    if (n > 0 && p->conn.wish == KC__CONN_OPEN)
+        kc__http2.receive(&p->conn, kc_str_of((const char *)bytes, (size_t)n));
+    return n > 0;
+}
+
+/* Some frames of the client, without an answer to them. */
+static inline void client_speaks(plane *p, int frames)
+{
+    while (frames-- > 0 && client_to_server(p))
+        ;
+}
+
+/* The client's library, once it is confused by streams it did not open, sees no GOAWAY. */
+static inline void look_for_goaway(plane *p, kc_str bytes)
+{
+    while (bytes.n >= 9) {
+        const uint8_t *head = (const uint8_t *)bytes.p;
+        size_t n = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
+        assert_true(bytes.n >= n + 9);
+        if (head[3] == NGHTTP2_GOAWAY) {
+            p->goaway = true;
+            p->goaway_code = head[16];
+        }
+        bytes = kc_str_sub(bytes, n + 9, bytes.n);
+    }
+    assert_int_equal(bytes.n, 0);
+}
+
+/* What the server wrote; the server is asked for more when it was taken. */
+static inline bool server_to_client(plane *p)
+{
+    kc_buf *out = &p->conn.out;
+    p->max_out = KC_MAX(p->max_out, out->n);
+    if (p->stalled || !out->n)
+        return false;
+    look_for_goaway(p, kc_buf_str(out));
+    ssize_t n = nghttp2_session_mem_recv(p->client, (const uint8_t *)out->p, out->n);
+    assert_int_equal(n, out->n);
+    kc_buf_clear(out);
+    kc__http2.fill(&p->conn);
+    return true;
+}
+
+static inline void settle(plane *p)
+{
+    for (bool busy = true; busy;) {
+        busy = client_to_server(p);
+        if (p->changes) {
+            p->changes = 0;
+            kc__http2.fill(&p->conn);
+            busy = true;
+        }
+        busy = server_to_client(p) || busy;
+    }
+}
+
+/* A connection and its client, after their greeting. */
+static inline void plane_open(plane *p, const plane_opts *opts)
+{
+    plane_start(p, opts);
+    settle(p);
+}
+
+/* Bytes no client library would send. */
+static inline void send_raw(plane *p, const void *bytes, size_t n)
+{
+    if (p->conn.wish == KC__CONN_OPEN)
+        kc__http2.receive(&p->conn, kc_str_of(bytes, n));
+}
+
+static inline void send_frame(plane *p, uint8_t type, uint8_t flags, uint32_t id, kc_str payload)
+{
+    kc_scoped(kc_buf) frame = {0};
+    const char head[9] = {
+        (char)(payload.n >> 16), (char)(payload.n >> 8), (char)payload.n, (char)type, (char)flags,
+        (char)(id >> 24),        (char)(id >> 16),       (char)(id >> 8), (char)id};
+    kc_buf_append(&frame, kc_str_of(head, sizeof(head)));
+    kc_buf_append(&frame, payload);
+    send_raw(p, frame.p, frame.n);
+}
+
+static inline void plane_advance(plane *p, int64_t ns)
+{
+    kc_clock_advance(p->loop.clock, ns);
+    if (p->conn.deadline <= kc_clock_now(p->loop.clock))
+        kc__http2.expired(&p->conn);
+    settle(p);
+}
+
+static inline void answer_held(plane *p)
+{
+    for (size_t i = 0; i < p->n_held; i++)
+        answer_text(p->held[i], 200, KC_STR("late"));
+    p->n_held = 0;
+}
+
+/* The connection is gone; the handler may still hold exchanges. */
+static inline void plane_cut(plane *p)
+{
+    kc__http2.close(&p->conn);
+    assert_null(p->conn.session);
+    memset(&p->conn.peer, 0xAA, sizeof(p->conn.peer));
+}
+
+static inline void plane_close(plane *p)
+{
+    plane_cut(p);
+    answer_held(p);
+    assert_int_equal(p->done, p->sources);
+    assert_int_equal(p->released, p->owners);
+    for (feed *f = p->feeds, *next; f; f = next) {
+        next = f->next;
+        assert_int_equal(f->times_done, 1);
+        kc_buf_done(&f->ready);
+        free(f);
+    }
+    kc_vec_each (&p->replies, r) {
+        kc_buf_done(&r->head);
+        kc_buf_done(&r->body);
+    }
+    kc_vec_done(&p->replies);
+    kc_buf_done(&p->conn.out);
+    kc_buf_done(&p->seen);
+    nghttp2_session_del(p->client);
+    kc_clock_free(p->loop.clock);
+}
+
+/* ---- requests ---- */
+
+static inline nghttp2_nv nv(const char *name, const char *value)
+{
+    return (nghttp2_nv){(uint8_t *)name, (uint8_t *)value, strlen(name), strlen(value),
+                        NGHTTP2_NV_FLAG_NONE};
+}
+
+/* With up to 300 fields more, and a body (p NULL: none). */
+static inline int32_t request(plane *p, const char *method, const char *path,
+                              const nghttp2_nv *more, size_t n_more, kc_str body, bool endless)
+{
+    nghttp2_nv fields[304] = {nv(":method", method), nv(":scheme", "http"), nv(":path", path),
+                              nv(":authority", "localhost:6080")};
+    nghttp2_data_provider upload = {.read_callback = client_upload};
+    assert_true(n_more <= 300);
+    if (n_more)
+        memcpy(fields + 4, more, n_more * sizeof(*more));
+    bool has_body = body.p || endless;
+    int32_t id = nghttp2_submit_request(p->client, NULL, fields, n_more + 4,
+                                        has_body ? &upload : NULL, NULL);
+    assert_true(id > 0);
+    reply_of(p, id)->upload = body;
+    reply_of(p, id)->endless = endless;
+    return id;
+}
+
+static inline int32_t get(plane *p, const char *path)
+{
+    return request(p, "GET", path, NULL, 0, (kc_str){0}, false);
+}
+
+static inline int32_t post(plane *p, const char *path, kc_str body)
+{
+    return request(p, "POST", path, NULL, 0, body, false);
+}
+
+static inline void reset(plane *p, int32_t id)
+{
+    nghttp2_submit_rst_stream(p->client, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
+}
+
+#endif
