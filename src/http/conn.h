@@ -6,8 +6,8 @@
  *     transport:  read ─▶ protocol->receive(conn, bytes)
  *                 room ─▶ protocol->fill(conn)            appends to conn->out up to the high mark
  *
- * HTTP/1.1 and HTTP/2 are each a const kc__protocol; which one is chosen by ALPN on TLS, by the first
- * bytes on plain connections. All of it runs on the loop's thread.
+ * HTTP/1.1 and HTTP/2 are each a const kc__protocol; which one is chosen by ALPN on TLS, by the
+ * first bytes on plain connections. All of it runs on the loop's thread.
  */
 #ifndef KC_HTTP_CONN_H
 #define KC_HTTP_CONN_H
@@ -18,16 +18,16 @@
 
 /* What a client may do; zero is the default. The server hands one to all its connections. */
 typedef struct kc__http_limits {
-    size_t max_body;         /* Defaults to 3 MiB. Beyond it: 413. */
-    size_t max_head;         /* Request line and header fields. Defaults to 128 KiB. Beyond: 431. */
-    size_t max_headers;      /* Fields of one request. Defaults to 128. */
-    int64_t head_timeout;    /* From a request's first byte to its head's end. Default: 32 s. */
-    int64_t body_timeout;    /* From there to the body's end. Default: 60 s. */
-    int64_t idle_timeout;    /* Without any request open. Defaults to 3 minutes. */
-    int64_t write_timeout;   /* Without the client taking a byte we have for it. Default: 30 s. */
-    size_t max_streams;      /* Requests open at a time on one HTTP/2 connection. Default: 250. */
-    size_t max_resets;       /* Streams a client may reset, per second of the connection, beyond an
-                                allowance of a thousand. Default: 100. */
+    size_t max_body;       /* Defaults to 3 MiB. Beyond it: 413. */
+    size_t max_head;       /* Request line and header fields. Defaults to 128 KiB. Beyond: 431. */
+    size_t max_headers;    /* Fields of one request. Defaults to 128. */
+    int64_t head_timeout;  /* From a request's first byte to its head's end. Default: 32 s. */
+    int64_t body_timeout;  /* From there to the body's end. Default: 60 s. */
+    int64_t idle_timeout;  /* Without any request open. Defaults to 3 minutes. */
+    int64_t write_timeout; /* Without the client taking a byte we have for it. Default: 30 s. */
+    size_t max_streams;    /* Requests open at a time on one HTTP/2 connection. Default: 250. */
+    size_t max_resets;     /* Streams a client may reset, per second of the connection, beyond an
+                              allowance of a thousand. Default: 100. */
 } kc__http_limits;
 
 typedef struct kc__conn kc__conn;
@@ -44,8 +44,8 @@ typedef struct kc__protocol {
     void (*expired)(kc__conn *conn);
     /* No request beyond those that are open: the server is going down. */
     void (*drain)(kc__conn *conn);
-    /* The connection is gone: open exchanges become gone, bodies are done. Frees the session, except
-     * exchanges that are still to be answered. */
+    /* The connection is gone: open exchanges become gone, bodies are done. Frees the session,
+     * except exchanges that are still to be answered. */
     void (*close)(kc__conn *conn);
 } kc__protocol;
 
@@ -70,12 +70,15 @@ struct kc__conn {
     kc__conn_wish wish;
     int64_t deadline; /* Monotonic; KC_FOREVER: none. The write timeout is the transport's. */
     bool draining;
+    bool full; /* The protocol has enough to do: nothing more is read until it says otherwise. */
     kc__peer peer;
     const kc__http_limits *limits; /* Defaults filled in. */
     kc__handler *handle;
     void *user; /* For handle. */
     kc_log *log;
     void (*changed)(kc__conn *conn); /* The transport's. Acts later, never from within. */
+    size_t holds;                    /* See kc__conn_hold. */
+    void (*unheld)(kc__conn *conn);  /* The transport's: the last hold is gone. */
 };
 
 /* A protocol appends while `out` is below this; one frame beyond is no harm. */
@@ -89,6 +92,19 @@ static inline size_t kc__conn_room(const kc__conn *conn)
 static inline void kc__conn_changed(kc__conn *conn)
 {
     conn->changed(conn);
+}
+
+/* A protocol's close holds the connection once for each exchange that is still to be answered, so
+ * that its peer (and the certificate) lives as long as the exchange, and lets go when it is. */
+static inline void kc__conn_hold(kc__conn *conn)
+{
+    conn->holds++;
+}
+
+static inline void kc__conn_unhold(kc__conn *conn)
+{
+    if (--conn->holds == 0 && conn->unheld)
+        conn->unheld(conn);
 }
 
 #endif

@@ -11,11 +11,11 @@
  *     }
  *
  * Life of an exchange. The carrier makes it when the whole request is there (head and body, within
- * the limits), and calls the handler on the loop's thread. The handler answers exactly once, at once
- * or later, on the same thread. After kc__exchange_answer the exchange belongs to the carrier again;
- * only a body that is filled bit by bit may still use it, to wake it, until its `done` is called. If
- * the client goes away before the answer, `gone` becomes true and the handler still answers: that
- * frees it.
+ * the limits), and calls the handler on the loop's thread. The handler answers exactly once, at
+ * once or later, on the same thread. After kc__exchange_answer the exchange belongs to the carrier
+ * again; only a body that is filled bit by bit may still use it, to wake it, until its `done` is
+ * called. If the client goes away before the answer, `gone` becomes true and the handler still
+ * answers: that frees it.
  */
 #ifndef KC_HTTP_EXCHANGE_H
 #define KC_HTTP_EXCHANGE_H
@@ -36,7 +36,7 @@ typedef struct kc__client_cert {
 typedef struct kc__peer {
     char address[48]; /* "127.0.0.1" or "::1", as text; empty for a caller in the same process. */
     int port;
-    bool loopback;               /* By that address alone. */
+    bool loopback; /* By that address alone. */
     bool tls;
     const kc__client_cert *cert; /* NULL: none was shown. */
 } kc__peer;

@@ -9,8 +9,8 @@
  *     kc__server_stop(server, 10 * KC_SECOND);
  *
  * N loops, each with its own thread and its own listening socket for every listener (SO_REUSEPORT):
- * the kernel spreads connections, and a connection stays on its loop. HTTP/1.1 and HTTP/2, plain (by
- * prior knowledge) or TLS (by ALPN).
+ * the kernel spreads connections, and a connection stays on its loop. HTTP/1.1 and HTTP/2, plain
+ * (by prior knowledge) or TLS (by ALPN).
  */
 #ifndef KC_HTTP_SERVER_H
 #define KC_HTTP_SERVER_H
@@ -40,14 +40,15 @@ typedef struct kc__server_opts {
     const kc_clock *clock;
 } kc__server_opts;
 
-/* Listening when it returns. NULL on error: an address in use, a port below 1024 without the right. */
+/* Listening when it returns. NULL on error: an address in use, a port below 1024 without the right.
+ */
 kc__server *kc__server_start(const kc__server_opts *opts, kc_error *err);
 
 /* Takes no connection any more and tells clients to go elsewhere (Connection: close, GOAWAY); open
  * exchanges go on. Any thread; does not block. */
 void kc__server_drain(kc__server *server);
-/* Drains, waits until the last exchange ended or `grace` is over, closes everything. Blocks. Returns
- * NULL; NULL is allowed. */
+/* Drains, waits until the last exchange ended or `grace` is over, closes everything. Blocks.
+ * Returns NULL; NULL is allowed. */
 kc__server *kc__server_stop(kc__server *server, int64_t grace);
 KC_UNUSED static inline void kc__server_kill(kc__server *server)
 {

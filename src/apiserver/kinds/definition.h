@@ -2,8 +2,8 @@
 /*
  * definition.h: the types of the built-in kinds, as constant tables.
  *
- * tools/definitions reads the published API definitions when the server is built (generated.proto for
- * fields, numbers and markers; types.go beside it for what Go leaves out of JSON) and writes C
+ * tools/definitions reads the published API definitions when the server is built (generated.proto
+ * for fields, numbers and markers; types.go beside it for what Go leaves out of JSON) and writes C
  * source of these tables into the build folder: read-only data, shared by all processes, nothing to
  * parse at start. Whoever works on typed objects walks them: the protobuf decoder, the reader that
  * finds unknown and mistyped fields, strategic patches, OpenAPI.
@@ -37,10 +37,14 @@ typedef enum kc__field_kind {
     KC__FIELD_RAW,           /* Any JSON object: RawExtension. */
     KC__FIELD_ANY,           /* Any JSON value: JSON of CRDs. */
     KC__FIELD_FIELDS_V1,     /* Any JSON object; its text as bytes. */
-    KC__FIELD_LIST,          /* A message with only `items`, in JSON the array itself (Verbs, ExtraValue). */
+    KC__FIELD_LIST, /* A message with only `items`, in JSON the array itself (Verbs, ExtraValue). */
 } kc__field_kind;
 
-typedef enum kc__field_shape { KC__SINGLE, KC__REPEATED, KC__MAPPED } kc__field_shape; /* Maps: by strings. */
+typedef enum kc__field_shape {
+    KC__SINGLE,
+    KC__REPEATED,
+    KC__MAPPED
+} kc__field_shape; /* Maps: by strings. */
 
 /* Markers, a set. */
 enum {
@@ -54,7 +58,8 @@ enum {
     KC__LIST_IS_MAP = 1 << 7, /* listType=map, by `list_keys` */
     KC__LIST_IS_ATOMIC = 1 << 8,
     KC__MAP_IS_ATOMIC = 1 << 9, /* mapType or structType=atomic */
-    KC__INLINE = 1 << 10, /* An embedded struct whose fields are the parent's in JSON (json:",inline"). */
+    KC__INLINE =
+        1 << 10, /* An embedded struct whose fields are the parent's in JSON (json:",inline"). */
 };
 
 typedef struct kc__message kc__message;
@@ -87,8 +92,9 @@ const kc__message *kc__definition_find(kc_str name);
 extern const kc__message *const kc__definitions[];
 extern const size_t kc__n_definitions;
 
-/* NULL when there is none. Names are matched exactly. Inline structs have been resolved by the generator:
- * their fields stand in the parent (JSON), with the path of numbers the decoder needs. */
+/* NULL when there is none. Names are matched exactly. Inline structs have been resolved by the
+ * generator: their fields stand in the parent (JSON), with the path of numbers the decoder needs.
+ */
 const kc__field *kc__message_field(const kc__message *message, kc_str name);
 const kc__field *kc__message_numbered(const kc__message *message, uint32_t number);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resource.h: what the server serves: every resource of every group and version, and what one may do
- * with it. Built-in ones are lines of a constant table (builtin.c); custom ones will be made at run
- * time with the same struct, so nothing above here asks where one comes from.
+ * resource.h: what the server serves: every resource of every group and version, and what one may
+ * do with it. Built-in ones are lines of a constant table (builtin.c); custom ones will be made at
+ * run time with the same struct, so nothing above here asks where one comes from.
  */
 #ifndef KC_APISERVER_RESOURCE_H
 #define KC_APISERVER_RESOURCE_H
@@ -29,7 +29,8 @@ typedef struct kc__strategy kc__strategy; /* strategy.h */
 typedef struct kc__subresource {
     const char *name;
     unsigned verbs;
-    /* What it speaks, where that is another kind: {"autoscaling", "v1", "Scale"}. NULL: the parent's. */
+    /* What it speaks, where that is another kind: {"autoscaling", "v1", "Scale"}. NULL: the
+     * parent's. */
     const char *group, *version, *kind;
 } kc__subresource;
 
@@ -43,7 +44,8 @@ typedef struct kc__resource {
     const kc__subresource *subresources; /* Ended by one without name; NULL: none. */
     const kc__message *type;             /* NULL: any fields (custom resources). */
     const kc__strategy *strategy;        /* Never NULL once it is registered. */
-    const char *storage;  /* "apps/deployments": group and plural under which all versions are stored. */
+    const char
+        *storage; /* "apps/deployments": group and plural under which all versions are stored. */
 } kc__resource;
 
 /* ---- the groups and what is in them ---- */
@@ -55,7 +57,8 @@ typedef struct kc__group {
 
 extern const kc__group kc__builtin_groups[]; /* In the order of discovery; core first. */
 extern const size_t kc__n_builtin_groups;
-extern const kc__resource kc__builtin_resources[]; /* Of a group version they stand together, by name. */
+extern const kc__resource
+    kc__builtin_resources[]; /* Of a group version they stand together, by name. */
 extern const size_t kc__n_builtin_resources;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h: all objects, in memory for reading and in a storage for good: the committer and the watch
- * cache.
+ * store.h: all objects, in memory for reading and in a storage for good: the committer and the
+ * watch cache.
  *
  *     I/O loops ── kc__store_submit ──▶ committer ── one batch ──▶ storage (durable)
  *         ▲                                 │
@@ -61,14 +61,14 @@ int kc__store_health(kc__store *store, kc_error *err);
 /* The object with a reference, or NULL. */
 kc_object *kc__cache_get(kc__cache *cache, kc_str key);
 
-/* The newest state, and a revision it is complete up to: at least what kc__store_revision said before
- * the call, no object in it is newer. */
+/* The newest state, and a revision it is complete up to: at least what kc__store_revision said
+ * before the call, no object in it is newer. */
 kc_cow_snapshot *kc__cache_snapshot(kc__cache *cache, uint64_t *ret_revision);
 
 /*
- * The state as it was at exactly `revision`: KC_EXPIRED when recent events do not reach back so far,
- * KC_TIMEOUT (and "Too large resource version") when it is still to come. Undoes the events since:
- * linear in their number, so pages keep theirs (kc__cache_keep).
+ * The state as it was at exactly `revision`: KC_EXPIRED when recent events do not reach back so
+ * far, KC_TIMEOUT (and "Too large resource version") when it is still to come. Undoes the events
+ * since: linear in their number, so pages keep theirs (kc__cache_keep).
  */
 kc_cow_snapshot *kc__cache_snapshot_at(kc__cache *cache, uint64_t revision, kc_error *err);
 /* Remembers a snapshot under a revision for a while, so that the next page finds it in O(1). The
@@ -82,15 +82,17 @@ uint64_t kc__cache_oldest(kc__cache *cache);
 
 typedef struct kc__write kc__write;
 
-/* One change. Lives until `done` was called; the caller embeds it in what it keeps of the request. */
+/* One change. Lives until `done` was called; the caller embeds it in what it keeps of the request.
+ */
 struct kc__write {
     kc__cache *cache;
     kc_storage_verb verb;
     kc_str key;
-    uint64_t expected;       /* As kc_storage_op's. */
-    const kc_object *object; /* Of a put: what to store; its resource version is set by the commit.
-                                Of a delete: what the DELETED event shows, NULL for the last state. */
-    kc__loop *loop;          /* Where `done` runs. */
+    uint64_t expected; /* As kc_storage_op's. */
+    const kc_object
+        *object;    /* Of a put: what to store; its resource version is set by the commit.
+                       Of a delete: what the DELETED event shows, NULL for the last state. */
+    kc__loop *loop; /* Where `done` runs. */
     void (*done)(kc__write *write);
 
     /* Set before `done`: */

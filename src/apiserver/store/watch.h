@@ -8,7 +8,8 @@
  * receivers cost, and an idle watcher costs nothing but its memory.
  *
  *     watcher:  behind ──(reads the ring in batches)──▶ live ──(the hub queues events)──▶ …
- *                  └──▶ expired: the ring no longer has it              └──▶ lagged: too slow, closed
+ *                  └──▶ expired: the ring no longer has it              └──▶ lagged: too slow,
+ * closed
  *
  * A watcher sees every event after its revision exactly once, in order. It does not know selectors:
  * its owner does, because an event may enter or leave a selection.
@@ -47,12 +48,12 @@ typedef enum kc__watch_state {
 
 typedef struct kc__watch_opts {
     kc__cache *cache;
-    kc__loop *loop;      /* Whose thread calls everything here. */
-    uint64_t since;      /* Events after this revision; one to come is waited for. */
-    kc_str prefix;       /* Only keys that begin with it: "" all, "default/" a namespace. Copied. */
-    kc_str key;          /* Only this one, if not empty. Copied. */
-    size_t max_queued;   /* Events; beyond them it lags. Defaults to 1000 … */
-    size_t max_bytes;    /* … or their bytes. Defaults to 16 MiB, but one event always fits. */
+    kc__loop *loop;    /* Whose thread calls everything here. */
+    uint64_t since;    /* Events after this revision; one to come is waited for. */
+    kc_str prefix;     /* Only keys that begin with it: "" all, "default/" a namespace. Copied. */
+    kc_str key;        /* Only this one, if not empty. Copied. */
+    size_t max_queued; /* Events; beyond them it lags. Defaults to 1000 … */
+    size_t max_bytes;  /* … or their bytes. Defaults to 16 MiB, but one event always fits. */
     void (*ready)(void *user); /* An event came after EMPTY. Must not free the watcher. */
     void *user;
 } kc__watch_opts;
@@ -66,8 +67,8 @@ KC_AUTO_DEFINE(kc__watcher, kc__watch_stop)
 /* The next event, with a reference that is the caller's. */
 kc__watch_state kc__watch_next(kc__watcher *watcher, kc__event **ret_event);
 
-/* Every event of the resource up to this revision has been returned by kc__watch_next: what a bookmark
- * may say. It grows with the whole store, also when nothing concerns the watcher. */
+/* Every event of the resource up to this revision has been returned by kc__watch_next: what a
+ * bookmark may say. It grows with the whole store, also when nothing concerns the watcher. */
 uint64_t kc__watch_revision(const kc__watcher *watcher);
 
 #endif
