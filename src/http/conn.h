@@ -70,12 +70,15 @@ struct kc__conn {
     kc__conn_wish wish;
     int64_t deadline; /* Monotonic; KC_FOREVER: none. The write timeout is the transport's. */
     bool draining;
+    bool full; /* The protocol has enough to do: nothing more is read until it says otherwise. */
     kc__peer peer;
     const kc__http_limits *limits; /* Defaults filled in. */
     kc__handler *handle;
     void *user; /* For handle. */
     kc_log *log;
     void (*changed)(kc__conn *conn); /* The transport's. Acts later, never from within. */
+    size_t holds;                    /* See kc__conn_hold. */
+    void (*unheld)(kc__conn *conn);  /* The transport's: the last hold is gone. */
 };
 
 /* A protocol appends while `out` is below this; one frame beyond is no harm. */
@@ -89,6 +92,19 @@ static inline size_t kc__conn_room(const kc__conn *conn)
 static inline void kc__conn_changed(kc__conn *conn)
 {
     conn->changed(conn);
+}
+
+/* A protocol's close holds the connection once for each exchange that is still to be answered, so
+ * that its peer (and the certificate) lives as long as the exchange, and lets go when it is. */
+static inline void kc__conn_hold(kc__conn *conn)
+{
+    conn->holds++;
+}
+
+static inline void kc__conn_unhold(kc__conn *conn)
+{
+    if (--conn->holds == 0 && conn->unheld)
+        conn->unheld(conn);
 }
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "kc/clock.h"
 #include "kc/error.h"
+#include "kc/heap.h"
 
 typedef struct kc__loop kc__loop;
 
@@ -37,13 +38,15 @@ void kc__loop_post(kc__loop *loop, kc__task *task);
 /* Whether the calling thread is the loop's. */
 bool kc__loop_is_mine(const kc__loop *loop);
 const kc_clock *kc__loop_clock(const kc__loop *loop);
+/* The present time as a Date field has it. On the loop's thread only; valid until the next call. */
+kc_str kc__loop_date(kc__loop *loop);
 
 /* A timer; zeroed and given a loop and a callback, it is ready. On the loop's thread only. */
 typedef struct kc__timer {
     kc__loop *loop;
     void (*fire)(struct kc__timer *timer);
-    int64_t deadline; /* Monotonic; private with the next one. */
-    size_t place;     /* In the loop's heap, from 1; 0 while it is not running. */
+    int64_t deadline;   /* Monotonic; private with the next one. */
+    kc_heap_node place; /* In the loop's heap while it is running. */
 } kc__timer;
 
 /* Fires once, at the deadline or as soon after as the loop can. Starting a running one moves it.

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tls.c: the server's side of TLS, over OpenSSL 3.
+ *
+ * A connection's buffers are released while nothing is in them, one read takes all that has come
+ * (read-ahead), a write may be partial and its buffer may move between attempts: what a transport
+ * with its own non-blocking socket needs. Sessions are resumed by tickets, nothing is kept here for
+ * them. A client may show a certificate; one that does not verify ends the handshake.
+ *
+ * Threads: a kc__tls is shared by all loops (OpenSSL counts its references); an SSL belongs to one.
+ */
+#include "http/tls_internal.h"
+
+#include "http/protocols.h"
+
+#include <openssl/err.h>
+#include <openssl/x509.h>
+
+struct kc__tls {
+    SSL_CTX *ctx;
+};
+
+static int refuse(kc_error *err, const char *what, const char *file)
+{
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    kc_error_set(err, KC_BAD_REQUEST, "cannot use %s %s: %s", what, file,
+                 reason ? reason : "it cannot be read");
+    ERR_clear_error();
+    return -KC_BAD_REQUEST;
+}
+
+static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_n,
+                           const unsigned char *offer, unsigned n, void *user)
+{
+    (void)ssl;
+    (void)user;
+    const kc__protocol *chosen = kc__protocol_of_offer(offer, n);
+    if (!chosen)
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    *ret = (const unsigned char *)chosen->name;
+    *ret_n = (unsigned char)strlen(chosen->name);
+    return SSL_TLSEXT_ERR_OK;
+}
+
+static void set_up(SSL_CTX *ctx)
+{
+    static const unsigned char context[] = "kubecontroller";
+    SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+    SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                 SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                              SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_read_ahead(ctx, 1);
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_session_id_context(ctx, context, sizeof(context) - 1);
+    SSL_CTX_set_num_tickets(ctx, 1);
+    SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
+}
+
+static int use_key_pair(SSL_CTX *ctx, const kc__tls_opts *opts, kc_error *err)
+{
+    if (SSL_CTX_use_certificate_chain_file(ctx, opts->cert_file) != 1)
+        return refuse(err, "the certificate", opts->cert_file);
+    if (SSL_CTX_use_PrivateKey_file(ctx, opts->key_file, SSL_FILETYPE_PEM) != 1)
+        return refuse(err, "the key", opts->key_file);
+    if (SSL_CTX_check_private_key(ctx) != 1)
+        return refuse(err, "the key", opts->key_file);
+    return 0;
+}
+
+static int use_client_ca(SSL_CTX *ctx, const char *file, kc_error *err)
+{
+    if (!file)
+        return 0;
+    STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(file);
+    if (!names || SSL_CTX_load_verify_file(ctx, file) != 1) {
+        sk_X509_NAME_pop_free(names, X509_NAME_free);
+        return refuse(err, "the authorities of clients", file);
+    }
+    SSL_CTX_set_client_CA_list(ctx, names);
+    SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+    return 0;
+}
+
+kc__tls *kc__tls_new(const kc__tls_opts *opts, kc_error *err)
+{
+    kc_auto(kc__tls) *tls = kc_new(kc__tls);
+    tls->ctx = SSL_CTX_new(TLS_server_method());
+    if (!tls->ctx) {
+        kc_error_set(err, KC_INTERNAL, "cannot set up TLS");
+        return NULL;
+    }
+    set_up(tls->ctx);
+    if (use_key_pair(tls->ctx, opts, err) < 0 ||
+        use_client_ca(tls->ctx, opts->client_ca_file, err) < 0)
+        return NULL;
+    return kc_take(tls);
+}
+
+kc__tls *kc__tls_free(kc__tls *tls)
+{
+    if (!tls)
+        return NULL;
+    SSL_CTX_free(tls->ctx);
+    free(tls);
+    return NULL;
+}
+
+SSL *kc__tls_accept(kc__tls *tls, int fd)
+{
+    SSL *ssl = SSL_new(tls->ctx);
+    if (!ssl || SSL_set_fd(ssl, fd) != 1) {
+        SSL_free(ssl);
+        return NULL;
+    }
+    SSL_set_accept_state(ssl);
+    return ssl;
+}
+
+kc_str kc__tls_protocol(const SSL *ssl)
+{
+    const unsigned char *name = NULL;
+    unsigned n = 0;
+    SSL_get0_alpn_selected(ssl, &name, &n);
+    return kc_str_of((const char *)name, n);
+}
+
+/* ---- who the client is ---- */
+
+typedef struct owned_cert {
+    kc__client_cert cert; /* First: this is what is handed out. */
+    kc_arena arena;
+} owned_cert;
+
+static kc_str text_of(const X509_NAME_ENTRY *entry, kc_arena *arena)
+{
+    unsigned char *utf8 = NULL;
+    int n = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(entry));
+    kc_str copy = n < 0 ? (kc_str){0} : kc_arena_str(arena, kc_str_of((char *)utf8, (size_t)n));
+    OPENSSL_free(utf8);
+    return copy;
+}
+
+/* The last common name counts, as in Go; organizations all do. */
+static void read_subject(owned_cert *owned, const X509_NAME *subject)
+{
+    int n = X509_NAME_entry_count(subject);
+    kc_str *organizations = kc_arena_calloc(&owned->arena, (size_t)n + 1, sizeof(kc_str));
+    owned->cert.organizations = organizations;
+    for (int i = 0; i < n; i++) {
+        const X509_NAME_ENTRY *entry = X509_NAME_get_entry(subject, i);
+        int what = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
+        if (what == NID_commonName)
+            owned->cert.common_name = text_of(entry, &owned->arena);
+        else if (what == NID_organizationName)
+            organizations[owned->cert.n_organizations++] = text_of(entry, &owned->arena);
+    }
+}
+
+static void write_digest(kc__client_cert *cert, const X509 *x509)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    X509_digest(x509, EVP_sha256(), digest, &n);
+    for (unsigned i = 0; i < n && i < 32; i++) {
+        cert->sha256[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+        cert->sha256[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+    }
+}
+
+kc__client_cert *kc__tls_client_cert(const SSL *ssl)
+{
+    const X509 *x509 = SSL_get0_peer_certificate(ssl);
+    if (!x509 || SSL_get_verify_result(ssl) != X509_V_OK)
+        return NULL;
+    owned_cert *owned = kc_new(owned_cert);
+    read_subject(owned, X509_get_subject_name(x509));
+    write_digest(&owned->cert, x509);
+    return &owned->cert;
+}
+
+kc__client_cert *kc__tls_client_cert_free(kc__client_cert *cert)
+{
+    owned_cert *owned = (owned_cert *)cert;
+    if (!owned)
+        return NULL;
+    kc_arena_done(&owned->arena);
+    free(owned);
+    return NULL;
+}

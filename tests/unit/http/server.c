@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server over real sockets: answers, late answers, slow readers, limits, drain and stop. */
+#include "http_testing.h"
+
+#include "kc/thread.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+/* ---- a server with a few paths ---- */
+
+typedef struct stage {
+    kc__server *server;
+    kc_metrics *metrics;
+    kc_mutex mutex; /* Guards what follows. */
+    kc_cond changed;
+    kc__exchange *late;
+    int handled, ended, released;
+    bool peer_loopback;
+    int peer_port;
+    char *big;
+    kc__task task;
+    int streams; /* Bodies made bit by bit, open now. */
+} stage;
+
+enum { BIG = 4 * 1000 * 1000 };
+
+static void count(stage *s, int *what, int by)
+{
+    kc_locked (&s->mutex) {
+        *what += by;
+        kc_cond_broadcast(&s->changed);
+    }
+}
+
+static void await(stage *s, const int *what, int at_least)
+{
+    int64_t deadline = kc_clock_deadline(kc_clock_real(), 20 * KC_SECOND);
+    kc_locked (&s->mutex) {
+        while (*what < at_least)
+            if (!kc_cond_wait_until(&s->changed, &s->mutex, kc_clock_real(), deadline))
+                fail_msg("waited too long for %d to be %d", *what, at_least);
+    }
+}
+
+static void release(void *owner)
+{
+    count(owner, &((stage *)owner)->released, 1);
+}
+
+static kc__fill fill_wait(kc_buf *out, size_t room, void *user)
+{
+    (void)out;
+    (void)room;
+    (void)user;
+    return KC__FILL_WAIT;
+}
+
+static void end_source(void *user)
+{
+    count(user, &((stage *)user)->ended, 1);
+}
+
+static const kc__body_source silent = {fill_wait, end_source};
+
+static void handle(kc__exchange *x, void *user)
+{
+    stage *s = user;
+    kc_str path = x->request.target.path;
+    if (kc_str_is(path, "/late")) {
+        s->late = x;
+        count(s, &s->handled, 1);
+        return;
+    }
+    s->peer_loopback = x->request.peer->loopback;
+    s->peer_port = x->request.peer->port;
+    kc__answer a = {.status = 200, .body = KC_STR("hello")};
+    if (kc_str_is(path, "/echo"))
+        a.body = x->request.body;
+    if (kc_str_is(path, "/is-it-gone"))
+        a.body = s->late->gone && s->late->request.peer->loopback ? KC_STR("gone") : KC_STR("no");
+    if (kc_str_is(path, "/big"))
+        a = (kc__answer){.status = 200, .body = {s->big, BIG}, .owner = s, .release = release};
+    if (kc_str_is(path, "/watch"))
+        a = (kc__answer){.status = 200, .source = &silent, .user = s, .flush = true};
+    kc__exchange_answer(x, &a);
+    count(s, &s->handled, 1);
+}
+
+static void answer_late(kc__task *task)
+{
+    stage *s = kc_container_of(task, stage, task);
+    kc__exchange_answer(s->late, &(kc__answer){.status = 200, .body = KC_STR("at last")});
+    count(s, &s->ended, 1);
+}
+
+static stage *stage_new(kc__server_opts opts)
+{
+    stage *s = kc_new(stage);
+    kc_scoped(kc_error) err = {0};
+    kc_mutex_init(&s->mutex);
+    kc_cond_init(&s->changed);
+    s->metrics = kc_metrics_new();
+    s->big = kc_alloc(BIG);
+    memset(s->big, 'b', BIG);
+    s->task.run = answer_late;
+    opts.listeners = &(kc__listener){0};
+    opts.n_listeners = 1;
+    opts.loops = opts.loops ? opts.loops : 2;
+    opts.handle = handle;
+    opts.user = s;
+    opts.metrics = s->metrics;
+    s->server = kc__server_start(&opts, &err);
+    if (!s->server)
+        fail_msg("%s", kc_error_text(&err));
+    return s;
+}
+
+#define NEW_STAGE(...) stage_new((kc__server_opts){__VA_ARGS__})
+
+static void stage_free(stage *s)
+{
+    if (!s)
+        return;
+    kc__server_stop(s->server, 0);
+    kc_metrics_free(s->metrics);
+    kc_cond_done(&s->changed);
+    kc_mutex_done(&s->mutex);
+    free(s->big);
+    free(s);
+}
+KC_AUTO_DEFINE(stage, stage_free)
+
+static client *connect_to(const stage *s)
+{
+    return client_connect(kc__server_port(s->server, 0));
+}
+
+/* ---- answers ---- */
+
+static void a_client_is_answered_again_and_again(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_auto(client) *c = connect_to(s);
+    for (int i = 0; i < 100; i++) {
+        client_get(c, "/");
+        assert_str(client_hear_answer(c), "hello");
+        client_forget(c);
+    }
+    assert_true(s->peer_loopback);
+    assert_int_not_equal(s->peer_port, 0);
+}
+
+static void many_clients_at_a_time(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 100 };
+    kc_auto(stage) *s = NEW_STAGE(0);
+    client *clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++)
+        clients[i] = connect_to(s);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < CLIENTS; i++)
+            client_get(clients[i], "/");
+        for (int i = 0; i < CLIENTS; i++) {
+            assert_str(client_hear_answer(clients[i]), "hello");
+            client_forget(clients[i]);
+        }
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        client_free(clients[i]);
+}
+
+static void a_large_body_goes_both_ways(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_auto(client) *c = connect_to(s);
+    client_say(c, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n");
+    client_say_bytes(c, kc_str_of(s->big, 3000000));
+    assert_true(kc_str_eq(client_hear_answer(c), kc_str_of(s->big, 3000000)));
+    client_forget(c);
+    client_get(c, "/big");
+    assert_true(kc_str_eq(client_hear_answer(c), kc_str_of(s->big, BIG)));
+    await(s, &s->released, 1);
+}
+
+static void pipelined_requests_are_all_answered(void **state)
+{
+    (void)state;
+    enum { REQUESTS = 5000 };
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_auto(client) *c = connect_to(s);
+    kc_scoped(kc_buf) text = {0};
+    for (int i = 0; i < REQUESTS - 1; i++)
+        kc_buf_puts(&text, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    kc_buf_puts(&text, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    client_say_bytes(c, kc_buf_str(&text));
+    const char *all = client_hear_all(c);
+    int answers = 0;
+    for (const char *p = all; (p = strstr(p, "\r\n\r\nhello")); p++)
+        answers++;
+    assert_int_equal(answers, REQUESTS);
+    assert_false(c->reset);
+}
+
+static void a_late_answer_arrives(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_auto(client) *c = connect_to(s);
+    for (int i = 1; i <= 3; i++) {
+        client_get(c, "/late");
+        await(s, &s->handled, i);
+        kc__loop_post(s->late->loop, &s->task);
+        assert_str(client_hear_answer(c), "at last");
+        await(s, &s->ended, i);
+        client_forget(c);
+    }
+}
+
+static void a_client_that_shuts_down_its_side_gets_its_answer(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_auto(client) *c = connect_to(s);
+    client_get(c, "/big");
+    shutdown(c->fd, SHUT_WR);
+    assert_int_equal(client_hear_answer(c).n, BIG);
+    client_hear_all(c);
+    assert_false(c->reset);
+}
+
+/* ---- clients that leave ---- */
+
+static void a_client_that_leaves_a_watch_is_noticed(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    client *c = connect_to(s);
+    client_get(c, "/watch");
+    client_hear(c, "chunked\r\n\r\n");
+    client_free(c);
+    await(s, &s->ended, 1);
+}
+
+static void a_late_answer_to_nobody_is_dropped(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.loops = 1);
+    client *c = connect_to(s);
+    client_get(c, "/late");
+    await(s, &s->handled, 1);
+    client_free(c);
+    kc_auto(client) *other = connect_to(s);
+    bool gone = false;
+    while (!gone) {
+        client_get(other, "/is-it-gone");
+        gone = kc_str_is(client_hear_answer(other), "gone");
+        client_forget(other);
+    }
+    kc__loop_post(s->late->loop, &s->task);
+    await(s, &s->ended, 1);
+}
+
+/* ---- slow clients ---- */
+
+static void a_slow_reader_gets_everything(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_auto(client) *c = client_connect_with(kc__server_port(s->server, 0), 4096);
+    client_get(c, "/big");
+    client_hear(c, "\r\n\r\n");
+    size_t total = c->in.n;
+    const size_t head = (size_t)(strstr(kc_buf_cstr(&c->in), "\r\n\r\n") + 4 - c->in.p);
+    while (total < head + BIG) {
+        char some[5000];
+        ssize_t n = recv(c->fd, some, sizeof(some), 0);
+        assert_true(n > 0);
+        for (ssize_t i = 0; i < n; i++)
+            assert_int_equal(some[i], 'b');
+        total += (size_t)n;
+    }
+    assert_int_equal(total, head + BIG);
+}
+
+static void a_client_that_reads_nothing_is_closed(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.limits.write_timeout = 50 * KC_MILLISECOND);
+    kc_auto(client) *c = client_connect_with(kc__server_port(s->server, 0), 4096);
+    client_get(c, "/big");
+    await(s, &s->released, 1);
+}
+
+static void slow_requests_are_closed(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.limits = {.head_timeout = 50 * KC_MILLISECOND,
+                                             .body_timeout = 50 * KC_MILLISECOND,
+                                             .idle_timeout = 100 * KC_MILLISECOND});
+    static const char *const starts[] = {"GET / HTTP/1.1\r\n",
+                                         "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na"};
+    for (size_t i = 0; i < KC_COUNT(starts); i++) {
+        kc_auto(client) *c = connect_to(s);
+        client_say(c, starts[i]);
+        assert_contains(client_hear_all(c), "HTTP/1.1 408 Request Timeout\r\n");
+        assert_false(c->reset);
+    }
+    kc_auto(client) *silent_one = connect_to(s);
+    assert_string_equal(client_hear_all(silent_one), "");
+    kc_auto(client) *idle = connect_to(s);
+    client_get(idle, "/");
+    client_hear_all(idle);
+}
+
+static void an_answer_is_not_lost_when_too_much_is_sent(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.limits.max_body = 1000);
+    kc_auto(client) *c = connect_to(s);
+    client_say(c, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n");
+    client_say_bytes(c, kc_str_of(s->big, 2000000));
+    assert_contains(client_hear_all(c), "HTTP/1.1 413 Request Entity Too Large\r\n");
+    assert_false(c->reset);
+}
+
+/* ---- many ---- */
+
+static void connections_beyond_the_limit_wait(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.loops = 1, .max_connections = 2);
+    client *first = connect_to(s);
+    kc_auto(client) *second = connect_to(s);
+    client_get(first, "/");
+    client_hear_answer(first);
+    client_get(second, "/");
+    client_hear_answer(second);
+    kc_auto(client) *third = connect_to(s);
+    client_get(third, "/");
+    struct pollfd p = {.fd = third->fd, .events = POLLIN};
+    assert_int_equal(poll(&p, 1, 50), 0);
+    client_free(first);
+    assert_str(client_hear_answer(third), "hello");
+}
+
+static void without_descriptors_it_waits_and_does_not_spin(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.loops = 1);
+    struct rlimit before, few;
+    kc_auto(client) *c = connect_to(s);
+    client_get(c, "/");
+    client_hear_answer(c);
+    kc_auto(client) *waiting = kc_new(client);
+    waiting->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    getrlimit(RLIMIT_NOFILE, &before);
+    few = before;
+    few.rlim_cur = (rlim_t)waiting->fd + 1; /* All up to here are taken. */
+    setrlimit(RLIMIT_NOFILE, &few);
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)kc__server_port(s->server, 0))};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(connect(waiting->fd, (struct sockaddr *)&to, sizeof(to)), 0);
+    client_get(waiting, "/");
+    struct rusage start, end;
+    getrusage(RUSAGE_SELF, &start);
+    struct pollfd p = {.fd = waiting->fd, .events = POLLIN};
+    assert_int_equal(poll(&p, 1, 300), 0);
+    getrusage(RUSAGE_SELF, &end);
+    setrlimit(RLIMIT_NOFILE, &before);
+    int64_t spent = (end.ru_utime.tv_sec - start.ru_utime.tv_sec) * 1000000 + end.ru_utime.tv_usec -
+                    start.ru_utime.tv_usec;
+    assert_true(spent < 100000);
+    assert_str(client_hear_answer(waiting), "hello");
+}
+
+/* Bytes that are allocated; sanitizers have allocators of their own, and look for leaks themselves.
+ */
+static size_t allocated(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return 0;
+#else
+    return mallinfo2().uordblks;
+#endif
+}
+
+/* A hundred thousand of them take no more memory than ten thousand did. */
+static void requests_leave_nothing_behind(void **state)
+{
+    (void)state;
+    enum { BATCH = 100, BATCHES = 1000 };
+    kc_auto(stage) *s = NEW_STAGE(.loops = 1);
+    kc_auto(client) *c = connect_to(s);
+    kc_scoped(kc_buf) batch = {0};
+    for (int i = 0; i < BATCH; i++)
+        kc_buf_puts(&batch, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+    size_t before = 0;
+    for (int i = 0; i < BATCHES; i++) {
+        if (i == BATCHES / 10)
+            before = allocated();
+        client_say_bytes(c, kc_buf_str(&batch));
+        await(s, &s->handled, (i + 1) * BATCH);
+        struct pollfd p = {.fd = c->fd, .events = POLLIN};
+        while (poll(&p, 1, 0) == 1 && client_read(c))
+            client_forget(c);
+    }
+    assert_int_equal(s->handled, BATCH * BATCHES);
+    assert_true(allocated() < before + 256 * 1024);
+}
+
+/* ---- the server itself ---- */
+
+static void an_address_in_use_is_an_error(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_scoped(kc_error) err = {0};
+    kc__listener same = {.port = kc__server_port(s->server, 0)};
+    kc__server_opts opts = {.listeners = &same, .n_listeners = 1, .handle = handle, .user = s};
+    assert_null(kc__server_start(&opts, &err));
+    assert_error(&err, KC_INTERNAL, "cannot listen on 127.0.0.1, port ");
+    assert_contains(kc_error_text(&err), "Address already in use");
+    kc__listener nowhere = {.address = "localhost"};
+    opts.listeners = &nowhere;
+    assert_null(kc__server_start(&opts, &err));
+    assert_error(&err, KC_BAD_REQUEST, "localhost is not an IP address");
+}
+
+static void it_listens_on_several_addresses(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    const kc__listener two[] = {{.address = "127.0.0.1"}, {.address = "127.0.0.2"}};
+    kc__server *server = kc__server_start(
+        &(kc__server_opts){.listeners = two, .n_listeners = 2, .handle = handle, .user = s}, NULL);
+    assert_non_null(server);
+    assert_int_not_equal(kc__server_port(server, 0), 0);
+    assert_int_not_equal(kc__server_port(server, 1), 0);
+    assert_int_equal(kc__server_port(server, 2), 0);
+    assert_true(kc__server_loops(server) >= 1);
+    assert_non_null(kc__server_loop(server, 0));
+    kc__server_stop(server, 0);
+}
+
+static void draining_ends_idle_connections_and_lets_open_ones_end(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_auto(client) *idle = connect_to(s);
+    kc_auto(client) *busy = connect_to(s);
+    client_get(idle, "/");
+    client_hear_answer(idle);
+    client_get(busy, "/late");
+    await(s, &s->handled, 2);
+    kc__server_drain(s->server);
+    kc__server_drain(s->server);
+    client_forget(idle);
+    assert_string_equal(client_hear_all(idle), "");
+    kc__loop_post(s->late->loop, &s->task);
+    assert_contains(client_hear_all(busy), "Connection: close\r\n\r\nat last");
+    s->server = kc__server_stop(s->server, 20 * KC_SECOND);
+}
+
+static void stopping_cuts_what_does_not_end(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_auto(client) *c = connect_to(s);
+    client_get(c, "/watch");
+    client_hear(c, "\r\n\r\n");
+    s->server = kc__server_stop(s->server, 10 * KC_MILLISECOND);
+    assert_int_equal(s->ended, 1);
+    assert_null(strstr(client_hear_all(c), "0\r\n\r\n"));
+}
+
+static void answer_after_a_while(void *user)
+{
+    stage *s = user;
+    kc_clock_sleep(kc_clock_real(), 30 * KC_MILLISECOND);
+    kc__loop_post(s->late->loop, &s->task);
+}
+
+static void stopping_waits_for_the_last_answer(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_auto(client) *c = connect_to(s);
+    client_get(c, "/late");
+    await(s, &s->handled, 1);
+    kc_thread *thread = kc_thread_start("late", answer_after_a_while, s, NULL);
+    s->server = kc__server_stop(s->server, 0);
+    assert_int_equal(s->ended, 1);
+    kc_thread_join(thread);
+}
+
+static void it_counts_connections_and_bytes(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_auto(client) *c = connect_to(s);
+    client_get(c, "/");
+    client_hear_answer(c);
+    s->server = kc__server_stop(s->server, 0);
+    kc_scoped(kc_buf) text = {0};
+    char sent[64];
+    kc_metrics_write(s->metrics, &text);
+    assert_contains(kc_buf_cstr(&text), "http_server_connections 0\n");
+    assert_contains(kc_buf_cstr(&text), "http_server_connections_total 1\n");
+    assert_contains(kc_buf_cstr(&text), "http_server_received_bytes_total 35\n");
+    snprintf(sent, sizeof(sent), "http_server_sent_bytes_total %zu\n", c->in.n);
+    assert_contains(kc_buf_cstr(&text), sent);
+}
+
+TESTS(a_client_is_answered_again_and_again, many_clients_at_a_time, a_large_body_goes_both_ways,
+      pipelined_requests_are_all_answered, a_late_answer_arrives,
+      a_client_that_shuts_down_its_side_gets_its_answer, a_client_that_leaves_a_watch_is_noticed,
+      a_late_answer_to_nobody_is_dropped, a_slow_reader_gets_everything,
+      a_client_that_reads_nothing_is_closed, slow_requests_are_closed,
+      an_answer_is_not_lost_when_too_much_is_sent, connections_beyond_the_limit_wait,
+      without_descriptors_it_waits_and_does_not_spin, requests_leave_nothing_behind,
+      an_address_in_use_is_an_error, it_listens_on_several_addresses,
+      draining_ends_idle_connections_and_lets_open_ones_end, stopping_cuts_what_does_not_end,
+      stopping_waits_for_the_last_answer, it_counts_connections_and_bytes)
