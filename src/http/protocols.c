@@ -6,8 +6,7 @@
  */
 #include "http/protocols.h"
 
-static const kc__protocol *const offered[] = {
-    &kc__http1}; /* At the merge: {&kc__http2, &kc__http1}. */
+static const kc__protocol *const offered[] = {&kc__http2, &kc__http1};
 
 static const kc_str preface = KC_STR_INIT("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 

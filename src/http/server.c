@@ -26,6 +26,8 @@ struct kc__server {
     kc__tally tally;
     kc_counter *received, *sent;
     _Atomic bool draining;
+    void (*stopping)(void *user);
+    void *user;
 };
 
 /* ---- options ---- */
@@ -144,6 +146,10 @@ kc__server *kc__server_start(const kc__server_opts *opts, kc_error *err)
     kc__server *server = server_new(opts);
     if (start_loops(server, opts, err) < 0 || start_listeners(server, opts, err) < 0)
         return server_free(server);
+    if (opts->starting && opts->starting(server, opts->user, err) < 0)
+        return server_free(server);
+    server->stopping = opts->stopping;
+    server->user = opts->user;
     for (size_t i = 0; i < server->n_loops; i++)
         kc__shard_begin(server->shards[i]);
     return server;
@@ -180,6 +186,8 @@ kc__server *kc__server_stop(kc__server *server, int64_t grace)
     for (size_t i = 0; i < server->n_loops; i++)
         kc__shard_abort(server->shards[i]);
     await_none(server, &server->tally.alive, KC_FOREVER);
+    if (server->stopping)
+        server->stopping(server->user);
     return server_free(server);
 }
 

@@ -35,6 +35,10 @@ typedef struct kc__server_opts {
     size_t max_connections; /* Defaults to what the limit of open files allows. */
     kc__handler *handle;    /* On a loop's thread; several loops call it at a time. */
     void *user;
+    /* Called when the loops run and nothing is accepted yet; and when the last exchange is gone and
+     * the loops still run. For what lives on them. Both may be NULL. */
+    int (*starting)(kc__server *server, void *user, kc_error *err);
+    void (*stopping)(void *user);
     kc_log *log;         /* Defaults to silence. */
     kc_metrics *metrics; /* Defaults to none. */
     const kc_clock *clock;

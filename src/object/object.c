@@ -30,7 +30,8 @@ static kc_object *object_try_new(kc_str text)
     if (!object)
         return NULL;
     kc_ref_init(&object->refs);
-    memcpy(object->text, text.p, text.n);
+    if (text.n) /* An empty slice may point nowhere. */
+        memcpy(object->text, text.p, text.n);
     object->text[text.n] = '\0';
     return object;
 }

@@ -16,17 +16,17 @@ const kc_value *kc__row_root(kc__row *row)
 
 /* ---- values ---- */
 
-void kc__put_text(kc_buf *out, kc_str text)
+void kc__cell_put_text(kc_buf *out, kc_str text)
 {
     kc_json_quote(out, text);
 }
 
-void kc__put_number(kc_buf *out, int64_t number)
+void kc__cell_put_number(kc_buf *out, int64_t number)
 {
     kc_buf_printf(out, "%" PRId64, number);
 }
 
-void kc__put_since(kc_buf *out, const kc__row *row, kc_str timestamp)
+void kc__cell_put_since(kc_buf *out, const kc__row *row, kc_str timestamp)
 {
     char text[KC_DURATION_TEXT];
     kc_json_quote(out, kc_time_age(timestamp, row->now, text));
@@ -36,16 +36,16 @@ void kc__put_since(kc_buf *out, const kc__row *row, kc_str timestamp)
 
 void kc__cell_name(kc_buf *out, kc__row *row)
 {
-    kc__put_text(out, kc_object_name(row->object));
+    kc__cell_put_text(out, kc_object_name(row->object));
 }
 
 void kc__cell_age(kc_buf *out, kc__row *row)
 {
-    kc__put_since(out, row, kc_object_creation_timestamp(row->object));
+    kc__cell_put_since(out, row, kc_object_creation_timestamp(row->object));
 }
 
 void kc__cell_created(kc_buf *out, kc__row *row)
 {
     kc_str created = kc_object_creation_timestamp(row->object);
-    kc__put_text(out, kc_str_empty(created) ? KC_STR("0001-01-01T00:00:00Z") : created);
+    kc__cell_put_text(out, kc_str_empty(created) ? KC_STR("0001-01-01T00:00:00Z") : created);
 }

@@ -11,7 +11,7 @@
 static void cell_entries(kc_buf *out, kc__row *row)
 {
     const kc_value *root = kc__row_root(row);
-    kc__put_number(out,
+    kc__cell_put_number(out,
                    (int64_t)(kc_len(kc_get(root, "data")) + kc_len(kc_get(root, "binaryData"))));
 }
 
@@ -30,12 +30,12 @@ const kc__columns kc__config_map_columns = COLUMNS(config_map);
 
 static void cell_type(kc_buf *out, kc__row *row)
 {
-    kc__put_text(out, kc_as_str(kc_get(kc__row_root(row), "type")));
+    kc__cell_put_text(out, kc_as_str(kc_get(kc__row_root(row), "type")));
 }
 
 static void cell_data(kc_buf *out, kc__row *row)
 {
-    kc__put_number(out, (int64_t)kc_len(kc_get(kc__row_root(row), "data")));
+    kc__cell_put_number(out, (int64_t)kc_len(kc_get(kc__row_root(row), "data")));
 }
 
 static const kc__column secret[] = {
@@ -56,7 +56,7 @@ const kc__columns kc__secret_columns = COLUMNS(secret);
 
 static void cell_phase(kc_buf *out, kc__row *row)
 {
-    kc__put_text(out, kc_as_str(kc_get(kc_get(kc__row_root(row), "status"), "phase")));
+    kc__cell_put_text(out, kc_as_str(kc_get(kc_get(kc__row_root(row), "status"), "phase")));
 }
 
 static const kc__column namespace[] = {
@@ -70,7 +70,7 @@ const kc__columns kc__namespace_columns = COLUMNS(namespace);
 
 static void cell_secrets(kc_buf *out, kc__row *row)
 {
-    kc__put_number(out, (int64_t)kc_len(kc_get(kc__row_root(row), "secrets")));
+    kc__cell_put_number(out, (int64_t)kc_len(kc_get(kc__row_root(row), "secrets")));
 }
 
 static const kc__column service_account[] = {
@@ -94,7 +94,7 @@ const kc__columns kc__service_account_columns = COLUMNS(service_account);
 
 static void cell_holder(kc_buf *out, kc__row *row)
 {
-    kc__put_text(out, kc_as_str(kc_get(kc_get(kc__row_root(row), "spec"), "holderIdentity")));
+    kc__cell_put_text(out, kc_as_str(kc_get(kc_get(kc__row_root(row), "spec"), "holderIdentity")));
 }
 
 static const kc__column lease[] = {

@@ -51,22 +51,22 @@ static kc_str last_seen(kc__row *row)
 
 static void cell_first_seen(kc_buf *out, kc__row *row)
 {
-    kc__put_since(out, row, first_seen(row));
+    kc__cell_put_since(out, row, first_seen(row));
 }
 
 static void cell_last_seen(kc_buf *out, kc__row *row)
 {
-    kc__put_since(out, row, last_seen(row));
+    kc__cell_put_since(out, row, last_seen(row));
 }
 
 static void cell_count(kc_buf *out, kc__row *row)
 {
     if (series(row)) {
-        kc__put_number(out, kc_as_i64_or(kc_get(series(row), "count"), 0));
+        kc__cell_put_number(out, kc_as_i64_or(kc_get(series(row), "count"), 0));
         return;
     }
     int64_t count = kc_as_i64_or(either(row, "count", "deprecatedCount"), 0);
-    kc__put_number(out, count ? count : 1);
+    kc__cell_put_number(out, count ? count : 1);
 }
 
 /* ---- what it is about ---- */
@@ -83,29 +83,29 @@ static void cell_object(kc_buf *out, kc__row *row)
         kc_buf_putc(&text, '/');
         kc_buf_append(&text, name);
     }
-    kc__put_text(out, kc_buf_str(&text));
+    kc__cell_put_text(out, kc_buf_str(&text));
 }
 
 static void cell_subobject(kc_buf *out, kc__row *row)
 {
-    kc__put_text(out, kc_as_str(kc_get(about(row), "fieldPath")));
+    kc__cell_put_text(out, kc_as_str(kc_get(about(row), "fieldPath")));
 }
 
 /* ---- what it says ---- */
 
 static void cell_type(kc_buf *out, kc__row *row)
 {
-    kc__put_text(out, text_of(row, "type"));
+    kc__cell_put_text(out, text_of(row, "type"));
 }
 
 static void cell_reason(kc_buf *out, kc__row *row)
 {
-    kc__put_text(out, text_of(row, "reason"));
+    kc__cell_put_text(out, text_of(row, "reason"));
 }
 
 static void cell_message(kc_buf *out, kc__row *row)
 {
-    kc__put_text(out, kc_str_trim(kc_as_str(either(row, "message", "note"))));
+    kc__cell_put_text(out, kc_str_trim(kc_as_str(either(row, "message", "note"))));
 }
 
 static kc_str first_of(kc_str a, kc_str b)
@@ -127,7 +127,7 @@ static void cell_source(kc_buf *out, kc__row *row)
         kc_buf_puts(&text, ", ");
         kc_buf_append(&text, instance);
     }
-    kc__put_text(out, kc_buf_str(&text));
+    kc__cell_put_text(out, kc_buf_str(&text));
 }
 
 /* ---- the columns ---- */

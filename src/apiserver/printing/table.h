@@ -63,10 +63,10 @@ const kc_value *kc__row_root(kc__row *row);
 void kc__cell_name(kc_buf *out, kc__row *row);
 void kc__cell_age(kc_buf *out, kc__row *row);
 void kc__cell_created(kc_buf *out, kc__row *row);
-void kc__put_text(kc_buf *out, kc_str text);
-void kc__put_number(kc_buf *out, int64_t number);
+void kc__cell_put_text(kc_buf *out, kc_str text);
+void kc__cell_put_number(kc_buf *out, int64_t number);
 /* How long ago it was; "<unknown>" when it is empty. */
-void kc__put_since(kc_buf *out, const kc__row *row, kc_str timestamp);
+void kc__cell_put_since(kc_buf *out, const kc__row *row, kc_str timestamp);
 
 /* ---- tables ---- */
 

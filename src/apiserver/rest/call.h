@@ -24,8 +24,12 @@
 #include "apiserver/store/store.h"
 #include "http/exchange.h"
 #include "http/query.h"
+#include "kc/list.h"
+#include "kc/rand.h"
 #include "kc/time.h"
 #include "kc/uid.h"
+
+#include <stdatomic.h>
 
 typedef struct kc__call kc__call;
 typedef struct kc__api kc__api;

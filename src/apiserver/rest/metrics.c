@@ -5,6 +5,8 @@
  */
 #include "apiserver/rest/api_metrics.h"
 
+#include <stdio.h>
+
 #define VERBS                                                                              \
     KC_LABEL_VALUES("get", "list", "watch", "create", "update", "patch", "delete",         \
                     "deletecollection", "other")

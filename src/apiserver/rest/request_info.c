@@ -49,7 +49,7 @@ static const char *lower_case(kc_str text, kc_arena *arena)
 {
     char *copy = kc_arena_strndup(arena, text.p, text.n);
     for (char *c = copy; *c; c++)
-        *c = kc_ascii_lower(*c);
+        *c = kc_lower(*c);
     return copy;
 }
 

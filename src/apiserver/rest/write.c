@@ -55,11 +55,32 @@ kc__verdict kc__propose_metadata(kc__call *call, const kc__metadata *metadata)
 
 /* ---- validated ---- */
 
+/* Built-in kinds want finalizers that say whose they are, or one of the three everybody knows. */
+static void validate_finalizers(const kc_value *object, kc_field_errors *errors)
+{
+    static const char *const standard[] = {"kubernetes", "orphan", "foregroundDeletion"};
+    size_t i = 0;
+    kc_items(kc_get(kc_get(object, "metadata"), "finalizers"), item)
+    {
+        kc_str name = kc_as_str(item);
+        bool known = kc_str_find(name, '/') >= 0;
+        for (size_t j = 0; j < KC_COUNT(standard); j++)
+            known = known || kc_str_is(name, standard[j]);
+        if (!known)
+            kc_field_errors_add_value(
+                errors, KC_FIELD_INVALID,
+                kc_arena_printf(&errors->arena, "metadata.finalizers[%zu]", i), item,
+                "name is neither a standard finalizer name nor is it fully qualified");
+        i++;
+    }
+}
+
 static void validate_new(kc__call *call, const kc_value *object, kc_field_errors *errors)
 {
     const kc__strategy *strategy = call->resource->strategy;
     kc_metadata_rules rules = {.name = strategy->names, .namespaced = call->resource->namespaced};
     kc_validate_metadata(errors, kc_get(object, "metadata"), &rules);
+    validate_finalizers(object, errors);
     if (strategy->validate)
         strategy->validate(object, errors);
 }
@@ -76,6 +97,7 @@ static void validate_changed(kc__call *call, const kc_value *object, kc_field_er
     kc_validate_metadata(errors, metadata, &common);
     for (int i = 0; i < 2; i++)
         kc_validate_metadata_update(errors, metadata, kc_get(old, "metadata"), &common);
+    validate_finalizers(object, errors);
     if (strategy->validate_update && !call->subresource)
         strategy->validate_update(object, old, errors);
 }

@@ -6,12 +6,12 @@
 
 static void cell_size(kc_buf *out, kc__row *row)
 {
-    kc__put_number(out, kc_as_i64_or(kc_get(kc__row_root(row), "size"), -1));
+    kc__cell_put_number(out, kc_as_i64_or(kc_get(kc__row_root(row), "size"), -1));
 }
 
 static void cell_color(kc_buf *out, kc__row *row)
 {
-    kc__put_text(out, kc_as_str(kc_get(kc__row_root(row), "color")));
+    kc__cell_put_text(out, kc_as_str(kc_get(kc__row_root(row), "color")));
 }
 
 static void conditions_when_big(kc_buf *out, kc__row *row)
