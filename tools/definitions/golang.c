@@ -130,7 +130,7 @@ static void read_field(reader *r, go_type *type)
 static void read_struct(reader *r, go_type *type)
 {
     lexer_expect(&r->lex, "{");
-    while (!lexer_skip(&r->lex, "}"))
+    while (!lexer_closes(&r->lex, "}"))
         read_field(r, type);
 }
 
@@ -180,7 +180,7 @@ static void read_group(reader *r, void (*one)(reader *r))
         one(r);
         return;
     }
-    while (!lexer_skip(&r->lex, ")"))
+    while (!lexer_closes(&r->lex, ")"))
         one(r);
 }
 

@@ -97,6 +97,8 @@ static token_kind advance_token(lexer *lex)
 token lexer_step(lexer *lex)
 {
     token last = lex->now;
+    if (last.kind == TOKEN_END)
+        fail_at(lex->path, lex->line, "the file ends too early");
     size_t from = lex->at;
     skip_space(lex);
     size_t start = lex->at;
@@ -111,7 +113,7 @@ token lexer_step(lexer *lex)
 
 lexer lexer_of(const char *path, kc_str text)
 {
-    lexer lex = {.path = path, .text = text, .line = 1};
+    lexer lex = {.path = path, .text = text, .line = 1, .now.kind = TOKEN_SIGN};
     lexer_step(&lex);
     return lex;
 }
@@ -128,6 +130,13 @@ bool lexer_skip(lexer *lex, const char *text)
     if (found)
         lexer_step(lex);
     return found;
+}
+
+bool lexer_closes(lexer *lex, const char *text)
+{
+    if (lex->now.kind == TOKEN_END)
+        fail_at(lex->path, lex->line, "the file ends too early: expected '%s'", text);
+    return lexer_skip(lex, text);
 }
 
 void lexer_expect(lexer *lex, const char *text)

@@ -30,7 +30,7 @@ typedef struct lexer {
 } lexer;
 
 lexer lexer_of(const char *path, kc_str text);
-/* Steps to the next token and returns the one it leaves. */
+/* Steps to the next token and returns the one it leaves, which must not be the end of the file. */
 token lexer_step(lexer *lex);
 
 /* The token at the front is this word or sign. */
@@ -39,6 +39,8 @@ bool lexer_at(const lexer *lex, const char *text);
 bool lexer_skip(lexer *lex, const char *text);
 /* The same where nothing else may stand. */
 void lexer_expect(lexer *lex, const char *text);
+/* The same at the end of something that the file must not end within. */
+bool lexer_closes(lexer *lex, const char *text);
 /* The word at the front, stepped over; fails when there is none. */
 kc_str lexer_word(lexer *lex);
 

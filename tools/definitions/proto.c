@@ -106,7 +106,7 @@ static void read_message(model *m, package *p, lexer *lex)
     lexer_expect(lex, "message");
     msg->proto_name = lexer_word(lex);
     lexer_expect(lex, "{");
-    while (!lexer_skip(lex, "}"))
+    while (!lexer_closes(lex, "}"))
         read_field(lex, msg);
     kc_vec_push(&p->messages, msg);
 }
@@ -133,7 +133,7 @@ void read_proto(model *m, package *p)
             p->name = read_package_name(&lex);
         } else if (lexer_at(&lex, "syntax") || lexer_at(&lex, "import") ||
                    lexer_at(&lex, "option")) {
-            while (!lexer_skip(&lex, ";"))
+            while (!lexer_closes(&lex, ";"))
                 lexer_step(&lex);
         } else {
             fail_at(lex.path, lex.now.line, "'%.*s' is not known here: see proto.c",

@@ -117,8 +117,8 @@ static int find_message(kc__decoder *d, const kc__protobuf_opts *opts, kc__root 
 
 static int write_text(kc__decoder *d, kc_str bytes, const kc__protobuf_opts *opts)
 {
-    envelope body;
-    const kc__message *message;
+    envelope body = {0};
+    const kc__message *message = NULL;
     int r = check_start(d, bytes, opts->max_bytes ? opts->max_bytes : KC__PROTOBUF_MAX_BYTES);
     if (r == 0)
         r = read_envelope(d, kc_str_sub(bytes, sizeof(magic), bytes.n), &body);

@@ -71,7 +71,7 @@ static int read_moment(kc__decoder *d, kc__input in, bool with_micros, moment *r
 
 static int write_moment(kc__decoder *d, kc__input in, bool with_micros)
 {
-    moment when;
+    moment when = {0};
     struct tm tm;
     int r = read_moment(d, in, with_micros, &when);
     if (r < 0)
