@@ -227,7 +227,7 @@ flags_of_apiserver() {
     COMP_WORDS=(kc apiserver --insecure-p) COMP_CWORD=2
     _kc
     [ "${COMPREPLY[*]}" = --insecure-port ]
-    COMP_WORDS=(kc apiserver --log-format = j) COMP_CWORD=4
+    COMP_WORDS=(kc apiserver --log-format "=" j) COMP_CWORD=4
     _kc
     [ "${COMPREPLY[*]}" = json ]
     COMP_WORDS=(kc apiserver --cert-dir doc) COMP_CWORD=3

@@ -16,14 +16,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int failed(kc_error *err, const char *what, const char *path)
+static kc_reason reason_of(int code)
 {
-    const kc_reason reason = errno == ENOENT    ? KC_NOT_FOUND
-                             : errno == ENOSPC  ? KC_SERVICE_UNAVAILABLE
-                             : errno == EDQUOT  ? KC_SERVICE_UNAVAILABLE
-                             : errno == ENOTDIR ? KC_NOT_FOUND
-                                                : KC_INTERNAL;
-    return kc_error_set(err, reason, "cannot %s %s: %s", what, path, strerror(errno));
+    switch (code) {
+    case ENOENT:
+    case ENOTDIR: return KC_NOT_FOUND;
+    case ENOSPC:
+    case EDQUOT: return KC_SERVICE_UNAVAILABLE;
+    default: return KC_INTERNAL;
+    }
+}
+
+static int failed(kc_error *err, int code, const char *what, const char *path)
+{
+    return kc_error_set(err, reason_of(code), "cannot %s %s: %s", what, path, strerror(code));
 }
 
 /* ---- reading ---- */
@@ -48,7 +54,7 @@ static int read_all(int fd, const char *path, kc_buf *ret, kc_error *err)
             return too_large(err, path);
         const ssize_t n = read(fd, to, room);
         if (n < 0 && errno != EINTR)
-            return failed(err, "read", path);
+            return failed(err, errno, "read", path);
         if (n == 0)
             return 0;
         ret->n += n > 0 ? (size_t)n : 0;
@@ -59,7 +65,7 @@ int kc__read_file(const char *path, kc_buf *ret, kc_error *err)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return failed(err, "open", path);
+        return failed(err, errno, "open", path);
     kc_buf text = {.limit = KC__FILE_MAX + STEP};
     const int result = read_all(fd, path, &text, err);
     close(fd);
@@ -111,16 +117,15 @@ static int sync_folder(const char *folder)
     return result;
 }
 
+/* 0 or the code of what went wrong. */
 static int fill_temporary(int fd, unsigned mode, kc_str text)
 {
-    int result = fchmod(fd, (mode_t)mode);
-    if (result == 0)
-        result = write_all(fd, text);
-    if (result == 0)
-        result = fsync(fd);
-    if (close(fd) < 0)
-        result = -1;
-    return result;
+    int code = 0;
+    if (fchmod(fd, (mode_t)mode) < 0 || write_all(fd, text) < 0 || fsync(fd) < 0)
+        code = errno;
+    if (close(fd) < 0 && !code)
+        code = errno;
+    return code;
 }
 
 int kc__write_file(const char *path, unsigned mode, kc_str text, kc_error *err)
@@ -130,19 +135,21 @@ int kc__write_file(const char *path, unsigned mode, kc_str text, kc_error *err)
     kc_autofree char *temporary = kc_asprintf("%s/.%s.XXXXXX", folder, slash ? slash + 1 : path);
     const int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)
-        return failed(err, "write", path);
-    if (fill_temporary(fd, mode, text) < 0 || rename(temporary, path) < 0) {
-        const int result = failed(err, "write", path);
+        return failed(err, errno, "write", path);
+    int code = fill_temporary(fd, mode, text);
+    if (!code && rename(temporary, path) < 0)
+        code = errno;
+    if (code) {
         unlink(temporary);
-        return result;
+        return failed(err, code, "write", path);
     }
-    return sync_folder(folder) < 0 ? failed(err, "sync", folder) : 0;
+    return sync_folder(folder) < 0 ? failed(err, errno, "sync", folder) : 0;
 }
 
 int kc__remove_file(const char *path, kc_error *err)
 {
     if (unlink(path) < 0 && errno != ENOENT)
-        return failed(err, "remove", path);
+        return failed(err, errno, "remove", path);
     return 0;
 }
 
@@ -155,13 +162,13 @@ int kc__make_folder(const char *path, kc_error *err)
             continue;
         *at = '\0';
         if (mkdir(part, 0700) < 0 && errno != EEXIST)
-            return failed(err, "make the folder", part);
+            return failed(err, errno, "make the folder", part);
         *at = '/';
     }
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return failed(err, "make the folder", path);
+        return failed(err, errno, "make the folder", path);
     if (stat(path, &found) < 0)
-        return failed(err, "look at", path);
+        return failed(err, errno, "look at", path);
     if (!S_ISDIR(found.st_mode))
         return kc_error_set(err, KC_INVALID, "%s is not a folder", path);
     return 0;
