@@ -4,9 +4,10 @@
  *
  * A write goes to a temporary file beside the target (so that it is on the same file system), which
  * is synced and renamed over it; then the folder is synced, for a rename is a change of the folder.
- * mkstemp makes the file with mode 0600, and only then is it given the mode asked for: a secret is
- * never readable by others, not even while it is empty. A temporary file that a crash leaves behind
- * is named ".NAME.XXXXXX" and harmless.
+ * A sync takes as long as the disk needs, so a start that changes nothing syncs nothing. mkstemp
+ * makes the file with mode 0600, and only then is it given the mode asked for: a secret is never
+ * readable by others, not even while it is empty. A temporary file that a crash leaves behind is
+ * named ".NAME.XXXXXX" and harmless.
  */
 #include "apiserver/serving/files.h"
 
@@ -107,14 +108,14 @@ static char *folder_of(const char *path)
     return slash == path ? kc_strdup("/") : kc_strndup(path, (size_t)(slash - path));
 }
 
-static int sync_folder(const char *folder)
+int kc__sync_folder(const char *folder, kc_error *err)
 {
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return -1;
-    const int result = fsync(fd);
+        return failed(err, errno, "open", folder);
+    const int code = fsync(fd) < 0 ? errno : 0;
     close(fd);
-    return result;
+    return code ? failed(err, code, "sync", folder) : 0;
 }
 
 /* 0 or the code of what went wrong. */
@@ -128,7 +129,7 @@ static int fill_temporary(int fd, unsigned mode, kc_str text)
     return code;
 }
 
-int kc__write_file(const char *path, unsigned mode, kc_str text, kc_error *err)
+int kc__replace_file(const char *path, unsigned mode, kc_str text, kc_error *err)
 {
     const char *slash = strrchr(path, '/');
     kc_autofree char *folder = folder_of(path);
@@ -139,18 +140,41 @@ int kc__write_file(const char *path, unsigned mode, kc_str text, kc_error *err)
     int code = fill_temporary(fd, mode, text);
     if (!code && rename(temporary, path) < 0)
         code = errno;
-    if (code) {
-        unlink(temporary);
-        return failed(err, code, "write", path);
-    }
-    return sync_folder(folder) < 0 ? failed(err, errno, "sync", folder) : 0;
+    if (!code)
+        return 0;
+    unlink(temporary);
+    return failed(err, code, "write", path);
+}
+
+static bool is_already(const char *path, unsigned mode, kc_str text)
+{
+    struct stat found;
+    kc_buf old = {0};
+    if (lstat(path, &found) < 0 || !S_ISREG(found.st_mode) || (found.st_mode & 07777) != mode ||
+        (size_t)found.st_size != text.n || kc__read_file(path, &old, NULL) < 0)
+        return false;
+    const bool same = kc_str_eq(kc_buf_str(&old), text);
+    kc__wipe(&old);
+    return same;
+}
+
+int kc__write_file(const char *path, unsigned mode, kc_str text, kc_error *err)
+{
+    if (is_already(path, mode, text))
+        return 0;
+    const int result = kc__replace_file(path, mode, text, err);
+    if (result)
+        return result;
+    kc_autofree char *folder = folder_of(path);
+    return kc__sync_folder(folder, err);
 }
 
 int kc__remove_file(const char *path, kc_error *err)
 {
-    if (unlink(path) < 0 && errno != ENOENT)
-        return failed(err, errno, "remove", path);
-    return 0;
+    if (unlink(path) < 0)
+        return errno == ENOENT ? 0 : failed(err, errno, "remove", path);
+    kc_autofree char *folder = folder_of(path);
+    return kc__sync_folder(folder, err);
 }
 
 int kc__make_folder(const char *path, kc_error *err)
