@@ -6,7 +6,8 @@
  * authorization, whoever is let in may do everything; so a server that can be reached from
  * elsewhere lets nobody in without credentials. That is the default there, and asking for the
  * opposite is a contradiction. (kube-apiserver turns anonymous requests off under AlwaysAllow for
- * the same reason.)
+ * the same reason.) And where anonymous requests are let in by default, web pages that a browser of
+ * this machine shows are not: they would otherwise have the whole API.
  *
  * To add a flag: a field of the options, a row of `flags`, a paragraph in docs/man/kc-apiserver.8.
  */
@@ -86,8 +87,8 @@ static const kc_flag flags[] = {
      .parse = kc_flag_text, .values = "FILE",
      .help = "bearer tokens, one a line: token,user,uid[,\"group1,group2\"]"},
     {"anonymous-auth", .group = ACCESS, FIELD(anonymous), .parse = kc_flag_maybe,
-     .help = "let requests without credentials in as system:anonymous; on by default where only "
-             "this machine can reach the server, off otherwise"},
+     .help = "let requests without credentials in as system:anonymous; by default only where no "
+             "other machine can reach the server, and no web page's"},
     {"authn-allow-localhost", .group = ACCESS, FIELD(allow_localhost), .parse = kc_flag_switch,
      .help = "programs of this machine need no credentials and are administrators; web pages and "
              "what comes through a proxy are not"},
@@ -210,7 +211,8 @@ int kc__apiserver_options_check(kc__apiserver_options *o, kc_error *err)
     for (size_t i = 0; i < KC_COUNT(rules); i++)
         if (rules[i].broken(o))
             return kc_error_set(err, KC_INVALID, "%s", rules[i].sentence);
-    if (o->anonymous == KC_MAYBE)
+    o->anonymous_asked = o->anonymous != KC_MAYBE;
+    if (!o->anonymous_asked)
         o->anonymous = is_reachable(o) ? KC_NO : KC_YES;
     return 0;
 }

@@ -29,12 +29,14 @@ refused() {
     [ ! -e "$root" ]
 }
 
-# Two ports that were free a moment ago.
+# Two ports on which nobody listens at the moment.
 free_ports() {
-    python3 -c 'import socket
-a, b = socket.socket(), socket.socket()
-a.bind(("127.0.0.1", 0)); b.bind(("127.0.0.1", 0))
-print(a.getsockname()[1], b.getsockname()[1])'
+    local port found=()
+    while [ "${#found[@]}" -lt 2 ]; do
+        port=$((20000 + RANDOM % 12000))
+        (exec 4<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || found+=("$port")
+    done
+    echo "${found[@]}"
 }
 
 # start FLAG…: a server on free ports; returns when it has said what to try.
@@ -227,7 +229,7 @@ flags_of_apiserver() {
     COMP_WORDS=(kc apiserver --insecure-p) COMP_CWORD=2
     _kc
     [ "${COMPREPLY[*]}" = --insecure-port ]
-    COMP_WORDS=(kc apiserver --log-format = j) COMP_CWORD=4
+    COMP_WORDS=(kc apiserver --log-format "=" j) COMP_CWORD=4
     _kc
     [ "${COMPREPLY[*]}" = json ]
     COMP_WORDS=(kc apiserver --cert-dir doc) COMP_CWORD=3

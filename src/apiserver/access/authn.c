@@ -21,7 +21,7 @@
 
 struct kc__authn {
     kc__token_file *tokens; /* NULL: there is no token file. */
-    bool allow_localhost, refuse_anonymous;
+    bool allow_localhost, refuse_anonymous, refuse_pages;
 };
 
 /* What the authenticators are asked. */
@@ -149,7 +149,8 @@ static int by_nothing(const question *q, kc__user *ret, kc_error *err)
 {
     static const kc_str groups[] = {KC_STR_INIT(KC__GROUP_UNAUTHENTICATED)};
     (void)err;
-    if (q->authn->refuse_anonymous)
+    if (q->authn->refuse_anonymous ||
+        (q->authn->refuse_pages && kc__is_from_foreign_page(q->request)))
         return 0;
     *ret = (kc__user){
         .name = KC_STR(KC__USER_ANONYMOUS), .groups = groups, .n_groups = KC_COUNT(groups)};
@@ -182,6 +183,7 @@ kc__authn *kc__authn_new(const kc__authn_opts *opts, kc_error *err)
     kc_auto(kc__authn) *authn = kc_new(kc__authn);
     authn->allow_localhost = opts->allow_localhost;
     authn->refuse_anonymous = opts->refuse_anonymous;
+    authn->refuse_pages = opts->refuse_pages;
     if (opts->token_file &&
         !(authn->tokens = kc__token_file_read(opts->token_file, opts->log, err)))
         return NULL;

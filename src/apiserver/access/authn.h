@@ -46,6 +46,8 @@ typedef struct kc__authn_opts {
     const char *token_file; /* CSV of token, user, uid, groups. Defaults to none. */
     bool allow_localhost;   /* Requests from this machine need no credentials. Defaults to no. */
     bool refuse_anonymous;  /* Requests without credentials are refused. Defaults to no. */
+    bool refuse_pages;      /* At least those that a browser of this machine sends for a web page of
+                               elsewhere. Defaults to no. */
     kc_log *log;            /* For what is odd in the token file. Defaults to silence. */
 } kc__authn_opts;
 

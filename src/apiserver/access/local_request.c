@@ -82,15 +82,16 @@ static bool never(kc_str value)
 static const struct rule {
     kc_str field;
     bool (*passes)(kc_str value);
+    bool of_pages; /* What fails it was sent by a web page of elsewhere. */
 } rules[] = {
-    {KC_STR_INIT("Host"), kc__is_local_authority},
-    {KC_STR_INIT("Origin"), kc__is_local_origin},
-    {KC_STR_INIT("Sec-Fetch-Site"), is_no_other_site},
-    {KC_STR_INIT("Forwarded"), never},
-    {KC_STR_INIT("X-Forwarded-For"), never},
-    {KC_STR_INIT("X-Forwarded-Host"), never},
-    {KC_STR_INIT("X-Real-Ip"), never},
-    {KC_STR_INIT("Via"), never},
+    {KC_STR_INIT("Host"), kc__is_local_authority, true},
+    {KC_STR_INIT("Origin"), kc__is_local_origin, true},
+    {KC_STR_INIT("Sec-Fetch-Site"), is_no_other_site, true},
+    {KC_STR_INIT("Forwarded"), never, false},
+    {KC_STR_INIT("X-Forwarded-For"), never, false},
+    {KC_STR_INIT("X-Forwarded-Host"), never, false},
+    {KC_STR_INIT("X-Real-Ip"), never, false},
+    {KC_STR_INIT("Via"), never, false},
 };
 
 static bool all_pass(const kc__headers *headers, const struct rule *rule)
@@ -103,15 +104,24 @@ static bool all_pass(const kc__headers *headers, const struct rule *rule)
     return true;
 }
 
-bool kc__is_local_request(const kc__request *request)
+static bool passes_rules(const kc__request *request, bool of_pages)
 {
-    if (!request->peer || !request->peer->loopback)
-        return false;
-    if (!kc_str_empty(request->target.authority) &&
-        !kc__is_local_authority(request->target.authority))
+    const kc_str authority = request->target.authority;
+    if (of_pages && !kc_str_empty(authority) && !kc__is_local_authority(authority))
         return false;
     for (size_t i = 0; i < KC_COUNT(rules); i++)
-        if (!all_pass(&request->headers, &rules[i]))
+        if (rules[i].of_pages == of_pages && !all_pass(&request->headers, &rules[i]))
             return false;
     return true;
+}
+
+bool kc__is_from_foreign_page(const kc__request *request)
+{
+    return request->peer && request->peer->loopback && !passes_rules(request, true);
+}
+
+bool kc__is_local_request(const kc__request *request)
+{
+    return request->peer && request->peer->loopback && passes_rules(request, true) &&
+           passes_rules(request, false);
 }

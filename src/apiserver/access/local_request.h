@@ -11,6 +11,10 @@
 /* The peer's address decides; header fields can only make it false. Any thread. */
 bool kc__is_local_request(const kc__request *request);
 
+/* Comes from this machine, but as a browser sends it for a page of elsewhere. (From other machines
+ * the same fields mean nothing: they may well know the server by another name.) */
+bool kc__is_from_foreign_page(const kc__request *request);
+
 /* "localhost", an address of 127.0.0.0/8 or "[::1]", with or without a port. */
 bool kc__is_local_authority(kc_str host_and_port);
 /* "http://" or "https://" and one of those, and nothing else. */

@@ -13,7 +13,8 @@
  *
  * A pair is two files and cannot be replaced at once. So the certificate goes first and comes last:
  * a crash between leaves a key without certificate, which is "missing", never a pair that does not
- * fit. The folder is locked meanwhile, for servers that share it.
+ * fit. The removal is synced at once, new pairs with each other at the end: a first start waits for
+ * the disk as seldom as it can. The folder is locked meanwhile, for servers that share it.
  *
  * To add a certificate, add its paths to the struct and a call of ensure_leaf.
  */
@@ -41,12 +42,13 @@ typedef struct workshop {
     const kc__certificates_opts *opts;
     int64_t wall;
     kc__keypair ca;
+    bool changed; /* The folder is to be synced. */
 } workshop;
 
 /* ---- pairs of files ---- */
 
-static int write_pair(const kc__keypair *pair, const char *cert_path, const char *key_path,
-                      kc_error *err)
+static int write_pair(workshop *w, const kc__keypair *pair, const char *cert_path,
+                      const char *key_path, kc_error *err)
 {
     kc_scoped(kc_buf) cert = {0};
     kc_buf key = {0};
@@ -56,10 +58,11 @@ static int write_pair(const kc__keypair *pair, const char *cert_path, const char
     if (!result)
         result = kc__remove_file(cert_path, err);
     if (!result)
-        result = kc__write_file(key_path, 0600, kc_buf_str(&key), err);
+        result = kc__replace_file(key_path, 0600, kc_buf_str(&key), err);
     if (!result)
-        result = kc__write_file(cert_path, 0644, kc_buf_str(&cert), err);
+        result = kc__replace_file(cert_path, 0644, kc_buf_str(&cert), err);
     kc__wipe(&key);
+    w->changed = true;
     return result;
 }
 
@@ -89,7 +92,7 @@ static int make_ca(workshop *w, const kc__certificates *paths, const char *why, 
         .use = KC__CERT_AUTHORITY, .common_name = CA_NAME, .lifetime = CA_LIFETIME};
     kc__keypair_done(&w->ca);
     if (kc__keypair_make(&spec, NULL, w->wall, &w->ca, err) < 0 ||
-        write_pair(&w->ca, paths->ca_cert, paths->ca_key, err) < 0)
+        write_pair(w, &w->ca, paths->ca_cert, paths->ca_key, err) < 0)
         return kc_error_wrap(err, "certificate authority");
     kc_log_info(w->opts->log, "made a certificate authority", kc_kv("file", paths->ca_cert),
                 kc_kv("why", why));
@@ -143,16 +146,16 @@ static const char *problem_of_leaf(const workshop *w, const kc__cert_spec *spec,
     return problem_of_time(w, leaf->cert);
 }
 
-static int make_leaf(const workshop *w, const kc__cert_spec *spec, kc__keypair *leaf,
+static int make_leaf(workshop *w, const kc__cert_spec *spec, kc__keypair *leaf,
                      const char *cert_path, const char *key_path, kc_error *err)
 {
     if (!w->ca.key)
         return kc_error_set(err, KC_NOT_FOUND, "the key of the authority, ca.key, is not there");
     const int failed = kc__keypair_make(spec, &w->ca, w->wall, leaf, err);
-    return failed ? failed : write_pair(leaf, cert_path, key_path, err);
+    return failed ? failed : write_pair(w, leaf, cert_path, key_path, err);
 }
 
-static int ensure_leaf(const workshop *w, const kc__cert_spec *spec, const char *cert_path,
+static int ensure_leaf(workshop *w, const kc__cert_spec *spec, const char *cert_path,
                        const char *key_path, kc_error *err)
 {
     kc__keypair leaf = {0};
@@ -213,7 +216,7 @@ static size_t server_names(const kc__certificates_opts *opts, const char *host,
     return n;
 }
 
-static int ensure_server(const workshop *w, const kc__certificates *paths, kc_error *err)
+static int ensure_server(workshop *w, const kc__certificates *paths, kc_error *err)
 {
     char machine[254] = "";
     const char *names[MAX_NAMES];
@@ -230,7 +233,7 @@ static int ensure_server(const workshop *w, const kc__certificates *paths, kc_er
                        paths->server_cert, paths->server_key, err);
 }
 
-static int ensure_admin(const workshop *w, const kc__certificates *paths, kc_error *err)
+static int ensure_admin(workshop *w, const kc__certificates *paths, kc_error *err)
 {
     return ensure_leaf(w,
                        &(kc__cert_spec){.use = KC__CERT_CLIENT,
@@ -285,6 +288,8 @@ static int prepare(const kc__certificates_opts *opts, const kc__certificates *pa
         result = ensure_server(&w, paths, err);
     if (!result)
         result = ensure_admin(&w, paths, err);
+    if (!result && w.changed)
+        result = kc__sync_folder(opts->folder, err);
     if (!result)
         result = write_client_ca(opts, paths, err);
     kc__keypair_done(&w.ca);

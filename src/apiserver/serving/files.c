@@ -4,9 +4,10 @@
  *
  * A write goes to a temporary file beside the target (so that it is on the same file system), which
  * is synced and renamed over it; then the folder is synced, for a rename is a change of the folder.
- * mkstemp makes the file with mode 0600, and only then is it given the mode asked for: a secret is
- * never readable by others, not even while it is empty. A temporary file that a crash leaves behind
- * is named ".NAME.XXXXXX" and harmless.
+ * A sync takes as long as the disk needs, so a start that changes nothing syncs nothing. mkstemp
+ * makes the file with mode 0600, and only then is it given the mode asked for: a secret is never
+ * readable by others, not even while it is empty. A temporary file that a crash leaves behind is
+ * named ".NAME.XXXXXX" and harmless.
  */
 #include "apiserver/serving/files.h"
 
@@ -16,14 +17,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int failed(kc_error *err, const char *what, const char *path)
+static kc_reason reason_of(int code)
 {
-    const kc_reason reason = errno == ENOENT    ? KC_NOT_FOUND
-                             : errno == ENOSPC  ? KC_SERVICE_UNAVAILABLE
-                             : errno == EDQUOT  ? KC_SERVICE_UNAVAILABLE
-                             : errno == ENOTDIR ? KC_NOT_FOUND
-                                                : KC_INTERNAL;
-    return kc_error_set(err, reason, "cannot %s %s: %s", what, path, strerror(errno));
+    switch (code) {
+    case ENOENT:
+    case ENOTDIR: return KC_NOT_FOUND;
+    case ENOSPC:
+    case EDQUOT: return KC_SERVICE_UNAVAILABLE;
+    default: return KC_INTERNAL;
+    }
+}
+
+static int failed(kc_error *err, int code, const char *what, const char *path)
+{
+    return kc_error_set(err, reason_of(code), "cannot %s %s: %s", what, path, strerror(code));
 }
 
 /* ---- reading ---- */
@@ -48,7 +55,7 @@ static int read_all(int fd, const char *path, kc_buf *ret, kc_error *err)
             return too_large(err, path);
         const ssize_t n = read(fd, to, room);
         if (n < 0 && errno != EINTR)
-            return failed(err, "read", path);
+            return failed(err, errno, "read", path);
         if (n == 0)
             return 0;
         ret->n += n > 0 ? (size_t)n : 0;
@@ -59,7 +66,7 @@ int kc__read_file(const char *path, kc_buf *ret, kc_error *err)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return failed(err, "open", path);
+        return failed(err, errno, "open", path);
     kc_buf text = {.limit = KC__FILE_MAX + STEP};
     const int result = read_all(fd, path, &text, err);
     close(fd);
@@ -101,49 +108,73 @@ static char *folder_of(const char *path)
     return slash == path ? kc_strdup("/") : kc_strndup(path, (size_t)(slash - path));
 }
 
-static int sync_folder(const char *folder)
+int kc__sync_folder(const char *folder, kc_error *err)
 {
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return -1;
-    const int result = fsync(fd);
+        return failed(err, errno, "open", folder);
+    const int code = fsync(fd) < 0 ? errno : 0;
     close(fd);
-    return result;
+    return code ? failed(err, code, "sync", folder) : 0;
 }
 
+/* 0 or the code of what went wrong. */
 static int fill_temporary(int fd, unsigned mode, kc_str text)
 {
-    int result = fchmod(fd, (mode_t)mode);
-    if (result == 0)
-        result = write_all(fd, text);
-    if (result == 0)
-        result = fsync(fd);
-    if (close(fd) < 0)
-        result = -1;
-    return result;
+    int code = 0;
+    if (fchmod(fd, (mode_t)mode) < 0 || write_all(fd, text) < 0 || fsync(fd) < 0)
+        code = errno;
+    if (close(fd) < 0 && !code)
+        code = errno;
+    return code;
 }
 
-int kc__write_file(const char *path, unsigned mode, kc_str text, kc_error *err)
+int kc__replace_file(const char *path, unsigned mode, kc_str text, kc_error *err)
 {
     const char *slash = strrchr(path, '/');
     kc_autofree char *folder = folder_of(path);
     kc_autofree char *temporary = kc_asprintf("%s/.%s.XXXXXX", folder, slash ? slash + 1 : path);
     const int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)
-        return failed(err, "write", path);
-    if (fill_temporary(fd, mode, text) < 0 || rename(temporary, path) < 0) {
-        const int result = failed(err, "write", path);
-        unlink(temporary);
+        return failed(err, errno, "write", path);
+    int code = fill_temporary(fd, mode, text);
+    if (!code && rename(temporary, path) < 0)
+        code = errno;
+    if (!code)
+        return 0;
+    unlink(temporary);
+    return failed(err, code, "write", path);
+}
+
+static bool is_already(const char *path, unsigned mode, kc_str text)
+{
+    struct stat found;
+    kc_buf old = {0};
+    if (lstat(path, &found) < 0 || !S_ISREG(found.st_mode) || (found.st_mode & 07777) != mode ||
+        (size_t)found.st_size != text.n || kc__read_file(path, &old, NULL) < 0)
+        return false;
+    const bool same = kc_str_eq(kc_buf_str(&old), text);
+    kc__wipe(&old);
+    return same;
+}
+
+int kc__write_file(const char *path, unsigned mode, kc_str text, kc_error *err)
+{
+    if (is_already(path, mode, text))
+        return 0;
+    const int result = kc__replace_file(path, mode, text, err);
+    if (result)
         return result;
-    }
-    return sync_folder(folder) < 0 ? failed(err, "sync", folder) : 0;
+    kc_autofree char *folder = folder_of(path);
+    return kc__sync_folder(folder, err);
 }
 
 int kc__remove_file(const char *path, kc_error *err)
 {
-    if (unlink(path) < 0 && errno != ENOENT)
-        return failed(err, "remove", path);
-    return 0;
+    if (unlink(path) < 0)
+        return errno == ENOENT ? 0 : failed(err, errno, "remove", path);
+    kc_autofree char *folder = folder_of(path);
+    return kc__sync_folder(folder, err);
 }
 
 int kc__make_folder(const char *path, kc_error *err)
@@ -155,13 +186,13 @@ int kc__make_folder(const char *path, kc_error *err)
             continue;
         *at = '\0';
         if (mkdir(part, 0700) < 0 && errno != EEXIST)
-            return failed(err, "make the folder", part);
+            return failed(err, errno, "make the folder", part);
         *at = '/';
     }
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return failed(err, "make the folder", path);
+        return failed(err, errno, "make the folder", path);
     if (stat(path, &found) < 0)
-        return failed(err, "look at", path);
+        return failed(err, errno, "look at", path);
     if (!S_ISDIR(found.st_mode))
         return kc_error_set(err, KC_INVALID, "%s is not a folder", path);
     return 0;

@@ -18,11 +18,16 @@ int kc__read_file(const char *path, kc_buf *ret, kc_error *err);
 /*
  * Puts `text` under `path`, with this mode from its first byte on, replacing what was there:
  * whoever looks, also after a crash, finds the old file or all of the new one. Durable when it
- * returns. Blocks.
+ * returns; a file that is as it should be is left alone. Blocks.
  */
 int kc__write_file(const char *path, unsigned mode, kc_str text, kc_error *err);
 
-/* Removes a file; that it was not there is no failure. */
+/* The same for one of several files of a folder: which of old and new is found after a crash is
+ * certain only when the folder was synced. */
+int kc__replace_file(const char *path, unsigned mode, kc_str text, kc_error *err);
+int kc__sync_folder(const char *folder, kc_error *err);
+
+/* Removes a file, durably; that it was not there is no failure. */
 int kc__remove_file(const char *path, kc_error *err);
 
 /* Makes a folder and those above it, mode 0700, where they are not there. */

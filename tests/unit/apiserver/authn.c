@@ -260,6 +260,21 @@ static void a_page_from_elsewhere_is_no_local_request(void **state)
     assert_is(authn, &here, FIELDS("Sec-Fetch-Site", "none"), ADMIN);
 }
 
+static void pages_from_elsewhere_can_be_refused_as_anonymous(void **state)
+{
+    (void)state;
+    kc_auto(kc__authn) *authn = authn_of((kc__authn_opts){.refuse_pages = true});
+    assert_is(authn, &here, FIELDS("Host", "127.0.0.1:6080"), ANONYMOUS);
+    assert_is(authn, &here, FIELDS("X-Forwarded-For", "192.0.2.1"), ANONYMOUS);
+    assert_is(authn, &here, FIELDS("Host", "rebound.example"), "Unauthorized");
+    assert_is(authn, &here, FIELDS("Origin", "https://evil.example"), "Unauthorized");
+    assert_is(authn, &here, FIELDS("Sec-Fetch-Site", "cross-site"), "Unauthorized");
+    assert_is(authn, &here, FIELDS("Origin", "https://e.example", "Authorization", "Bearer secret"),
+              ALICE);
+    assert_is(authn, &elsewhere, FIELDS("Host", "plane.example"), ANONYMOUS);
+    assert_is(authn, &(kc__peer){0}, FIELDS("Host", "plane.example"), ANONYMOUS);
+}
+
 static void what_a_proxy_passes_on_is_no_local_request(void **state)
 {
     (void)state;
@@ -333,5 +348,6 @@ TESTS(nobody_in_particular_is_anonymous, anonymous_requests_can_be_refused,
       this_machine_is_the_administrator_where_allowed, no_header_makes_another_machine_this_one,
       a_caller_without_address_is_not_this_machine, whoever_shows_credentials_is_judged_by_them,
       a_foreign_host_is_no_local_request, an_absolute_target_counts_as_host,
-      a_page_from_elsewhere_is_no_local_request, what_a_proxy_passes_on_is_no_local_request,
-      names_of_this_machine_are_few, origins_of_this_machine_are_few)
+      a_page_from_elsewhere_is_no_local_request, pages_from_elsewhere_can_be_refused_as_anonymous,
+      what_a_proxy_passes_on_is_no_local_request, names_of_this_machine_are_few,
+      origins_of_this_machine_are_few)

@@ -424,6 +424,54 @@ static void a_file_in_the_folders_place_is_refused(void **state)
     assert_error(&err, KC_INVALID, "ca.crt is not a folder");
 }
 
+/* ---- files ---- */
+
+static void a_file_that_is_as_it_should_be_is_left_alone(void **state)
+{
+    (void)state;
+    struct stat first, second;
+    kc_auto(shop) *s = shop_new();
+    kc_autofree char *path = kc_asprintf("%s/file", s->folder);
+    assert_int_equal(kc__write_file(path, 0600, KC_STR("text"), NULL), 0);
+    stat(path, &first);
+    assert_int_equal(kc__write_file(path, 0600, KC_STR("text"), NULL), 0);
+    stat(path, &second);
+    assert_true(first.st_ino == second.st_ino && first.st_ctim.tv_nsec == second.st_ctim.tv_nsec);
+    chmod(path, 0644);
+    assert_int_equal(kc__write_file(path, 0600, KC_STR("text"), NULL), 0);
+    assert_int_equal(mode_of(path), 0600);
+}
+
+static void a_link_is_replaced_and_not_followed(void **state)
+{
+    (void)state;
+    kc_auto(shop) *s = shop_new();
+    kc_autofree char *target = kc_asprintf("%s/target", s->folder);
+    kc_autofree char *link = kc_asprintf("%s/link", s->folder);
+    kc__write_file(target, 0644, KC_STR("target"), NULL);
+    assert_int_equal(symlink(target, link), 0);
+    assert_int_equal(kc__write_file(link, 0600, KC_STR("secret"), NULL), 0);
+    assert_true(is_still(target, "target"));
+    assert_true(is_still(link, "secret"));
+}
+
+static void a_file_beyond_the_limit_is_refused(void **state)
+{
+    (void)state;
+    kc_auto(shop) *s = shop_new();
+    kc_scoped(kc_error) err = {0};
+    kc_scoped(kc_buf) text = {0};
+    kc_autofree char *path = kc_asprintf("%s/file", s->folder);
+    kc__write_file(path, 0600, KC_STR("x"), NULL);
+    assert_int_equal(truncate(path, (off_t)KC__FILE_MAX), 0);
+    assert_int_equal(kc__read_file(path, &text, NULL), 0);
+    assert_true(text.n == KC__FILE_MAX);
+    kc_buf_done(&text);
+    assert_int_equal(truncate(path, (off_t)KC__FILE_MAX + 1), 0);
+    assert_true(kc__read_file(path, &text, &err) < 0);
+    assert_error(&err, KC_TOO_LARGE, "is larger than 16 MiB");
+}
+
 /* ---- kubeconfig ---- */
 
 /* "NAME: BASE64" decoded. */
@@ -506,5 +554,7 @@ TESTS(a_first_start_makes_everything, keys_are_for_the_owner_only, no_temporary_
       the_operators_own_serving_certificate_needs_none_of_ours,
       the_operators_authorities_are_trusted_beside_ours, authorities_that_are_none_are_refused,
       the_folder_is_made_with_those_above_it, a_file_in_the_folders_place_is_refused,
-      a_kubeconfig_holds_all_that_is_needed, a_kubeconfig_that_cannot_be_written_leaves_the_old_one,
+      a_file_that_is_as_it_should_be_is_left_alone, a_link_is_replaced_and_not_followed,
+      a_file_beyond_the_limit_is_refused, a_kubeconfig_holds_all_that_is_needed,
+      a_kubeconfig_that_cannot_be_written_leaves_the_old_one,
       a_certificate_for_other_names_gives_one_of_them)
