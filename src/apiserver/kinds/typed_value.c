@@ -92,10 +92,11 @@ static kc_str plain_text(const kc__typed *t, kc_str raw, kc_buf *room)
     return kc_buf_str(room);
 }
 
-/* Replaces the string from `from` to `at` by another, which needs no escapes. */
-static void replace_string(kc__typed *t, const char *from, kc_str text)
+/* Puts a string, which needs no escapes, in the place of what stands from `from` to `at`. */
+static void put_string(kc__typed *t, const char *from, kc_str text)
 {
-    if (kc_str_eq(kc_str_of(from + 1, (size_t)(t->at - from) - 2), text))
+    kc_str old = kc_str_of(from, (size_t)(t->at - from));
+    if (*from == '"' && kc_str_eq(kc_str_sub(old, 1, old.n - 1), text))
         return;
     kc__typed_flush(t, from);
     kc_buf_putc(&t->out, '"');
@@ -123,10 +124,7 @@ static kc__verdict read_byte_array(kc__typed *t, kc__frame *frame)
     }
     t->at++;
     kc__base64_write(&written, kc_buf_str(&bytes));
-    kc__typed_flush(t, from);
-    kc_buf_putc(&t->out, '"');
-    kc_buf_append(&t->out, kc_buf_str(&written));
-    kc_buf_putc(&t->out, '"');
+    put_string(t, from, kc_buf_str(&written));
     return empty_if(written.n == 0);
 }
 
@@ -148,7 +146,7 @@ static kc__verdict read_bytes(kc__typed *t, kc__frame *frame, const kc__field *f
         kc__typed_refuse_base64(t, bad);
         return KC__KEPT;
     }
-    replace_string(t, from, kc_buf_str(&written));
+    put_string(t, from, kc_buf_str(&written));
     return empty_if(written.n == 0);
 }
 
@@ -203,7 +201,7 @@ static kc__verdict read_time(kc__typed *t, kc__frame *frame, const kc__field *fi
     if (done < 0)
         return kc__typed_fail(t, &err);
     if (time.n) {
-        replace_string(t, from, time);
+        put_string(t, from, time);
         return KC__KEPT;
     }
     kc__typed_replace(t, from, KC_STR("null"));
@@ -224,7 +222,7 @@ static kc__verdict read_duration(kc__typed *t, kc__frame *frame, const kc__field
     if (kc_duration_parse(plain_text(t, raw, &room), &ns, &err) < 0)
         return kc__typed_fail(t, &err);
     kc_duration_write(&written, ns);
-    replace_string(t, from, kc_buf_str(&written));
+    put_string(t, from, kc_buf_str(&written));
     return KC__KEPT;
 }
 
@@ -240,10 +238,7 @@ static kc__verdict read_quantity(kc__typed *t, kc__frame *frame, const kc__field
     char out[KC_QUANTITY_MAX];
     if (kc_quantity_rewrite(text, out, &written, &err) < 0)
         return kc__typed_fail(t, &err);
-    kc__typed_flush(t, from);
-    kc_buf_putc(&t->out, '"');
-    kc_buf_append(&t->out, written);
-    kc_buf_putc(&t->out, '"');
+    put_string(t, from, written);
     return KC__KEPT;
 }
 
