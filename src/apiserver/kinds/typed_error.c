@@ -59,10 +59,9 @@ static const char *element_type(const kc__field *field)
     return field->message ? field->message->go_name : "string";
 }
 
-static const char *go_type(const kc__frame *frame)
+static const char *go_type(const kc__frame *frame, const kc__field *field)
 {
-    const kc__field *field = frame->field;
-    if (frame->place != KC__AT_FIELD)
+    if (frame->place != KC__AT_FIELD || field != frame->field)
         return element_type(field);
     return field->go_type ? field->go_type : "";
 }
@@ -90,8 +89,6 @@ static void set_mismatch(kc__typed *t, const kc__frame *frame, const char *type)
 {
     kc_scoped(kc_buf) met = {0};
     kc_scoped(kc_buf) fields = {0};
-    if (!type)
-        type = go_type(frame);
     write_met(&met, t, kc_cstr(type));
     write_fields(&fields, frame);
     const char *name = frame->message->go_name, *dot = strrchr(name, '.');
@@ -100,11 +97,11 @@ static void set_mismatch(kc__typed *t, const kc__frame *frame, const char *type)
                  kc_buf_cstr(&met), dot ? dot + 1 : name, kc_buf_cstr(&fields), type);
 }
 
-kc__verdict kc__typed_mismatch(kc__typed *t, const kc__frame *frame, const char *type)
+kc__verdict kc__typed_mismatch(kc__typed *t, const kc__frame *frame, const kc__field *field)
 {
     const char *at = t->at;
     if (!t->failed)
-        set_mismatch(t, frame, type);
+        set_mismatch(t, frame, go_type(frame, field));
     t->failed = true;
     t->at = at;
     kc__typed_skip(t);

@@ -117,10 +117,11 @@ void kc__typed_zero_element(kc_buf *out, const kc__field *field);
 /* ---- typed_error.c ---- */
 
 void kc__typed_report_unknown(kc__typed *t, const kc__frame *frame, kc_str raw_name);
-/* What stands at `at` has the wrong type for the frame's field (or, with `type`, for that Go type).
- * The first such error counts, unless a final one follows. The value is skipped. */
-kc__verdict kc__typed_mismatch(kc__typed *t, const kc__frame *frame, const char *type);
-/* The same, but nothing that follows counts: of types that read themselves. */
+/* What stands at `at` has the wrong type for the frame's field, or for what is in it: `field` is
+ * then another, the items of a list type. The first such error counts, unless a final one follows.
+ * The value is skipped. */
+kc__verdict kc__typed_mismatch(kc__typed *t, const kc__frame *frame, const kc__field *field);
+/* The same of types that read themselves, as a Go type: nothing that follows counts. */
 kc__verdict kc__typed_mismatch_final(kc__typed *t, const kc__frame *frame, const char *type);
 /* Any other error, from another module's words; `from` is then empty. */
 kc__verdict kc__typed_fail(kc__typed *t, kc_error *from);
@@ -134,5 +135,6 @@ void kc__typed_refuse_base64(kc__typed *t, size_t position);
 bool kc__base64_rewrite(kc_buf *out, kc_str text, size_t *ret_bad);
 /* True when it would be the same text. */
 bool kc__base64_is_clean(kc_str text);
+void kc__base64_write(kc_buf *out, kc_str bytes);
 
 #endif

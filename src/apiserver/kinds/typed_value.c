@@ -32,9 +32,8 @@ static kc__verdict empty_if(bool empty)
 
 static kc__verdict read_bool(kc__typed *t, kc__frame *frame, const kc__field *field)
 {
-    (void)field;
     if (*t->at != 't' && *t->at != 'f')
-        return kc__typed_mismatch(t, frame, NULL);
+        return kc__typed_mismatch(t, frame, field);
     return empty_if(kc__typed_word(t).p[0] == 'f');
 }
 
@@ -55,33 +54,32 @@ static kc__verdict read_integer(kc__typed *t, kc__frame *frame, const kc__field 
 {
     const char *from = t->at;
     if (!is_number(*from))
-        return kc__typed_mismatch(t, frame, NULL);
+        return kc__typed_mismatch(t, frame, field);
     kc_str word = kc__typed_word(t);
     if (fits(word, field->kind))
         return empty_if(kc_str_eq(word, KC_STR("0")));
     t->at = from;
-    return kc__typed_mismatch(t, frame, NULL);
+    return kc__typed_mismatch(t, frame, field);
 }
 
 static kc__verdict read_float(kc__typed *t, kc__frame *frame, const kc__field *field)
 {
     const char *from = t->at;
     if (!is_number(*from))
-        return kc__typed_mismatch(t, frame, NULL);
+        return kc__typed_mismatch(t, frame, field);
     kc_str word = kc__typed_word(t);
     double number = strtod(from, NULL); /* Ends at what follows the number in valid text. */
     if (field->kind == KC__FIELD_FLOAT && (number > (double)FLT_MAX || number < -(double)FLT_MAX)) {
         t->at = from;
-        return kc__typed_mismatch(t, frame, NULL);
+        return kc__typed_mismatch(t, frame, field);
     }
     return empty_if(kc_str_eq(word, KC_STR("0")));
 }
 
 static kc__verdict read_string(kc__typed *t, kc__frame *frame, const kc__field *field)
 {
-    (void)field;
     if (*t->at != '"')
-        return kc__typed_mismatch(t, frame, NULL);
+        return kc__typed_mismatch(t, frame, field);
     return empty_if(kc__typed_string(t).n == 0);
 }
 
@@ -94,10 +92,11 @@ static kc_str plain_text(const kc__typed *t, kc_str raw, kc_buf *room)
     return kc_buf_str(room);
 }
 
-/* Replaces the string from `from` to `at` by another, which needs no escapes. */
-static void replace_string(kc__typed *t, const char *from, kc_str text)
+/* Puts a string, which needs no escapes, in the place of what stands from `from` to `at`. */
+static void put_string(kc__typed *t, const char *from, kc_str text)
 {
-    if (kc_str_eq(kc_str_of(from + 1, (size_t)(t->at - from) - 2), text))
+    kc_str old = kc_str_of(from, (size_t)(t->at - from));
+    if (*from == '"' && kc_str_eq(kc_str_sub(old, 1, old.n - 1), text))
         return;
     kc__typed_flush(t, from);
     kc_buf_putc(&t->out, '"');
@@ -105,12 +104,37 @@ static void replace_string(kc__typed *t, const char *from, kc_str text)
     kc_buf_putc(&t->out, '"');
 }
 
+/* Go takes an array of small numbers for bytes, too. */
+static kc__verdict read_byte_array(kc__typed *t, kc__frame *frame)
+{
+    static const kc__field byte = {.kind = KC__FIELD_UINT32, .go_type = "[]uint8"};
+    const char *from = t->at;
+    kc_scoped(kc_buf) bytes = {0};
+    kc_scoped(kc_buf) written = {0};
+    uint64_t number = 0;
+    for (t->at += t->at[1] == ']'; *t->at != ']';) {
+        const char *item = ++t->at;
+        bool is_null = *item == 'n';
+        kc_str word = is_null || is_number(*item) ? kc__typed_word(t) : (kc_str){0};
+        bool fits_byte = is_null || (kc_str_to_u64(word, &number) && number <= UINT8_MAX);
+        t->at = fits_byte ? t->at : item;
+        if (!fits_byte)
+            kc__typed_mismatch(t, frame, &byte);
+        kc_buf_putc(&bytes, is_null ? '\0' : (char)number);
+    }
+    t->at++;
+    kc__base64_write(&written, kc_buf_str(&bytes));
+    put_string(t, from, kc_buf_str(&written));
+    return empty_if(written.n == 0);
+}
+
 static kc__verdict read_bytes(kc__typed *t, kc__frame *frame, const kc__field *field)
 {
-    (void)field;
     const char *from = t->at;
+    if (*from == '[')
+        return read_byte_array(t, frame);
     if (*from != '"')
-        return kc__typed_mismatch(t, frame, NULL);
+        return kc__typed_mismatch(t, frame, field);
     kc_str raw = kc__typed_string(t);
     if (kc__base64_is_clean(raw))
         return empty_if(raw.n == 0);
@@ -122,14 +146,14 @@ static kc__verdict read_bytes(kc__typed *t, kc__frame *frame, const kc__field *f
         kc__typed_refuse_base64(t, bad);
         return KC__KEPT;
     }
-    replace_string(t, from, kc_buf_str(&written));
+    put_string(t, from, kc_buf_str(&written));
     return empty_if(written.n == 0);
 }
 
 static kc__verdict read_struct(kc__typed *t, kc__frame *frame, const kc__field *field)
 {
     if (*t->at != '{')
-        return kc__typed_mismatch(t, frame, NULL);
+        return kc__typed_mismatch(t, frame, field);
     return kc__typed_struct(t, frame, field->message);
 }
 
@@ -177,7 +201,7 @@ static kc__verdict read_time(kc__typed *t, kc__frame *frame, const kc__field *fi
     if (done < 0)
         return kc__typed_fail(t, &err);
     if (time.n) {
-        replace_string(t, from, time);
+        put_string(t, from, time);
         return KC__KEPT;
     }
     kc__typed_replace(t, from, KC_STR("null"));
@@ -198,7 +222,7 @@ static kc__verdict read_duration(kc__typed *t, kc__frame *frame, const kc__field
     if (kc_duration_parse(plain_text(t, raw, &room), &ns, &err) < 0)
         return kc__typed_fail(t, &err);
     kc_duration_write(&written, ns);
-    replace_string(t, from, kc_buf_str(&written));
+    put_string(t, from, kc_buf_str(&written));
     return KC__KEPT;
 }
 
@@ -214,10 +238,7 @@ static kc__verdict read_quantity(kc__typed *t, kc__frame *frame, const kc__field
     char out[KC_QUANTITY_MAX];
     if (kc_quantity_rewrite(text, out, &written, &err) < 0)
         return kc__typed_fail(t, &err);
-    kc__typed_flush(t, from);
-    kc_buf_putc(&t->out, '"');
-    kc_buf_append(&t->out, written);
-    kc_buf_putc(&t->out, '"');
+    put_string(t, from, written);
     return KC__KEPT;
 }
 
@@ -287,12 +308,13 @@ static kc__verdict read_element(kc__typed *t, kc__frame *frame, const kc__field 
     return t->out.failed ? KC__STOPPED : verdict;
 }
 
-/* An empty list or map, which comes back from Kubernetes' storage as none. */
+/* An empty list or map, which comes back from Kubernetes' storage as none; but a list in a map as
+ * empty. */
 static kc__verdict read_nothing(kc__typed *t, const kc__frame *frame)
 {
     t->at += 2;
     bool omitted = frame->place == KC__AT_FIELD && kc__typed_omits(frame->field);
-    if (!omitted)
+    if (!omitted && frame->place != KC__AT_KEY)
         kc__typed_replace(t, t->at - 2, KC_STR("null"));
     return KC__EMPTY;
 }
@@ -301,7 +323,7 @@ static kc__verdict read_nothing(kc__typed *t, const kc__frame *frame)
 static kc__verdict read_elements(kc__typed *t, kc__frame *frame, const kc__field *field)
 {
     if (*t->at != '[')
-        return kc__typed_mismatch(t, frame, NULL);
+        return kc__typed_mismatch(t, frame, frame->field);
     if (t->at[1] == ']')
         return read_nothing(t, frame);
     bool of_field = field == frame->field;
@@ -328,7 +350,7 @@ static kc__verdict read_list(kc__typed *t, kc__frame *frame, const kc__field *fi
 static kc__verdict read_map(kc__typed *t, kc__frame *frame, const kc__field *field)
 {
     if (*t->at != '{')
-        return kc__typed_mismatch(t, frame, NULL);
+        return kc__typed_mismatch(t, frame, field);
     if (t->at[1] == '}')
         return read_nothing(t, frame);
     size_t first = t->chunks.n;

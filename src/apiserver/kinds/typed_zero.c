@@ -78,9 +78,11 @@ void kc__typed_zero(kc_buf *out, const kc__field *field)
 
 void kc__typed_zero_element(kc_buf *out, const kc__field *field)
 {
-    /* A map's bytes come back from Kubernetes' storage as empty, not as none. */
+    /* Bytes and lists in a map come back from Kubernetes' storage as empty, not as none. */
     if (field->kind == KC__FIELD_BYTES && field->shape == KC__MAPPED)
         kc_buf_puts(out, "\"\"");
+    else if (field->kind == KC__FIELD_LIST && field->shape == KC__MAPPED)
+        kc_buf_puts(out, "[]");
     else if (kinds[field->kind].zero)
         kc_buf_puts(out, kinds[field->kind].zero);
     else

@@ -141,7 +141,7 @@ static void nulls_in_lists_and_maps_become_zero_values(void **state)
     assert_spec(
         "'selector':null,'containers':[null],'data':{'a':null},'due':null,'extra':{'a':null}",
         "'selector':null,'containers':[{'name':'','resources':{}}],'data':{'a':''},"
-        "'due':null,'extra':{'a':null}");
+        "'due':null,'extra':{'a':[]}");
 }
 
 static void a_pointer_may_point_to_something_empty(void **state)
@@ -166,7 +166,7 @@ static void an_empty_required_list_is_null(void **state)
     (void)state;
     assert_spec("'containers':[]", "'selector':null,'containers':null,'due':null");
     assert_spec("'selector':null,'containers':null,'due':null,'verbs':[],'extra':{'a':[]}",
-                "'selector':null,'containers':null,'due':null,'extra':{'a':null}");
+                "'selector':null,'containers':null,'due':null,'extra':{'a':[]}");
 }
 
 static void maps_are_sorted_by_name(void **state)
@@ -191,6 +191,24 @@ static void times_take_their_one_form(void **state)
                 "'renewed':'2024-02-29T14:00:00.123456+02:00'",
                 "'selector':null,'containers':null,'due':null,'renewed':"
                 "'2024-02-29T12:00:00.123456Z'");
+}
+
+static void times_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "2024-00-10T10:00:00Z", "2024-13-10T10:00:00Z", "2024-10-00T10:00:00Z",
+        "2023-02-29T10:00:00Z", "2024-10-32T10:00:00Z", "2024-10-10T24:00:00Z",
+        "2024-10-10T10:60:00Z", "2024-10-10T10:00:60Z", "2024-10-10T10:00:00z",
+        "2024-10-10 10:00:00Z", "2024-1a-10T10:00:00Z", "",
+    };
+    for (size_t i = 0; i < KC_COUNT(cases); i++) {
+        kc_autofree char *given = kc_asprintf("{'spec':{'due':'%s'}}", cases[i]);
+        kc_auto(kc_object) *object = object_of(given);
+        kc_scoped(kc_error) err = {0};
+        assert_null(kc__typed_decode(the_thing(), object, NULL, &err));
+        assert_error(&err, KC_BAD_REQUEST, "parsing time ");
+    }
 }
 
 static void quantities_and_durations_take_their_one_form(void **state)
@@ -226,6 +244,15 @@ static void bytes_are_read_and_written_again(void **state)
                 "'d':'YR==','e':'YWJj'},'bundle':'','due':null",
                 "'selector':null,'containers':null,'data':{'a':'YQ==','b':'','c':'YWI=',"
                 "'d':'YQ==','e':'YWJj'},'due':null");
+}
+
+static void bytes_may_be_an_array_of_numbers(void **state)
+{
+    (void)state;
+    assert_spec("'selector':null,'containers':null,'data':{'a':[97],'b':[],'c':[97,98,99,255],"
+                "'d':[null,0]},'bundle':[],'due':null",
+                "'selector':null,'containers':null,'data':{'a':'YQ==','b':'','c':'YWJj/w==',"
+                "'d':'AAA='},'due':null");
 }
 
 static void bytes_that_are_not_base64_are_refused(void **state)
@@ -281,6 +308,12 @@ static void values_of_the_wrong_type_are_refused_in_gos_words(void **state)
                 "v1.ResourceList")},
         {"{'spec':{'more':{'a':{'paused':1}}}}",
          CANNOT("number", "ThingSpec.spec.more.paused", "bool")},
+        {"{'spec':{'verbs':[1]}}", CANNOT("number", "ThingSpec.spec.verbs", "string")},
+        {"{'spec':{'extra':{'a':1}}}", CANNOT("number", "ThingSpec.spec.extra", "v1.ExtraValue")},
+        {"{'spec':{'extra':{'a':[{}]}}}", CANNOT("object", "ThingSpec.spec.extra", "string")},
+        {"{'spec':{'bundle':5}}", CANNOT("number", "ThingSpec.spec.bundle", "[]uint8")},
+        {"{'spec':{'bundle':['a']}}", CANNOT("string", "ThingSpec.spec.bundle", "uint8")},
+        {"{'spec':{'bundle':[1,256]}}", CANNOT("number 256", "ThingSpec.spec.bundle", "uint8")},
         {"{'spec':{'verbs':'get'}}", CANNOT("string", "ThingSpec.spec.verbs", "v1.Verbs")},
         {"{'spec':{'due':5}}", CANNOT("number", "ThingSpec.spec.due", "string")},
         {"{'spec':{'wait':{}}}", CANNOT("object", "ThingSpec.spec.wait", "string")},
@@ -381,9 +414,10 @@ TESTS(what_needs_no_change_is_the_same_object, fields_stand_in_the_order_of_the_
       empty_optional_fields_go_wherever_they_stand, nulls_are_as_good_as_absent,
       nulls_in_lists_and_maps_become_zero_values, a_pointer_may_point_to_something_empty,
       required_fields_appear, an_empty_required_list_is_null, maps_are_sorted_by_name,
-      times_take_their_one_form, quantities_and_durations_take_their_one_form,
-      numbers_or_strings_stay_what_they_are, raw_values_stay_as_they_are,
-      bytes_are_read_and_written_again, bytes_that_are_not_base64_are_refused,
+      times_take_their_one_form, times_that_are_none_are_refused,
+      quantities_and_durations_take_their_one_form, numbers_or_strings_stay_what_they_are,
+      raw_values_stay_as_they_are, bytes_are_read_and_written_again,
+      bytes_may_be_an_array_of_numbers, bytes_that_are_not_base64_are_refused,
       values_of_the_wrong_type_are_refused_in_gos_words,
       types_that_read_themselves_have_their_own_errors,
       the_first_mismatch_counts_unless_a_final_error_follows,
