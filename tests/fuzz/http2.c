@@ -334,7 +334,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         else
             receive(&s, next_bytes(&s, next_byte(&s)));
     }
+    bool over = s.conn.wish != KC__CONN_OPEN;
     take_output(&s);
+    assert(!over || s.conn.out.n == 0);
     scene_close(&s);
     return 0;
 }
