@@ -2,6 +2,8 @@
 /* Bodies of any size both ways, windows, the pool of large bodies, back-pressure and deadlines. */
 #include "h2_testing.h"
 
+#include <malloc.h>
+
 static char body[3 << 20];
 
 static kc_str whole_body(void)
@@ -325,6 +327,39 @@ static void a_slow_transport_is_not_the_streams_fault(void **state)
     plane_close(&p);
 }
 
+/* ---- memory ---- */
+
+/* What the server alone allocates for a connection with one open watch. Counted only where the
+ * allocator counts: not under a sanitizer. */
+static void an_idle_watch_takes_little_memory(void **state)
+{
+    static plane planes[100];
+    static const char greeting[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    size_t before = 0;
+    (void)state;
+    for (size_t i = 0; i < KC_COUNT(planes); i++)
+        plane_start(&planes[i], NULL);
+    for (size_t i = 0; i < KC_COUNT(planes); i++)
+        kc__http2.close(&planes[i].conn);
+    before = mallinfo2().uordblks;
+    for (size_t i = 0; i < KC_COUNT(planes); i++) {
+        kc__http2.open(&planes[i].conn);
+        send_raw(&planes[i], greeting, sizeof(greeting) - 1);
+        send_frame(&planes[i], NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM,
+                   1,
+                   KC_STR("\x82\x86\x44\x06/watch\x41\x01x\x7A\x05"
+                          "agent"));
+        assert_int_equal(planes[i].sources, 1);
+        kc_buf_done(&planes[i].conn.out);
+        kc__http2.fill(&planes[i].conn);
+    }
+    size_t each = (mallinfo2().uordblks - before) / KC_COUNT(planes);
+    print_message("%zu bytes\n", each);
+    assert_true(each < 32 << 10);
+    for (size_t i = 0; i < KC_COUNT(planes); i++)
+        plane_close(&planes[i]);
+}
+
 TESTS(bodies_of_the_largest_size_pass_both_ways_through_small_windows,
       a_body_that_is_announced_too_large_is_refused_at_once,
       a_body_that_turns_out_too_large_is_refused, many_large_bodies_take_turns,
@@ -334,4 +369,4 @@ TESTS(bodies_of_the_largest_size_pass_both_ways_through_small_windows,
       an_idle_connection_is_closed, an_open_watch_is_not_idle, a_head_must_come_in_time,
       a_body_must_come_in_time, an_answer_must_be_taken_in_time,
       a_connection_window_that_stays_shut_ends_its_streams,
-      a_slow_transport_is_not_the_streams_fault)
+      a_slow_transport_is_not_the_streams_fault, an_idle_watch_takes_little_memory)
