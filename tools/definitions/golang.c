@@ -72,7 +72,7 @@ static void read_type_word(reader *r, go_field *f, kc_buf *out)
         kc_buf_append(out, word);
         return;
     }
-    kc_str path = kc_str_of(r->p->name.p, r->p->name.n);
+    kc_str path = r->p->name;
     kc_str shown = kc_str_sub(path, (size_t)(kc_str_rfind(path, '.') + 1), path.n);
     if (lexer_skip(&r->lex, ".")) {
         kc_str *import = kc_map_get(&r->imports, word);
@@ -140,8 +140,7 @@ static void read_type_declaration(reader *r)
     go_type *type = kc_arena_new(&r->m->arena, go_type);
     type->path = r->lex.path;
     type->name = lexer_word(&r->lex);
-    if (lexer_at(&r->lex, "=") || lexer_at(&r->lex, "["))
-        type->is_list = lexer_at(&r->lex, "[");
+    type->is_list = lexer_at(&r->lex, "[");
     if (lexer_skip(&r->lex, "struct")) {
         read_struct(r, type);
     } else if (!lexer_at(&r->lex, "interface") && !lexer_at(&r->lex, "func")) {

@@ -23,12 +23,10 @@ kc_str model_file(model *m, const char *path)
     FILE *file = fopen(path, "re");
     if (!file)
         fail_at(path, 0, "%s", strerror(errno));
-    size_t n;
-    do {
+    while (!feof(file) && !ferror(file)) {
         char *room = kc_buf_reserve(&text, 1 << 16);
-        n = fread(room, 1, 1 << 16, file);
-        text.n += n;
-    } while (n > 0);
+        text.n += fread(room, 1, 1 << 16, file);
+    }
     if (ferror(file))
         fail_at(path, 0, "%s", strerror(errno));
     fclose(file);

@@ -13,7 +13,6 @@
 #include "lexer.h"
 #include "model.h"
 
-#include "kc/ascii.h"
 #include "kc/buf.h"
 
 static const struct {

@@ -124,6 +124,8 @@ static int write_text(kc__decoder *d, kc_str bytes, const kc__protobuf_opts *opt
         r = read_envelope(d, kc_str_sub(bytes, sizeof(magic), bytes.n), &body);
     if (r == 0)
         r = find_message(d, opts, &body.type, &message);
+    if (r == 0 && bytes.n < d->out.limit / 4)
+        kc_buf_reserve(&d->out, bytes.n * 3); /* About what JSON takes. */
     if (r == 0)
         r = kc__message_write(d, message, (kc__input){.bytes = body.raw}, &body.type);
     return r;

@@ -323,6 +323,8 @@ static int write_member_value(kc__decoder *d, const frame *f, const kc__field *f
 static bool is_empty_text(kc_str text)
 {
     static const char *const empty[] = {"null", "\"\"", "0", "false", "[]"};
+    if (text.n > strlen("false"))
+        return false;
     for (size_t i = 0; i < KC_COUNT(empty); i++) {
         if (kc_str_is(text, empty[i]))
             return true;
@@ -346,17 +348,29 @@ static bool is_absent(const kc__decoder *d, const frame *f, const kc__field *fie
            ((field->marks & KC__POINTER) || !is_struct(field));
 }
 
-/* `"name":value`, after a comma unless the object is empty yet. */
+/* `"name":`, after a comma unless the object is empty yet. */
+static void write_name(kc__decoder *d, kc_str name)
+{
+    char *to = kc_buf_reserve(&d->out, name.n + 4);
+    if (!to)
+        return;
+    char *start = to;
+    if (d->out.n && to[-1] != '{')
+        *to++ = ',';
+    *to++ = '"';
+    memcpy(to, name.p, name.n);
+    to += name.n;
+    *to++ = '"';
+    *to++ = ':';
+    d->out.n += (size_t)(to - start);
+}
+
 static int write_member(kc__decoder *d, const frame *f, const kc__field *field)
 {
     size_t start = d->out.n;
     if (is_absent(d, f, field))
         return 0;
-    if (start && d->out.p[start - 1] != '{')
-        kc_buf_putc(&d->out, ',');
-    kc_buf_putc(&d->out, '"');
-    kc_buf_append(&d->out, field->name);
-    kc_buf_puts(&d->out, "\":");
+    write_name(d, field->name);
     size_t value = d->out.n;
     int r = write_member_value(d, f, field);
     if (r < 0 || (r = check_room(d)) < 0)

@@ -64,10 +64,13 @@ static bool is_utf8(kc_str text)
 
 int kc__string_write(kc__decoder *d, kc_str text)
 {
-    if (is_plain(text)) {
-        kc_buf_putc(&d->out, '"');
-        kc_buf_append(&d->out, text);
-        kc_buf_putc(&d->out, '"');
+    char *to = is_plain(text) ? kc_buf_reserve(&d->out, text.n + 2) : NULL;
+    if (to) {
+        to[0] = '"';
+        if (text.n)
+            memcpy(to + 1, text.p, text.n);
+        to[text.n + 1] = '"';
+        d->out.n += text.n + 2;
         return 0;
     }
     if (!is_utf8(text))

@@ -79,7 +79,7 @@ static void mangle(const char *kind, kc_str pb, kc_str json)
 {
     (void)kind;
     (void)json;
-    size_t stride = pb.n / 50 + 1;
+    size_t stride = pb.n / 20 + 1;
     for (size_t i = 0; i < pb.n; i += stride) {
         kc_object_unref(kc__protobuf_decode(kc_str_sub(pb, 0, i), NULL, NULL));
         kc_autofree char *changed = kc_str_dup(pb);
