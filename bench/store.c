@@ -9,7 +9,10 @@
 #include "apiserver/storage/storage_file.h"
 #include "apiserver/store/store.h"
 #include "kc/thread.h"
+
+#if !__has_include("http/loop_internal.h")
 #include "loop_stand_in.h"
+#endif
 
 #include <assert.h>
 #include <dirent.h>

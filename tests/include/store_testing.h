@@ -6,8 +6,11 @@
 #ifndef KC_STORE_TESTING_H
 #define KC_STORE_TESTING_H
 
-#include "loop_stand_in.h"
 #include "testing.h"
+
+#if !__has_include("http/loop_internal.h")
+#include "loop_stand_in.h"
+#endif
 
 #include "apiserver/storage/storage_file.h"
 #include "apiserver/store/watch.h"

@@ -281,6 +281,42 @@ static void it_grows_beyond_its_first_size(void **state)
     assert_int_equal(after.revision, 101);
 }
 
+/* Of the map of a file, in bytes. */
+static size_t resident_part_of(const char *path)
+{
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    char line[PATH_MAX + 128];
+    size_t kilobytes = 0, resident = 0;
+    bool ours = false;
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps)) {
+        if (strchr(line, '-') && strchr(line, '-') < strchr(line, ' '))
+            ours = strstr(line, path) != NULL;
+        if (ours && sscanf(line, "Rss: %zu", &kilobytes) == 1)
+            resident += kilobytes << 10;
+    }
+    fclose(maps);
+    return resident;
+}
+
+static void the_memory_it_was_read_through_is_given_back(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_autofree char *value = kc_calloc(1, 100001), *data = path_in(s, "data.mdb");
+    memset(value, 'v', 100000);
+    char key[16];
+    for (int i = 0; i < 200; i++) {
+        snprintf(key, sizeof(key), "key-%03d", i);
+        put(s, key, value);
+    }
+    assert_true(resident_part_of(data) < 4 << 20);
+    kc_str expected = kc_cstr(value);
+    stage_reopen(s);
+    assert_int_equal(kc_storage_load(s->storage, check_bytes, &expected, NULL, NULL), 0);
+    assert_true(resident_part_of(data) < 1 << 20);
+}
+
 static void a_limit_of_size_is_an_error_until_there_is_room(void **state)
 {
     (void)state;
@@ -562,6 +598,7 @@ TESTS(STORAGE_CONTRACT, the_folder_is_private, a_folder_needs_a_parent_and_a_nam
       a_foreign_file_is_refused_and_untouched, the_lmdb_of_another_program_is_refused_and_untouched,
       a_newer_layout_is_refused_and_untouched, a_file_cut_short_is_refused_and_untouched,
       a_flipped_bit_in_a_value_is_noticed, an_unfinished_first_start_is_completed,
-      it_grows_beyond_its_first_size, a_limit_of_size_is_an_error_until_there_is_room,
-      compacting_frees_room, a_full_disk_is_an_error_until_there_is_room,
-      nothing_promised_is_lost_when_killed, readers_go_on_while_it_grows)
+      it_grows_beyond_its_first_size, the_memory_it_was_read_through_is_given_back,
+      a_limit_of_size_is_an_error_until_there_is_room, compacting_frees_room,
+      a_full_disk_is_an_error_until_there_is_room, nothing_promised_is_lost_when_killed,
+      readers_go_on_while_it_grows)
