@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server over TLS: certificates of both sides, protocols, resumption, large bodies. */
+#include "tls_testing.h"
+
+#include <sys/stat.h>
+
+typedef struct stage {
+    char folder[32], cert[64], key[64], ca_file[64];
+    identity ca, server_id, admin, stranger, other_ca;
+    kc__tls *tls;
+    kc__server *server;
+    char *big;
+} stage;
+
+enum { BIG = 4 * 1000 * 1000 };
+
+/* Says who the client is: "CN/O,O/64 digits/plain|tls". */
+static void handle(kc__exchange *x, void *user)
+{
+    stage *s = user;
+    kc_scoped(kc_buf) who = {0};
+    const kc__client_cert *cert = x->request.peer->cert;
+    kc__answer a = {.status = 200};
+    if (cert) {
+        kc_buf_printf(&who, "%.*s/", KC_ARG(cert->common_name));
+        for (size_t i = 0; i < cert->n_organizations; i++)
+            kc_buf_printf(&who, "%.*s,", KC_ARG(cert->organizations[i]));
+        kc_buf_printf(&who, "/%zu", strlen(cert->sha256));
+    } else {
+        kc_buf_puts(&who, x->request.peer->tls ? "nobody" : "plain");
+    }
+    a.body = kc_buf_str(&who);
+    if (kc_str_is(x->request.target.path, "/big"))
+        a.body = kc_str_of(s->big, BIG);
+    if (kc_str_is(x->request.target.path, "/echo"))
+        a.body = x->request.body;
+    kc__exchange_answer(x, &a);
+}
+
+static void make_files(stage *s)
+{
+    snprintf(s->folder, sizeof(s->folder), "/tmp/kc-tls-XXXXXX");
+    assert_non_null(mkdtemp(s->folder));
+    snprintf(s->cert, sizeof(s->cert), "%s/cert.pem", s->folder);
+    snprintf(s->key, sizeof(s->key), "%s/key.pem", s->folder);
+    snprintf(s->ca_file, sizeof(s->ca_file), "%s/ca.pem", s->folder);
+    write_cert(&s->server_id, s->cert);
+    write_key(&s->server_id, s->key);
+    write_cert(&s->ca, s->ca_file);
+}
+
+static stage *stage_new(bool asks_clients)
+{
+    stage *s = kc_new(stage);
+    kc_scoped(kc_error) err = {0};
+    static const char *const groups[] = {"system:masters", "dévs", NULL};
+    s->ca = identity_new("ca", NULL, NULL);
+    s->other_ca = identity_new("other ca", NULL, NULL);
+    s->server_id = identity_new("localhost", NULL, &s->ca);
+    s->admin = identity_new("admin", groups, &s->ca);
+    s->stranger = identity_new("admin", groups, &s->other_ca);
+    s->big = kc_alloc(BIG);
+    memset(s->big, 'b', BIG);
+    make_files(s);
+    s->tls = kc__tls_new(&(kc__tls_opts){.cert_file = s->cert,
+                                         .key_file = s->key,
+                                         .client_ca_file = asks_clients ? s->ca_file : NULL},
+                         &err);
+    if (!s->tls)
+        fail_msg("%s", kc_error_text(&err));
+    const kc__listener listeners[] = {{.tls = s->tls}, {0}};
+    s->server = kc__server_start(
+        &(kc__server_opts){
+            .listeners = listeners, .n_listeners = 2, .loops = 2, .handle = handle, .user = s},
+        &err);
+    if (!s->server)
+        fail_msg("%s", kc_error_text(&err));
+    return s;
+}
+
+static void stage_free(stage *s)
+{
+    if (!s)
+        return;
+    kc__server_stop(s->server, 0);
+    kc__tls_free(s->tls);
+    identity_done(&s->ca);
+    identity_done(&s->other_ca);
+    identity_done(&s->server_id);
+    identity_done(&s->admin);
+    identity_done(&s->stranger);
+    unlink(s->cert);
+    unlink(s->key);
+    unlink(s->ca_file);
+    rmdir(s->folder);
+    free(s->big);
+    free(s);
+}
+KC_AUTO_DEFINE(stage, stage_free)
+
+static client *connect_to(const stage *s, tls_client_opts opts)
+{
+    return client_connect_tls(kc__server_port(s->server, 0), opts);
+}
+
+static void a_client_is_answered(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(false);
+    kc_auto(client) *c = connect_to(s, (tls_client_opts){0});
+    assert_non_null(c);
+    for (int i = 0; i < 20; i++) {
+        client_get(c, "/");
+        assert_str(client_hear_answer(c), "nobody");
+        client_forget(c);
+    }
+}
+
+static void plain_and_tls_stand_side_by_side(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(false);
+    kc_auto(client) *c = client_connect(kc__server_port(s->server, 1));
+    client_get(c, "/");
+    assert_str(client_hear_answer(c), "plain");
+    kc_auto(client) *lost = client_connect(kc__server_port(s->server, 0));
+    client_get(lost, "/");
+    client_hear_all(lost);
+    assert_true(lost->eof);
+}
+
+static void certificates_say_who_a_client_is(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(true);
+    kc_auto(client) *nobody = connect_to(s, (tls_client_opts){0});
+    client_get(nobody, "/");
+    assert_str(client_hear_answer(nobody), "nobody");
+    kc_auto(client) *admin = connect_to(s, (tls_client_opts){.identity = &s->admin});
+    client_get(admin, "/");
+    assert_str(client_hear_answer(admin), "admin/system:masters,dévs,/64");
+}
+
+/* With TLS 1.3 a client hears of the refusal only when it reads. */
+static void a_certificate_of_another_authority_is_refused(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(true);
+    static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+    for (size_t i = 0; i < KC_COUNT(versions); i++) {
+        kc_auto(client) *c =
+            connect_to(s, (tls_client_opts){.identity = &s->stranger, .version = versions[i]});
+        if (!c)
+            continue;
+        client_get(c, "/");
+        assert_string_equal(client_hear_all(c), "");
+    }
+}
+
+static void a_certificate_is_not_asked_for_without_authorities(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(false);
+    kc_auto(client) *c = connect_to(s, (tls_client_opts){.identity = &s->stranger});
+    client_get(c, "/");
+    assert_str(client_hear_answer(c), "nobody");
+}
+
+static void old_versions_are_refused(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(false);
+    static const int old[] = {TLS1_VERSION, TLS1_1_VERSION};
+    static const int spoken[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+    for (size_t i = 0; i < 2; i++) {
+        assert_null(connect_to(s, (tls_client_opts){.version = old[i]}));
+        kc_auto(client) *c = connect_to(s, (tls_client_opts){.version = spoken[i]});
+        assert_non_null(c);
+    }
+}
+
+static void protocols_are_agreed_on(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(false);
+    kc_auto(client) *c = connect_to(s, (tls_client_opts){.alpn = "\x08http/1.1"});
+    const unsigned char *chosen = NULL;
+    unsigned n = 0;
+    SSL_get0_alpn_selected(c->ssl, &chosen, &n);
+    assert_str(kc_str_of((const char *)chosen, n), "http/1.1");
+    assert_null(connect_to(s, (tls_client_opts){.alpn = "\x04spdy"}));
+}
+
+/* The session carries the certificate: it must be known again without being shown. */
+static void a_resumed_session_knows_its_client(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(true);
+    kc_auto(client) *first = connect_to(s, (tls_client_opts){.identity = &s->admin});
+    client_get(first, "/");
+    client_hear_answer(first);
+    SSL_SESSION *session = SSL_get1_session(first->ssl);
+    kc_auto(client) *again =
+        connect_to(s, (tls_client_opts){.identity = &s->admin, .session = session});
+    client_get(again, "/");
+    assert_str(client_hear_answer(again), "admin/system:masters,dévs,/64");
+    assert_true(SSL_session_reused(again->ssl));
+    SSL_SESSION_free(session);
+}
+
+static void large_bodies_go_both_ways(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(false);
+    kc_auto(client) *c = connect_to(s, (tls_client_opts){0});
+    client_get(c, "/big");
+    assert_true(kc_str_eq(client_hear_answer(c), kc_str_of(s->big, BIG)));
+    client_forget(c);
+    client_say(c, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n");
+    client_say_bytes(c, kc_str_of(s->big, 3000000));
+    assert_true(kc_str_eq(client_hear_answer(c), kc_str_of(s->big, 3000000)));
+}
+
+/* What TLS has read ahead is not forgotten while answers are not read. */
+static void pipelined_requests_are_all_answered(void **state)
+{
+    (void)state;
+    enum { REQUESTS = 3000 };
+    kc_auto(stage) *s = stage_new(false);
+    kc_auto(client) *c = connect_to(s, (tls_client_opts){0});
+    kc_scoped(kc_buf) text = {0};
+    for (int i = 0; i < REQUESTS - 1; i++)
+        kc_buf_puts(&text, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    kc_buf_puts(&text, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    client_say_bytes(c, kc_buf_str(&text));
+    int answers = 0;
+    for (const char *p = client_hear_all(c); (p = strstr(p, "\r\n\r\nnobody")); p++)
+        answers++;
+    assert_int_equal(answers, REQUESTS);
+    assert_int_equal(SSL_get_shutdown(c->ssl) & SSL_RECEIVED_SHUTDOWN, SSL_RECEIVED_SHUTDOWN);
+}
+
+static void files_that_cannot_be_used_are_named(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(false);
+    kc_scoped(kc_error) err = {0};
+    char other[80];
+    assert_null(kc__tls_new(&(kc__tls_opts){.cert_file = "/nowhere/c", .key_file = s->key}, &err));
+    assert_error(&err, KC_BAD_REQUEST, "cannot use the certificate /nowhere/c: ");
+    assert_null(kc__tls_new(&(kc__tls_opts){.cert_file = s->cert, .key_file = "/nowhere/k"}, &err));
+    assert_error(&err, KC_BAD_REQUEST, "cannot use the key /nowhere/k: ");
+    assert_null(kc__tls_new(
+        &(kc__tls_opts){.cert_file = s->cert, .key_file = s->key, .client_ca_file = "/nowhere/ca"},
+        &err));
+    assert_error(&err, KC_BAD_REQUEST, "cannot use the authorities of clients /nowhere/ca: ");
+    snprintf(other, sizeof(other), "%s/other.pem", s->folder);
+    write_key(&s->admin, other);
+    assert_null(kc__tls_new(&(kc__tls_opts){.cert_file = s->cert, .key_file = other}, &err));
+    assert_error(&err, KC_BAD_REQUEST, "key values mismatch");
+    unlink(other);
+}
+
+TESTS(a_client_is_answered, plain_and_tls_stand_side_by_side, certificates_say_who_a_client_is,
+      a_certificate_of_another_authority_is_refused,
+      a_certificate_is_not_asked_for_without_authorities, old_versions_are_refused,
+      protocols_are_agreed_on, a_resumed_session_knows_its_client, large_bodies_go_both_ways,
+      pipelined_requests_are_all_answered, files_that_cannot_be_used_are_named)
