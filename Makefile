@@ -9,8 +9,9 @@ MAKEFLAGS += --no-print-directory
 
 all: release                ## build/release/kc
 
-run: release                ## start the control plane
-	@build/release/kc
+run: release                ## start an API server on this machine; its data are in build/run
+	@mkdir -p build/run
+	@build/release/kc apiserver --file-rootpath=build/run --authn-allow-localhost
 
 test: bootstrap             ## every check and test, as CI runs them
 	@scripts/test
