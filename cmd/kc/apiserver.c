@@ -137,8 +137,8 @@ static int open_authn(plane *p, kc_error *err)
     const kc__apiserver_options *o = p->options;
     p->authn = kc__authn_new(&(kc__authn_opts){.token_file = o->token_file,
                                                .allow_localhost = o->allow_localhost,
-                                               .refuse_anonymous = o->anonymous == KC_NO,
-                                               .refuse_pages = !o->anonymous_asked,
+                                               .refuse_anonymous = !o->anonymous,
+                                               .refuse_pages = true,
                                                .log = p->log},
                              err);
     return p->authn ? 0 : -1;

@@ -12,8 +12,8 @@
 enum {
     KC__MAX_TRIES = 8, /* Names drawn for an object until one is free. */
     /* A write that lost against another is made anew from what is stored then. Who named no version
-     * must never hear of the others; each loss is somebody's success, so this is only reached by who
-     * has lost for longer than clients wait. */
+     * must never hear of the others; each loss is somebody's success, so this is only reached by
+     * who has lost for longer than clients wait. */
     KC__MAX_RACES = 1000,
 };
 
