@@ -30,10 +30,12 @@ static kc__fill fill(kc__h2_stream *stream, size_t room)
 {
     kc__fill verdict;
     size_t before;
+    stream->waits = true; /* Unless it wakes itself meanwhile. */
     do {
         before = stream->filled.n;
         verdict = stream->source->fill(&stream->filled, room - before, stream->user);
     } while (verdict == KC__FILL_MORE && stream->filled.n > before && stream->filled.n < room);
+    stream->waits = stream->waits && verdict == KC__FILL_WAIT;
     return verdict;
 }
 
@@ -49,8 +51,8 @@ static ssize_t put_to_sleep(kc__h2_stream *stream, kc__fill verdict)
 
 static ssize_t read_source(kc__h2_stream *stream, size_t room, uint32_t *flags)
 {
-    kc__fill verdict = KC__FILL_MORE;
-    if (!stream->filled.n && !stream->filled_all) {
+    kc__fill verdict = KC__FILL_WAIT;
+    if (!stream->filled.n && !stream->filled_all && !stream->waits) {
         verdict = fill(stream, room);
         if (verdict == KC__FILL_ABORT)
             return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
@@ -219,6 +221,7 @@ static void answer(kc__exchange *x, const kc__answer *answer)
 static void wake(kc__exchange *x)
 {
     kc__h2_stream *stream = kc_container_of(x, kc__h2_stream, exchange);
+    stream->waits = false;
     if (!stream->h2 || stream->closed || kc_link_in_list(&stream->woken))
         return;
     kc_list_push(&stream->h2->woken, &stream->woken);

@@ -99,6 +99,7 @@ typedef struct kc__h2_stream {
     kc_buf filled; /* By the source; sent up to filled_at. */
     size_t filled_at;
     bool filled_all;
+    bool waits; /* The source said so, and was not woken since. */
 } kc__h2_stream;
 
 /* ---- h2.c ---- */

@@ -265,6 +265,7 @@ static void a_watch_sends_its_head_at_once_and_events_as_they_come(void **state)
     assert_int_equal(p.feeds->asked, asked);
     settle(&p);
     assert_str(kc_buf_str(&reply_of(&p, id)->body), "one\n");
+    assert_int_equal(p.feeds->asked, asked + 1);
     assert_false(reply_of(&p, id)->ended);
     feed_say(p.feeds, "two\n", KC__FILL_END);
     settle(&p);
