@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * apiserver.c: puts the parts together: storage → store → kinds → REST → HTTP server, and takes them
- * apart in the opposite order.
+ * apiserver.c: puts the parts together: storage → store → kinds → REST → HTTP server, and takes
+ * them apart in the opposite order.
  *
  * Going down: not ready any more (/readyz), watches end, no new connections; requests under way are
  * answered; then the loops stop, then the store commits what it has.
@@ -44,7 +44,8 @@ static int serve_one(kc_apiserver *server, const kc__resource *resource, kc__ser
     ret->item_prefix =
         kc_cstr(kc_asprintf("{\"kind\":\"%s\",\"apiVersion\":\"%s%s%s\",", resource->kind,
                             resource->group, *resource->group ? "/" : "", resource->version));
-    ret->fields = kc_fields_new(resource->strategy->selectable, resource->strategy->n_selectable, err);
+    ret->fields =
+        kc_fields_new(resource->strategy->selectable, resource->strategy->n_selectable, err);
     return ret->fields ? 0 : -1;
 }
 
@@ -60,7 +61,8 @@ static int serve_kinds(kc_apiserver *server, kc_error *err)
     for (size_t i = 0; i < server->n_served; i++)
         if (serve_one(server, &resources[i], &server->api.served[i], err) < 0)
             return -1;
-    server->api.namespaces = kc__store_cache(server->api.store, KC_STR("/registry/core/namespaces/"));
+    server->api.namespaces =
+        kc__store_cache(server->api.store, KC_STR("/registry/core/namespaces/"));
     return 0;
 }
 
@@ -109,7 +111,8 @@ static void set_defaults(kc_apiserver *server, const kc_apiserver_opts *opts)
     else
         kc_rand_seed_os(&server->rand);
     api->metrics = opts->metrics ? opts->metrics : (server->own_metrics = kc_metrics_new());
-    api->authn = opts->authn ? opts->authn : (server->own_authn = kc__authn_new(&(kc__authn_opts){0}, NULL));
+    api->authn =
+        opts->authn ? opts->authn : (server->own_authn = kc__authn_new(&(kc__authn_opts){0}, NULL));
 }
 
 static int open_store(kc_apiserver *server, const kc_apiserver_opts *opts, kc_error *err)
@@ -199,4 +202,9 @@ kc_apiserver *kc_apiserver_stop(kc_apiserver *server, int64_t grace)
 int kc_apiserver_port(const kc_apiserver *server, size_t listener)
 {
     return kc__server_port(server->http, listener);
+}
+
+kc__api *kc__apiserver_api(kc_apiserver *server)
+{
+    return &server->api;
 }

@@ -9,7 +9,8 @@ static const char *const immortal[] = {"default", "kube-system", "kube-public"};
 
 static kc__verdict refuse_deletion(kc__call *call)
 {
-    kc__fail(call, KC_FORBIDDEN, "namespaces \"%.*s\" is forbidden: this namespace may not be deleted",
+    kc__fail(call, KC_FORBIDDEN,
+             "namespaces \"%.*s\" is forbidden: this namespace may not be deleted",
              KC_ARG(call->info.name));
     kc_error_about(&call->error, (kc_str){0}, KC_STR("namespaces"), call->info.name);
     return KC__FAIL;
@@ -41,7 +42,8 @@ kc__verdict kc__admit_namespace_lifecycle(kc__call *call)
 {
     const kc__resource *r = call->resource;
     bool is_namespace = !*r->group && !strcmp(r->plural, "namespaces");
-    for (size_t i = 0; is_namespace && call->verb == &kc__verb_delete && i < KC_COUNT(immortal); i++)
+    for (size_t i = 0; is_namespace && call->verb == &kc__verb_delete && i < KC_COUNT(immortal);
+         i++)
         if (kc_str_is(call->info.name, immortal[i]))
             return refuse_deletion(call);
     if (call->current || !r->namespaced)

@@ -21,7 +21,7 @@ struct kc__strategy {
     bool conditional;   /* An update must name the version it replaces. */
     bool upserts;       /* PUT of an absent object creates it. */
     bool shows_deleted; /* DELETE answers with the object rather than with a Status. */
-    bool orphans;       /* Dependents stay when the object goes, unless the client says otherwise. */
+    bool orphans; /* Dependents stay when the object goes, unless the client says otherwise. */
 
     /* Fields selectors may name, besides name and namespace. */
     const kc_field_def *selectable;

@@ -22,8 +22,7 @@ size_t kc__validate_data_keys(const kc_value *data, const char *field, const kc_
 {
     size_t total = 0;
     bool binary = strcmp(field, "data") != 0;
-    kc_members(data, key, value)
-    {
+    kc_members (data, key, value) {
         kc_str text = kc_as_str(value);
         check_key(field, key, other, errors);
         total += binary ? text.n / 4 * 3 : text.n;

@@ -9,7 +9,8 @@
 /* Of all values together. */
 #define KC__MAX_DATA (1024 * 1024)
 
-/* Checks the keys of a map, none of which may be in `other` too; returns the bytes of its values. */
+/* Checks the keys of a map, none of which may be in `other` too; returns the bytes of its values.
+ */
 size_t kc__validate_data_keys(const kc_value *data, const char *field, const kc_value *other,
                               kc_field_errors *errors);
 

@@ -29,7 +29,7 @@ static void prepare(kc_edit *edit)
     kc_node *spec = kc_node_need_object(edit, kc_edit_root(edit), KC_STR("spec"));
     kc_node *finalizers = kc_node_get(spec, KC_STR("finalizers"));
     bool has = false;
-    kc_node_items(finalizers, item)
+    kc_node_items (finalizers, item)
         has = has || kc_str_is(kc_node_as_str(item), OWN_FINALIZER);
     if (!finalizers) {
         finalizers = kc_node_array(edit);

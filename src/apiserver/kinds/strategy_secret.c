@@ -12,8 +12,7 @@ static void merge_string_data(kc_edit *edit)
     kc_node *root = kc_edit_root(edit), *text = kc_node_get(root, KC_STR("stringData"));
     if (kc_node_len(text) > 0) {
         kc_node *data = kc_node_need_object(edit, root, KC_STR("data"));
-        kc_node_members(text, name, value)
-        {
+        kc_node_members (text, name, value) {
             kc_scoped(kc_buf) encoded = {0};
             kc_base64_write(&encoded, kc_node_as_str(value), KC_BASE64);
             kc_node_set(edit, data, name, kc_node_str(edit, kc_buf_str(&encoded)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.c: the phases that decide whether a request may go on: who it is, whether there is room for
- * it, whether it is allowed.
+ * access.c: the phases that decide whether a request may go on: who it is, whether there is room
+ * for it, whether it is allowed.
  *
  * Room: requests under way are counted apart for those that change something and those that only
  * read, so that neither can starve the other. Watches are not counted: they stay for hours.

@@ -63,7 +63,8 @@ kc__verdict kc__answer_bytes(kc__call *call, kc__answer *answer)
 
 kc__verdict kc__answer_text(kc__call *call, int status, kc_str type, kc_str text)
 {
-    return kc__answer_bytes(call, &(kc__answer){.status = status, .type = type, .body = text, .gzip = true});
+    return kc__answer_bytes(
+        call, &(kc__answer){.status = status, .type = type, .body = text, .gzip = true});
 }
 
 /* JSON text in the way the client wants to read it. */
@@ -72,9 +73,9 @@ static kc__verdict answer_json(kc__call *call, int status, kc_str json)
     kc_scoped(kc_buf) out = {0};
     if (call->form.yaml || call->form.pretty)
         kc__render_for_people(&call->form, json, &out);
-    return kc__answer_text(call, status,
-                           call->form.yaml ? KC_STR("application/yaml") : KC_STR("application/json"),
-                           out.n ? kc_buf_str(&out) : json);
+    return kc__answer_text(
+        call, status, call->form.yaml ? KC_STR("application/yaml") : KC_STR("application/json"),
+        out.n ? kc_buf_str(&out) : json);
 }
 
 static void release_object(void *object)
@@ -105,9 +106,9 @@ kc__verdict kc__answer_error(kc__call *call)
     kc_scoped(kc_buf) json = {0};
     if (call->error.reason == KC_NOT_ACCEPTABLE)
         call->form = (kc__form){0};
-    kc__status_write(&json, &call->error,
-                     &(kc__status_opts){.details = call->bare_details,
-                                        .continue_token = call->continue_token});
+    kc__status_write(
+        &json, &call->error,
+        &(kc__status_opts){.details = call->bare_details, .continue_token = call->continue_token});
     return answer_json(call, call->error.code, kc_buf_str(&json));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bootstrap.c: the namespaces default, kube-system, kube-public and kube-node-lease. They are written
- * as a client's would be, and not again once they are there.
+ * bootstrap.c: the namespaces default, kube-system, kube-public and kube-node-lease. They are
+ * written as a client's would be, and not again once they are there.
  */
 #include "apiserver/rest/bootstrap.h"
 

@@ -122,7 +122,7 @@ struct kc__call {
     const char *refusal; /* Said instead of storing, after everything else was checked. */
     unsigned tries;
     kc__timer timeout;
-    void *state; /* The verb's own. */
+    void *state;       /* The verb's own. */
     const void *patch; /* How the body is applied (patch.c). */
 
     int status; /* Of the answer; 0: 200. */
@@ -157,8 +157,8 @@ struct kc__api {
 typedef struct kc__served {
     kc__cache *cache;
     kc_fields *fields;  /* What selectors may name. */
-    kc_str item_prefix; /* How its stored objects begin, {"kind":"Pod","apiVersion":"v1", which items of
-                           a list leave out. Empty: they do not (custom resources). */
+    kc_str item_prefix; /* How its stored objects begin, {"kind":"Pod","apiVersion":"v1", which
+                           items of a list leave out. Empty: they do not (custom resources). */
 } kc__served;
 
 /* What belongs to one loop. */

@@ -4,8 +4,8 @@
  *
  *     bytes ─(Content-Type: JSON, YAML, protobuf)─▶ object ─▶ of this kind? ─▶ typed
  *
- * Fields the type does not know, and fields that stand twice, are dropped in silence, with a warning
- * for each (the default), or refused: the client chooses with fieldValidation.
+ * Fields the type does not know, and fields that stand twice, are dropped in silence, with a
+ * warning for each (the default), or refused: the client chooses with fieldValidation.
  */
 #include "apiserver/rest/decode.h"
 
@@ -99,10 +99,11 @@ static kc__verdict wrong_kind(kc__call *call, kc_gvk got, kc_str api_version)
                         KC_ARG(got.kind), KC_ARG(got.version), r->kind, KC_ARG(got.kind),
                         KC_ARG(api_version));
     if (!strcmp(other->kind, r->kind) && !strcmp(other->group, r->group))
-        return kc__fail(call, KC_BAD_REQUEST,
-                        "the API version in the data (%.*s) does not match the expected API version "
-                        "(%s/%s)",
-                        KC_ARG(api_version), r->group, r->version);
+        return kc__fail(
+            call, KC_BAD_REQUEST,
+            "the API version in the data (%.*s) does not match the expected API version "
+            "(%s/%s)",
+            KC_ARG(api_version), r->group, r->version);
     kc_str group;
     first_label(kc_cstr(r->group), &group);
     return kc__fail(call, KC_BAD_REQUEST,

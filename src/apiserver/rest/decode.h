@@ -9,7 +9,8 @@
  * as the request asks for it. */
 kc__verdict kc__decode_body(kc__call *call);
 
-/* The body as an object of whatever kind, as DeleteOptions are read; *ret is NULL without a body. */
+/* The body as an object of whatever kind, as DeleteOptions are read; *ret is NULL without a body.
+ */
 kc__verdict kc__decode_options_body(kc__call *call, kc_object **ret);
 
 /* Gives `object` its type: what Kubernetes would make of it. `text` is where it came from, for

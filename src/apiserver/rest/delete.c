@@ -13,7 +13,8 @@ static kc__verdict decode(kc__call *call)
     if (verdict != KC__NEXT)
         return verdict;
     call->skip_validation = true;
-    return kc__options_read_delete(&call->query, body, call->arena, &call->options, &call->error) < 0
+    return kc__options_read_delete(&call->query, body, call->arena, &call->options, &call->error) <
+                   0
                ? KC__FAIL
                : KC__NEXT;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delete_collection.c: DELETE of what a list would show. Every object is deleted as if one by one, each
- * by its own compare-and-swap, all handed to the committer at once; the answer lists them as they were.
- * It is not one transaction: when one fails, others may be gone.
+ * delete_collection.c: DELETE of what a list would show. Every object is deleted as if one by one,
+ * each by its own compare-and-swap, all handed to the committer at once; the answer lists them as
+ * they were. It is not one transaction: when one fails, others may be gone.
  */
 #include "apiserver/rest/decode.h"
 #include "apiserver/rest/deletion.h"
@@ -71,8 +71,8 @@ static bool submit(item *it)
         return false;
     kc_object_unref(it->next);
     it->next = plan.object;
-    bool same = !plan.removes &&
-                kc_str_eq(kc_object_json(plan.object), kc_object_json(it->current));
+    bool same =
+        !plan.removes && kc_str_eq(kc_object_json(plan.object), kc_object_json(it->current));
     if (same || call->options.dry_run)
         return false;
     it->write = (kc__write){.cache = call->served->cache,
@@ -124,8 +124,9 @@ static void add(batch *b, const kc_cow_iter *at)
 static size_t range_of(kc__call *call, const kc__selection *selection, kc__page *page,
                        kc_cow_range *ret)
 {
-    *ret = (kc_cow_range){.prefix = kc_str_empty(selection->key) ? selection->prefix : selection->key,
-                          .from = page->from};
+    *ret =
+        (kc_cow_range){.prefix = kc_str_empty(selection->key) ? selection->prefix : selection->key,
+                       .from = page->from};
     size_t n = kc_cow_snapshot_count_in(page->snapshot, ret);
     int64_t limit = call->options.limit;
     return limit > 0 && (size_t)limit < n ? (size_t)limit : n;

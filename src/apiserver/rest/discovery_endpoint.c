@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discovery_endpoint.c: /api and /apis and what is under them: finished documents (discovery.h), and
- * which of them a client means. Aggregated ones have an ETag: a client that has them gets a 304.
+ * discovery_endpoint.c: /api and /apis and what is under them: finished documents (discovery.h),
+ * and which of them a client means. Aggregated ones have an ETag: a client that has them gets a
+ * 304.
  */
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/rest/endpoints.h"
@@ -48,7 +49,8 @@ static const kc__document *find(kc__call *call, const kc__target *target)
             return core ? kc__discovery_aggregated_core(d) : kc__discovery_aggregated_groups(d);
         return core ? kc__discovery_api_versions(d) : kc__discovery_groups(d);
     case 2:
-        return core ? kc__discovery_resources(d, KC_STR(""), second) : kc__discovery_group(d, second);
+        return core ? kc__discovery_resources(d, KC_STR(""), second)
+                    : kc__discovery_group(d, second);
     default: return kc__discovery_resources(d, second, third);
     }
 }

@@ -38,8 +38,8 @@ const kc__endpoint *kc__endpoint_find(const kc__target *target)
         path.n--;
     for (size_t i = 0; i < KC_COUNT(endpoints); i++) {
         kc_str own = kc_cstr(endpoints[i].path);
-        if (kc_str_eq(path, own) || (endpoints[i].below && kc_str_starts(path, own) &&
-                                     path.p[own.n] == '/'))
+        if (kc_str_eq(path, own) ||
+            (endpoints[i].below && kc_str_starts(path, own) && path.p[own.n] == '/'))
             return &endpoints[i];
     }
     return is_discovery(target) ? &discovery : NULL;
@@ -91,7 +91,8 @@ static kc__verdict answer_paths(kc__call *call)
             continue;
         kc_buf_printf(&out, "    \"/apis/%s\",\n", groups[i].name);
         for (size_t j = 0; j < groups[i].n_versions; j++)
-            kc_buf_printf(&out, "    \"/apis/%s/%s\",\n", groups[i].name, groups[i].versions[j].name);
+            kc_buf_printf(&out, "    \"/apis/%s/%s\",\n", groups[i].name,
+                          groups[i].versions[j].name);
     }
     kc_buf_puts(&out, "    \"/healthz\",\n    \"/livez\",\n    \"/metrics\",\n    \"/readyz\",\n"
                       "    \"/version\"\n  ]\n}");

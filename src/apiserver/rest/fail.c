@@ -27,7 +27,8 @@ static const char *resource_text(const kc__call *call)
 
 static kc__verdict about(kc__call *call, kc_str name)
 {
-    kc_error_about(&call->error, kc_cstr(call->resource->group), kc_cstr(call->resource->plural), name);
+    kc_error_about(&call->error, kc_cstr(call->resource->group), kc_cstr(call->resource->plural),
+                   name);
     return KC__FAIL;
 }
 

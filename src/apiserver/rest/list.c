@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list.c: many objects. A list holds a snapshot, which costs nothing to take and never changes, and is
- * written item by item as the client reads it, while writers go on.
+ * list.c: many objects. A list holds a snapshot, which costs nothing to take and never changes, and
+ * is written item by item as the client reads it, while writers go on.
  *
  *     first pass (only with a limit): where does the page end, and is there more?
  *     second pass: the items, as there is room for them

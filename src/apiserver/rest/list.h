@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list.h: a range of one version of a resource: what a LIST answers, and what a watch begins with and
- * a deletecollection goes over.
+ * list.h: a range of one version of a resource: what a LIST answers, and what a watch begins with
+ * and a deletecollection goes over.
  */
 #ifndef KC_APISERVER_LIST_H
 #define KC_APISERVER_LIST_H

@@ -7,8 +7,8 @@
  *     m.uid = uid;
  *     kc_object *with = kc__metadata_apply(object, &m, err);
  *
- * The server decides most of an object's metadata, and nothing else of most objects; so that part is
- * written anew, in the order in which Kubernetes writes it, and the rest of the bytes stays.
+ * The server decides most of an object's metadata, and nothing else of most objects; so that part
+ * is written anew, in the order in which Kubernetes writes it, and the rest of the bytes stays.
  */
 #ifndef KC_APISERVER_METADATA_H
 #define KC_APISERVER_METADATA_H
@@ -16,7 +16,8 @@
 #include "kc/arena.h"
 #include "kc/object.h"
 
-/* Empty texts and zeros are left out. managedFields are not kept: nobody keeps them up to date yet. */
+/* Empty texts and zeros are left out. managedFields are not kept: nobody keeps them up to date yet.
+ */
 typedef struct kc__metadata {
     kc_str name, generate_name, ns, uid;
     kc_str resource_version;

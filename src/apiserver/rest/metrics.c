@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#define VERBS                                                                              \
-    KC_LABEL_VALUES("get", "list", "watch", "create", "update", "patch", "delete",         \
+#define VERBS                                                                      \
+    KC_LABEL_VALUES("get", "list", "watch", "create", "update", "patch", "delete", \
                     "deletecollection", "other")
 
 int kc__api_metrics_init(kc__api_metrics *m, kc_metrics *metrics, kc_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * negotiate.h: the form of an answer: how it is written (JSON, YAML) and as what (the object itself,
- * its metadata alone, a table).
+ * negotiate.h: the form of an answer: how it is written (JSON, YAML) and as what (the object
+ * itself, its metadata alone, a table).
  */
 #ifndef KC_APISERVER_NEGOTIATE_H
 #define KC_APISERVER_NEGOTIATE_H

@@ -146,7 +146,7 @@ static void read_delete_dry_run(const kc_value *list, kc_arena *arena, kc__optio
 {
     size_t n = 0;
     kc_str *values = kc_arena_calloc(arena, kc_len(list) + 1, sizeof(*values));
-    kc_items(list, item)
+    kc_items (list, item)
         values[n++] = kc_as_str(item);
     check_dry_run(values, n, ret, errors);
 }
@@ -208,8 +208,9 @@ static void check_list_match(kc_str match, const kc__options *ret, kc_field_erro
 static void check_watch_match(kc_str match, const kc__options *ret, kc_field_errors *errors)
 {
     if (ret->initial_events == KC__UNSET)
-        forbidden(errors, "resourceVersionMatch",
-                  "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+        forbidden(
+            errors, "resourceVersionMatch",
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
     if (ret->match != KC__MATCH_NOT_OLDER)
         not_supported(errors, "resourceVersionMatch", match, "\"NotOlderThan\"");
     if (!kc_str_empty(ret->continue_token))

@@ -48,7 +48,8 @@ typedef struct kc__options {
     kc__maybe orphan_dependents;
     bool has_grace;
     int64_t grace_seconds;
-    kc_str uid, resource_version; /* Preconditions of a delete; of a list or watch the latter is its. */
+    kc_str uid,
+        resource_version; /* Preconditions of a delete; of a list or watch the latter is its. */
 
     /* list, watch, deletecollection */
     kc_selector *labels; /* NULL: everything. To be freed. */

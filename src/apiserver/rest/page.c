@@ -73,7 +73,8 @@ static kc__verdict exactly(kc__call *call, uint64_t revision, kc__page *ret)
 
 static kc_str whole_key(kc__call *call, const kc__selection *selection, kc_str start)
 {
-    return kc_cstr(kc_arena_printf(call->arena, "%.*s%.*s", KC_ARG(selection->prefix), KC_ARG(start)));
+    return kc_cstr(
+        kc_arena_printf(call->arena, "%.*s%.*s", KC_ARG(selection->prefix), KC_ARG(start)));
 }
 
 static kc__verdict go_on(kc__call *call, const kc__selection *selection, kc__page *ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_token.c: a token comes back from the client, so it is read like any foreign bytes: it can name
- * a place in the list's own range only, and any revision.
+ * page_token.c: a token comes back from the client, so it is read like any foreign bytes: it can
+ * name a place in the list's own range only, and any revision.
  */
 #include "apiserver/rest/page_token.h"
 
@@ -14,7 +14,8 @@ enum { MAX_TOKEN = 16 * 1024 };
 
 static int not_valid(kc_error *err, const char *why)
 {
-    return kc_error_set(err, KC_BAD_REQUEST, "invalid continue token: continue key is not valid%s", why);
+    return kc_error_set(err, KC_BAD_REQUEST, "invalid continue token: continue key is not valid%s",
+                        why);
 }
 
 /* What Go says of text that does not even begin as JSON. */
@@ -24,9 +25,9 @@ static int not_json(kc_str text, kc_error *err, kc_arena *arena)
         return not_valid(err, ": unexpected end of JSON input");
     if (text.p[0] == '{' || text.p[0] == '[' || text.p[0] == '"')
         return not_valid(err, ": unexpected end of JSON input");
-    return not_valid(err, kc_arena_printf(
-                              arena, ": invalid character '%c' looking for beginning of value",
-                              (unsigned char)text.p[0] < 0x7F ? text.p[0] : '?'));
+    return not_valid(err, kc_arena_printf(arena,
+                                          ": invalid character '%c' looking for beginning of value",
+                                          (unsigned char)text.p[0] < 0x7F ? text.p[0] : '?'));
 }
 
 /* A key that stays below its prefix: no empty, "." or ".." part. */
@@ -46,12 +47,11 @@ static int read_fields(const kc_value *root, kc_arena *arena, kc__page_token *re
     kc_str version = kc_as_str(kc_get(root, "v")), start = kc_as_str(kc_get(root, "start"));
     int64_t revision = kc_as_i64_or(kc_get(root, "rv"), 0);
     if (!kc_str_is(version, VERSION))
-        return not_valid(err, kc_arena_printf(
-                                  arena, ": server does not recognize this encoded version %.*s",
-                                  KC_ARG(version)));
+        return not_valid(
+            err, kc_arena_printf(arena, ": server does not recognize this encoded version %.*s",
+                                 KC_ARG(version)));
     if (revision == 0 || revision < KC__PAGE_TOKEN_NOW)
-        return not_valid(err,
-                         ": incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+        return not_valid(err, ": incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
     if (kc_str_empty(start))
         return not_valid(err, ": encoded start key empty (version meta.k8s.io/v1)");
     if (!is_clean(start))

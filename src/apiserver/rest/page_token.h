@@ -2,8 +2,9 @@
 /*
  * page_token.h: where a list in pages goes on: the value of `continue`, opaque to clients.
  *
- * base64url of {"v":"meta.k8s.io/v1","rv":REVISION,"start":"KEY\u0000"}, as Kubernetes writes it. The
- * revision is that of the first page; -1 stands for "as it is now", after the first one was forgotten.
+ * base64url of {"v":"meta.k8s.io/v1","rv":REVISION,"start":"KEY\u0000"}, as Kubernetes writes it.
+ * The revision is that of the first page; -1 stands for "as it is now", after the first one was
+ * forgotten.
  */
 #ifndef KC_APISERVER_PAGE_TOKEN_H
 #define KC_APISERVER_PAGE_TOKEN_H

@@ -45,7 +45,8 @@ static int apply_merge_patch(kc__call *call, kc_edit *edit, kc_error *err)
     if (!patch)
         return kc_error_set(err, KC_BAD_REQUEST, "error decoding patch: %s", kc_error_text(err));
     if (kc_type_of(kc_view_root(patch)) != KC_OBJECT)
-        return kc_error_set(err, KC_BAD_REQUEST, "error decoding patch: json: cannot unmarshal %s into "
+        return kc_error_set(err, KC_BAD_REQUEST,
+                            "error decoding patch: json: cannot unmarshal %s into "
                             "Go value of type map[string]interface {}",
                             kc_type_name(kc_type_of(kc_view_root(patch))));
     kc_merge_patch_apply(edit, kc_view_root(patch));

@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * phases.c: the way of a request through the server. The table is the order; each phase's file says
- * what it does. A phase that has to wait returns KC__LATER and the call is taken up again on the same
- * loop, so no phase ever blocks.
+ * what it does. A phase that has to wait returns KC__LATER and the call is taken up again on the
+ * same loop, so no phase ever blocks.
  */
 #include "apiserver/rest/call.h"
 
 #include "kc/uid.h"
 
 static kc__phase_fn *const phases[KC__N_PHASES] = {
-    [KC__PHASE_RECEIVED] = kc__phase_received,
-    [KC__PHASE_AUTHENTICATED] = kc__phase_authenticated,
-    [KC__PHASE_LIMITED] = kc__phase_limited,
-    [KC__PHASE_AUTHORIZED] = kc__phase_authorized,
-    [KC__PHASE_ROUTED] = kc__phase_routed,
-    [KC__PHASE_NEGOTIATED] = kc__phase_negotiated,
-    [KC__PHASE_DECODED] = kc__phase_decoded,
-    [KC__PHASE_PROPOSED] = kc__phase_proposed,
-    [KC__PHASE_MUTATED] = kc__phase_mutated,
-    [KC__PHASE_VALIDATED] = kc__phase_validated,
-    [KC__PHASE_ADMITTED] = kc__phase_admitted,
-    [KC__PHASE_STORED] = kc__phase_stored,
+    [KC__PHASE_RECEIVED] = kc__phase_received, [KC__PHASE_AUTHENTICATED] = kc__phase_authenticated,
+    [KC__PHASE_LIMITED] = kc__phase_limited,   [KC__PHASE_AUTHORIZED] = kc__phase_authorized,
+    [KC__PHASE_ROUTED] = kc__phase_routed,     [KC__PHASE_NEGOTIATED] = kc__phase_negotiated,
+    [KC__PHASE_DECODED] = kc__phase_decoded,   [KC__PHASE_PROPOSED] = kc__phase_proposed,
+    [KC__PHASE_MUTATED] = kc__phase_mutated,   [KC__PHASE_VALIDATED] = kc__phase_validated,
+    [KC__PHASE_ADMITTED] = kc__phase_admitted, [KC__PHASE_STORED] = kc__phase_stored,
     [KC__PHASE_ANSWERED] = kc__phase_answered,
 };
 

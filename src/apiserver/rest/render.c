@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * render.c: forms of answers. The plain form is the stored bytes; items of a list leave out kind and
- * apiVersion, which the list has said (so a Kubernetes API server writes built-in kinds).
+ * render.c: forms of answers. The plain form is the stored bytes; items of a list leave out kind
+ * and apiVersion, which the list has said (so a Kubernetes API server writes built-in kinds).
  */
 #include "apiserver/rest/render.h"
 
@@ -25,7 +25,8 @@ kc__renderer kc__renderer_of(const kc__call *call)
 static void begin_plain(kc__renderer *r, kc_buf *out, const kc__list_meta *meta)
 {
     const kc__resource *resource = r->resource;
-    kc_buf_printf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s%s%s\",\"metadata\":", resource->list_kind,
+    kc_buf_printf(out,
+                  "{\"kind\":\"%s\",\"apiVersion\":\"%s%s%s\",\"metadata\":", resource->list_kind,
                   resource->group, *resource->group ? "/" : "", resource->version);
     kc__list_meta_write(out, meta);
     kc_buf_puts(out, ",\"items\":[");

@@ -9,8 +9,8 @@
  *     … namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]]
  *     … watch/…                 the old way to say ?watch=1
  *
- * "namespaces/x/status" and "namespaces/x/finalize" are subresources of the namespace, not resources
- * in it. What is shorter is no resource: discovery and the like.
+ * "namespaces/x/status" and "namespaces/x/finalize" are subresources of the namespace, not
+ * resources in it. What is shorter is no resource: discovery and the like.
  */
 #include "apiserver/rest/request_info.h"
 
@@ -37,8 +37,8 @@ static const char *verb_of(kc_str method)
 {
     static const struct {
         const char *method, *verb;
-    } verbs[] = {{"GET", "get"},      {"HEAD", "get"},    {"POST", "create"},
-                 {"PUT", "update"},   {"PATCH", "patch"}, {"DELETE", "delete"}};
+    } verbs[] = {{"GET", "get"},    {"HEAD", "get"},    {"POST", "create"},
+                 {"PUT", "update"}, {"PATCH", "patch"}, {"DELETE", "delete"}};
     for (size_t i = 0; i < KC_COUNT(verbs); i++)
         if (kc_str_is(method, verbs[i].method))
             return verbs[i].verb;

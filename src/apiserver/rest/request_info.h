@@ -15,11 +15,11 @@
 
 typedef struct kc__request_info {
     bool is_resource;
-    const char *verb; /* Of a resource: "get", "list", "watch", …; else the method in lower case. "" for
-                         a method no resource has. */
+    const char *verb; /* Of a resource: "get", "list", "watch", …; else the method in lower case. ""
+                         for a method no resource has. */
     kc_str group, version, ns, resource, name, subresource;
-    kc_str rest;      /* What follows the subresource. */
-    bool named;       /* The name stands in the path (a selector may give it too, for authorization). */
+    kc_str rest; /* What follows the subresource. */
+    bool named;  /* The name stands in the path (a selector may give it too, for authorization). */
 } kc__request_info;
 
 /* Never fails: what is no resource is a path. The slices are the request's. */

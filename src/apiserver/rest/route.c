@@ -50,8 +50,8 @@ static kc__verdict route_subresource(kc__call *call)
     call->subresource = kc__subresource_find(call->resource, call->info.subresource);
     if (!call->subresource || !kc_str_empty(call->info.rest))
         return kc__fail_generic(call, KC_NOT_FOUND);
-    bool served = !strcmp(call->subresource->name, "status") ||
-                  !strcmp(call->subresource->name, "finalize");
+    bool served =
+        !strcmp(call->subresource->name, "status") || !strcmp(call->subresource->name, "finalize");
     if (!served || !(call->subresource->verbs & call->verb->bit))
         return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
     return KC__NEXT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selection.h: which objects of a resource a list, a watch or a deletecollection is about: a range of
- * keys, and selectors.
+ * selection.h: which objects of a resource a list, a watch or a deletecollection is about: a range
+ * of keys, and selectors.
  */
 #ifndef KC_APISERVER_SELECTION_H
 #define KC_APISERVER_SELECTION_H
@@ -16,8 +16,8 @@ typedef struct kc__selection {
     const kc_fields *table; /* What the fields mean; the resource's. */
 } kc__selection;
 
-/* From the call's options, whose selectors it takes over. Its texts are malloc'd: it may outlive the
- * call. */
+/* From the call's options, whose selectors it takes over. Its texts are malloc'd: it may outlive
+ * the call. */
 kc__verdict kc__selection_take(kc__call *call, kc__selection *ret);
 void kc__selection_done(kc__selection *selection);
 

@@ -2,9 +2,9 @@
 /*
  * update.c: PUT, and what PATCH makes of an object: a new state in the place of the old one.
  *
- * A client may not change everything. Names, uid and times are kept; a change of the object leaves its
- * status alone and a change of its status the rest. The generation counts changes of what is neither
- * metadata nor status. An object that is being deleted goes when its last finalizer does.
+ * A client may not change everything. Names, uid and times are kept; a change of the object leaves
+ * its status alone and a change of its status the rest. The generation counts changes of what is
+ * neither metadata nor status. An object that is being deleted goes when its last finalizer does.
  */
 #include "apiserver/rest/decode.h"
 #include "apiserver/rest/write.h"
@@ -24,10 +24,11 @@ static kc__verdict check_name(kc__call *call, const kc__metadata *m)
 {
     kc_str name = call->info.name;
     if (kc_str_empty(m->name))
-        return kc__fail(call, KC_BAD_REQUEST,
-                        "the name of the object (%.*s based on URL) was undeterminable: name must be "
-                        "provided",
-                        KC_ARG(name));
+        return kc__fail(
+            call, KC_BAD_REQUEST,
+            "the name of the object (%.*s based on URL) was undeterminable: name must be "
+            "provided",
+            KC_ARG(name));
     if (!kc_str_eq(m->name, name))
         return kc__fail(call, KC_BAD_REQUEST,
                         "the name of the object (%.*s) does not match the name on the URL (%.*s)",
@@ -38,13 +39,14 @@ static kc__verdict check_name(kc__call *call, const kc__metadata *m)
 static kc__verdict other_uid(kc__call *call, kc_str uid)
 {
     kc_str own = kc_object_uid(call->current);
-    kc__fail(call, KC_CONFLICT,
-             "Operation cannot be fulfilled on %s%s%s \"%.*s\": StorageError: invalid object, Code: "
-             "4, Key: /registry/%s/%.*s, ResourceVersion: 0, AdditionalErrorMsg: Precondition "
-             "failed: UID in precondition: %.*s, UID in object meta: %.*s",
-             call->resource->plural, *call->resource->group ? "." : "", call->resource->group,
-             KC_ARG(call->info.name), call->resource->plural, KC_ARG(call->key), KC_ARG(uid),
-             KC_ARG(own));
+    kc__fail(
+        call, KC_CONFLICT,
+        "Operation cannot be fulfilled on %s%s%s \"%.*s\": StorageError: invalid object, Code: "
+        "4, Key: /registry/%s/%.*s, ResourceVersion: 0, AdditionalErrorMsg: Precondition "
+        "failed: UID in precondition: %.*s, UID in object meta: %.*s",
+        call->resource->plural, *call->resource->group ? "." : "", call->resource->group,
+        KC_ARG(call->info.name), call->resource->plural, KC_ARG(call->key), KC_ARG(uid),
+        KC_ARG(own));
     kc_error_about(&call->error, kc_cstr(call->resource->group), kc_cstr(call->resource->plural),
                    call->info.name);
     return KC__FAIL;
@@ -87,8 +89,7 @@ static void take_from(kc_edit *edit, const kc_value *old, const char *name)
 static void take_all_but(kc_edit *edit, const kc_value *old, const char *name)
 {
     kc_node *kept = kc_node_clone(edit, kc_node_get(kc_edit_root(edit), kc_cstr(name)));
-    kc_node *metadata =
-        kc_node_clone(edit, kc_node_get(kc_edit_root(edit), KC_STR("metadata")));
+    kc_node *metadata = kc_node_clone(edit, kc_node_get(kc_edit_root(edit), KC_STR("metadata")));
     kc_edit_set_root(edit, kc_node_copy(edit, old));
     kc_node_set(edit, kc_edit_root(edit), KC_STR("metadata"), metadata);
     if (kept)
@@ -117,10 +118,10 @@ static bool spec_differs(const kc_object *a, const kc_object *b)
     bool differs = false;
     kc_auto(kc_view) *one = kc_view_of(a), *two = kc_view_of(b);
     const kc_value *x = kc_view_root(one), *y = kc_view_root(two);
-    kc_members(x, name, value)
+    kc_members (x, name, value)
         differs = differs || (!kc_str_is(name, "metadata") && !kc_str_is(name, "status") &&
                               !kc_value_equal(value, kc_get_str(y, name), NULL));
-    kc_members(y, name, value)
+    kc_members (y, name, value)
         differs = differs || (!kc_str_is(name, "metadata") && !kc_str_is(name, "status") && value &&
                               !kc_get_str(x, name));
     return differs;

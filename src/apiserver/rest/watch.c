@@ -5,17 +5,17 @@
  *     (no version, "0", or a streamed list)   what there is now, as ADDED; then the changes since
  *     N                                       the changes after N; a version to come is waited for
  *
- * A selection makes its own events of those of the resource: an object that comes to match was ADDED,
- * one that no longer does was DELETED, with its last matching state and the version of the change.
- * Bookmarks tell a version up to which the client has seen everything, now and then and at the end.
- * A watch that cannot go on (too old, too slow) ends with an ERROR event or closes; the client lists
- * again.
+ * A selection makes its own events of those of the resource: an object that comes to match was
+ * ADDED, one that no longer does was DELETED, with its last matching state and the version of the
+ * change. Bookmarks tell a version up to which the client has seen everything, now and then and at
+ * the end. A watch that cannot go on (too old, too slow) ends with an ERROR event or closes; the
+ * client lists again.
  */
 
+#include "apiserver/store/watch.h"
 #include "apiserver/rest/list.h"
 #include "apiserver/rest/render.h"
 #include "apiserver/rest/status.h"
-#include "apiserver/store/watch.h"
 
 /* Bookmarks come about once a minute, and at the end. */
 #define BOOKMARK_EVERY (60 * KC_SECOND)
@@ -120,9 +120,7 @@ static kc__fill write_changes(watching *w, kc_buf *out, size_t until)
         switch (kc__watch_next(w->watcher, &event)) {
         case KC__WATCH_EVENT: write_change(w, out, event); break;
         case KC__WATCH_EMPTY: return KC__FILL_WAIT;
-        case KC__WATCH_EXPIRED:
-            write_error(out, "too old resource version");
-            return KC__FILL_END;
+        case KC__WATCH_EXPIRED: write_error(out, "too old resource version"); return KC__FILL_END;
         case KC__WATCH_LAGGED: return KC__FILL_END;
         }
     }
@@ -211,8 +209,7 @@ static void time_is_up(kc__timer *timer)
 
 void kc__lane_drain(kc__lane *lane)
 {
-    kc_list_each(&lane->watches, watching, link, w)
-    {
+    kc_list_each (&lane->watches, watching, link, w) {
         if (w->stage <= LIVE)
             w->stage = ENDING;
         kc__exchange_wake(w->x);
@@ -259,16 +256,15 @@ static void start_timers(kc__call *call, watching *w)
 {
     int64_t seconds = call->options.timeout_seconds;
     if (seconds <= 0)
-        seconds = SHORTEST_SECONDS +
-                  (int64_t)kc_rand_below(&call->lane->rand, SHORTEST_SECONDS);
+        seconds = SHORTEST_SECONDS + (int64_t)kc_rand_below(&call->lane->rand, SHORTEST_SECONDS);
     w->end = (kc__timer){.loop = w->x->loop, .fire = time_is_up};
     kc__timer_start(&w->end, kc_clock_deadline(w->clock, seconds * KC_SECOND));
     w->bookmark = (kc__timer){.loop = w->x->loop, .fire = bookmark_due};
     if (w->bookmarks)
-        kc__timer_start(&w->bookmark,
-                        kc_clock_deadline(w->clock, kc_rand_jitter(&call->lane->rand,
-                                                                   BOOKMARK_EVERY - 10 * KC_SECOND,
-                                                                   0.2)));
+        kc__timer_start(
+            &w->bookmark,
+            kc_clock_deadline(
+                w->clock, kc_rand_jitter(&call->lane->rand, BOOKMARK_EVERY - 10 * KC_SECOND, 0.2)));
 }
 
 static void start(kc__call *call, watching *w, uint64_t version)

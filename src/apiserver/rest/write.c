@@ -16,8 +16,7 @@ kc_str kc__key_of(kc__call *call, kc_str name)
 {
     if (!call->resource->namespaced)
         return kc_arena_str(call->arena, name);
-    return kc_cstr(
-        kc_arena_printf(call->arena, "%.*s/%.*s", KC_ARG(call->info.ns), KC_ARG(name)));
+    return kc_cstr(kc_arena_printf(call->arena, "%.*s/%.*s", KC_ARG(call->info.ns), KC_ARG(name)));
 }
 
 kc__verdict kc__check_namespace(kc__call *call, kc__metadata *metadata)
@@ -60,8 +59,7 @@ static void validate_finalizers(const kc_value *object, kc_field_errors *errors)
 {
     static const char *const standard[] = {"kubernetes", "orphan", "foregroundDeletion"};
     size_t i = 0;
-    kc_items(kc_get(kc_get(object, "metadata"), "finalizers"), item)
-    {
+    kc_items (kc_get(kc_get(object, "metadata"), "finalizers"), item) {
         kc_str name = kc_as_str(item);
         bool known = kc_str_find(name, '/') >= 0;
         for (size_t j = 0; j < KC_COUNT(standard); j++)
@@ -230,7 +228,8 @@ static kc__verdict submit(kc__call *call)
     call->state = p;
     call->timeout.loop = call->x->loop;
     call->timeout.fire = give_up;
-    kc__timer_start(&call->timeout, kc_clock_deadline(call->api->clock, call->api->request_timeout));
+    kc__timer_start(&call->timeout,
+                    kc_clock_deadline(call->api->clock, call->api->request_timeout));
     kc__store_submit(call->api->store, &p->write);
     return KC__LATER;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write.h: what creating, updating, patching and deleting share: from a proposal to a stored object.
+ * write.h: what creating, updating, patching and deleting share: from a proposal to a stored
+ * object.
  */
 #ifndef KC_APISERVER_WRITE_H
 #define KC_APISERVER_WRITE_H
