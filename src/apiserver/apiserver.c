@@ -203,3 +203,8 @@ int kc_apiserver_port(const kc_apiserver *server, size_t listener)
 {
     return kc__server_port(server->http, listener);
 }
+
+kc__api *kc__apiserver_api(kc_apiserver *server)
+{
+    return &server->api;
+}

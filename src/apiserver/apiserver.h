@@ -23,7 +23,7 @@ typedef struct kc_apiserver kc_apiserver;
 typedef struct kc_apiserver_opts {
     kc_storage *storage; /* Open. The server closes it, also when it cannot start. */
     const kc__listener *listeners;
-    size_t n_listeners;
+    size_t n_listeners;      /* May be 0: only callers in the same process are served. */
     const kc__authn *authn;  /* Defaults to letting everybody in as system:anonymous. */
     int64_t request_timeout; /* Of requests other than watches. Defaults to one minute. */
     kc_log *log;             /* Defaults to silence. */
@@ -49,5 +49,10 @@ KC_AUTO_DEFINE(kc_apiserver, kc_apiserver_kill)
 
 /* The port of a listener, by its number. */
 int kc_apiserver_port(const kc_apiserver *server, size_t listener);
+
+/* What handles requests (call.h), for carriers in the same process: on one of its loops they give
+ * an exchange of their own to kc__api_handle. They have none under way when the server is stopped.
+ */
+struct kc__api *kc__apiserver_api(kc_apiserver *server);
 
 #endif
