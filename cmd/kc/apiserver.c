@@ -148,7 +148,7 @@ static int start_server(plane *p, kc_error *err)
     p->metrics = kc_metrics_new();
     kc_rand_seed_os(&p->rand);
     p->server =
-        kc_apiserver_start(&(kc_apiserver_opts){.storage = p->storage,
+        kc_apiserver_start(&(kc_apiserver_opts){.storage = kc_take(p->storage),
                                                 .listeners = p->listeners,
                                                 .n_listeners = p->n_listeners,
                                                 .authn = p->authn,
