@@ -61,12 +61,9 @@ static KC_UNUSED void stage_reopen(stage *s)
     stage_open(s);
 }
 
-/* Not opened yet. */
-static stage *stage_make(void)
+/* In a folder that is there. Not opened yet. */
+static stage *stage_make_in(const char *folder)
 {
-    char folder[] = "/tmp/kc-store-XXXXXX";
-    if (!mkdtemp(folder))
-        abort();
     stage *s = kc_new(stage);
     s->folder = kc_strdup(folder);
     s->storage_opts.location = s->folder;
@@ -76,6 +73,14 @@ static stage *stage_make(void)
     return s;
 }
 
+static KC_UNUSED stage *stage_make(void)
+{
+    char folder[] = "/tmp/kc-store-XXXXXX";
+    if (!mkdtemp(folder))
+        abort();
+    return stage_make_in(folder);
+}
+
 static KC_UNUSED stage *stage_new(void)
 {
     stage *s = stage_make();
@@ -83,19 +88,26 @@ static KC_UNUSED stage *stage_new(void)
     return s;
 }
 
-static stage *stage_free(stage *s)
+/* All but the folder. */
+static void stage_leave(stage *s)
 {
     kc__store_close(s->store);
     for (int i = 0; i < STAGE_LOOPS; i++)
         kc__loop_stop(s->loops[i]);
+    free(s->folder);
+    free(s);
+}
+
+static KC_UNUSED stage *stage_free(stage *s)
+{
+    s->store = kc__store_close(s->store);
     DIR *dir = opendir(s->folder);
     for (const struct dirent *entry; dir && (entry = readdir(dir));)
         unlinkat(dirfd(dir), entry->d_name, 0);
     if (dir)
         closedir(dir);
     rmdir(s->folder);
-    free(s->folder);
-    free(s);
+    stage_leave(s);
     return NULL;
 }
 KC_AUTO_DEFINE(stage, stage_free)

@@ -2,8 +2,9 @@
 /*
  * storage_file_commit.c: a batch of operations becomes one LMDB transaction.
  *
- * LMDB writes the changed pages, syncs, and then writes one of two header pages, synced too: the
- * batch exists from that moment on, and before it the former state does. Results go to a scratch
+ * LMDB writes the changed pages, syncs, and then writes one of two header pages: the batch exists
+ * from that moment on, and before it the former state does. The same sync covers a second copy of
+ * the batch, in case the header page is lost (storage_file_redo.c). Results go to a scratch
  * array and the state to a copy first, because a transaction may have to be tried again under a
  * larger map, or fail altogether.
  *
@@ -41,6 +42,7 @@ static int store(batch *b, const kc_storage_op *op, uint64_t previous)
     int code = kc__log_append(b->file, b->txn, revision, &record);
     if (code)
         return code;
+    kc__redo_add(b->file, revision, &record);
     code = op->verb == KC_STORAGE_PUT ? kc__index_put(b->index, op->key, revision, previous != 0)
                                       : mdb_cursor_del(b->index, 0);
     b->state.revision = revision;
@@ -79,15 +81,42 @@ static int run_all(batch *b, const kc_storage_op *ops, size_t n_ops, kc_storage_
     return code ? code : kc__log_put_state(b->file, b->txn, &b->state);
 }
 
-/* A commit that failed at its header page leaves LMDB not knowing what it holds. It then refuses
- * everything, which the caller is to hear at once and not the next time. */
+/*
+ * A commit that failed at its header page leaves LMDB not knowing what it holds. It then refuses
+ * everything, which the caller is to hear at once and not the next time. One that failed before
+ * must not come back by its redo.
+ */
 static int known_or_panic(kc__file *file, int code)
 {
     MDB_txn *txn;
     const int probe = kc__file_begin_write(file, &txn);
     if (probe == 0)
         mdb_txn_abort(txn);
-    return probe == MDB_PANIC ? MDB_PANIC : code;
+    if (probe != MDB_PANIC && kc__redo_strike_out(file) == 0)
+        return code;
+    file->unknown = true;
+    return MDB_PANIC;
+}
+
+/* The end of a try in which something was stored. */
+static int finish(batch *b)
+{
+    kc__file *file = b->file;
+    int code = kc__redo_write(file);
+    if (code) {
+        mdb_txn_abort(b->txn);
+        return code; /* Half a redo has no valid checksum. */
+    }
+    code = mdb_txn_commit(b->txn);
+    if (code)
+        return known_or_panic(file, code);
+    code = kc__redo_end(file);
+    if (code) {
+        file->unknown = true;
+        return MDB_PANIC;
+    }
+    file->state = b->state;
+    return 0;
 }
 
 static int attempt(kc__file *file, const kc_storage_op *ops, size_t n_ops)
@@ -96,16 +125,13 @@ static int attempt(kc__file *file, const kc_storage_op *ops, size_t n_ops)
     int code = kc__file_begin_write(file, &b.txn);
     if (code)
         return code;
+    kc__redo_begin(file);
     code = run_all(&b, ops, n_ops, file->results.items);
     if (code || b.state.revision == file->state.revision) {
         mdb_txn_abort(b.txn);
         return code;
     }
-    code = mdb_txn_commit(b.txn);
-    if (code)
-        return known_or_panic(file, code);
-    file->state = b.state;
-    return 0;
+    return finish(&b);
 }
 
 static void release_now_and_then(kc__file *file, const kc_storage_op *ops, size_t n_ops)

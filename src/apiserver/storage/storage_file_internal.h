@@ -27,7 +27,10 @@ typedef struct kc__file {
     /* Of the committer alone. */
     kc__state state;
     KC_VEC(kc_storage_result) results;
-    uint64_t written; /* Bytes of values, since pages were released. */
+    uint64_t written;    /* Bytes of values, since pages were released. */
+    kc_buf redo;         /* Of the batch under way. */
+    unsigned redo_place; /* 0 or 1: where it goes. */
+    bool unknown;        /* Nobody knows what the last commit left: no other may follow. */
 
     /* The gate of storage_file_map.c. The mutex guards the three fields after it; nothing is locked
      * under it, and it is never held across I/O. */
@@ -76,11 +79,27 @@ int kc__file_begin_read(kc__file *file, MDB_txn **ret_txn);
 void kc__file_end_read(kc__file *file, MDB_txn *txn);
 /* A transaction that writes. By the committer. */
 int kc__file_begin_write(kc__file *file, MDB_txn **ret_txn);
-/* Makes the data file as long as the map. */
-int kc__file_stretch(kc__file *file, size_t bytes);
+/* Makes the data file as long as a map of that size and what stands behind it. */
+int kc__file_stretch(kc__file *file, size_t map_bytes);
 /* Doubles the map, as far as it may; MDB_MAP_FULL if not at all. By the committer, outside of a
  * transaction. */
 int kc__file_grow(kc__file *file);
+
+/* ---- storage_file_redo.c; all return LMDB's codes, and are the committer's ---- */
+
+/* The room behind the map for each of two. */
+#define KC__REDO_PLACE ((size_t)1 << 20)
+
+void kc__redo_begin(kc__file *file);
+void kc__redo_add(kc__file *file, uint64_t revision, const kc__record *record);
+/* Before the commit, whose sync makes it durable. */
+int kc__redo_write(kc__file *file);
+/* After it. Syncs, if the batch did not fit. */
+int kc__redo_end(kc__file *file);
+/* After a commit that failed: it must not be done again. */
+int kc__redo_strike_out(kc__file *file);
+/* Applies what was promised and did not reach the header page. When the store is opened. */
+int kc__redo_recover(kc__file *file, kc_error *err);
 
 /* ---- storage_file_pages.c ---- */
 

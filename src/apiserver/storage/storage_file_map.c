@@ -59,14 +59,15 @@ void kc__file_end_read(kc__file *file, MDB_txn *txn)
 
 int kc__file_begin_write(kc__file *file, MDB_txn **ret_txn)
 {
-    /* Only this thread sets it. */
-    return file->unmapped ? MDB_PANIC : mdb_txn_begin(file->env, NULL, 0, ret_txn);
+    /* Only this thread sets them. */
+    return file->unmapped || file->unknown ? MDB_PANIC : mdb_txn_begin(file->env, NULL, 0, ret_txn);
 }
 
-int kc__file_stretch(kc__file *file, size_t bytes)
+int kc__file_stretch(kc__file *file, size_t map_bytes)
 {
     int fd;
     struct stat st;
+    const size_t bytes = map_bytes + 2 * KC__REDO_PLACE;
     int code = mdb_env_get_fd(file->env, &fd);
     if (code)
         return code;
@@ -105,7 +106,9 @@ int kc__file_grow(kc__file *file)
     const size_t bytes = (size_t)KC_MIN((uint64_t)info.me_mapsize * 2, limit);
     if (bytes <= info.me_mapsize)
         return MDB_MAP_FULL;
-    code = kc__file_stretch(file, bytes);
+    code = mdb_env_sync(file->env, 1); /* The redo does not move along. */
+    if (!code)
+        code = kc__file_stretch(file, bytes);
     if (code)
         return code;
     close_gate(file);

@@ -47,11 +47,15 @@ static kc__file *file_new(const kc_storage_opts *opts)
 void kc__file_close(kc_storage *storage)
 {
     kc__file *file = kc__file_of(storage);
-    if (file->env)
+    if (file->env) {
+        mdb_env_sync(file->env,
+                     1); /* Not needed; it saves the next start from doing things again. */
         mdb_env_close(file->env);
+    }
     if (file->lock_fd >= 0)
         close(file->lock_fd); /* After LMDB has let go. */
     kc_vec_done(&file->results);
+    kc_buf_done(&file->redo);
     kc_cond_done(&file->gate_moved);
     kc_mutex_done(&file->gate);
     free(file->folder);
@@ -94,7 +98,7 @@ static int open_env(kc__file *file, kc_error *err)
     if (!code && (stat(file->data_path, &st) < 0 || st.st_size == 0))
         code = mdb_env_set_mapsize(file->env, file->opts.first_bytes);
     if (!code)
-        code = mdb_env_open(file->env, file->folder, MDB_NOTLS, 0600);
+        code = mdb_env_open(file->env, file->folder, MDB_NOTLS | MDB_NOMETASYNC, 0600);
     if (code == MDB_INVALID || code == MDB_VERSION_MISMATCH)
         return kc_error_set(err, KC_INVALID,
                             "%s is not a store of this program, or is damaged (%s); it was left as "
@@ -132,7 +136,17 @@ static int begin_store(kc__file *file)
         mdb_txn_abort(txn);
     else
         code = mdb_txn_commit(txn);
+    if (!code)
+        code = mdb_env_sync(file->env, 1);
     return code ? code : sync_folder(file->folder);
+}
+
+/* Behind the map of a file that was made without. One that has it keeps its length. */
+static int make_room_for_redo(kc__file *file)
+{
+    MDB_envinfo info;
+    const int code = mdb_env_info(file->env, &info);
+    return code ? code : kc__file_stretch(file, info.me_mapsize);
 }
 
 static int open_in(kc__file *file, kc_error *err)
@@ -145,10 +159,12 @@ static int open_in(kc__file *file, kc_error *err)
         failed = open_env(file, err);
     if (!failed)
         failed = kc__file_check(file, &empty, err);
-    if (failed || !empty)
+    if (failed)
         return failed;
-    const int code = begin_store(file);
-    return code ? kc__file_error(file, code, "make", err) : 0;
+    const int code = empty ? begin_store(file) : make_room_for_redo(file);
+    if (code)
+        return kc__file_error(file, code, empty ? "make" : "open", err);
+    return empty ? 0 : kc__redo_recover(file, err);
 }
 
 int kc__file_open(const kc_storage_opts *opts, kc_storage **ret_storage, kc_error *err)

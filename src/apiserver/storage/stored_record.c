@@ -42,9 +42,9 @@ static uint64_t mix(uint64_t state, uint64_t word)
     return state ^ state >> 32;
 }
 
-static uint64_t checksum(uint64_t revision, const char *p, size_t n)
+uint64_t kc__checksum(uint64_t seed, const char *p, size_t n)
 {
-    uint64_t state = mix(mix(0, revision), n), word;
+    uint64_t state = mix(mix(0, seed), n), word;
     for (; n >= sizeof(word); p += sizeof(word), n -= sizeof(word)) {
         memcpy(&word, p, sizeof(word));
         state = mix(state, word);
@@ -62,7 +62,7 @@ size_t kc__record_size(const kc__record *record)
 void kc__record_seal(char *bytes, size_t n, uint64_t revision)
 {
     assert(n >= AT_KEY);
-    kc__put_u64(bytes, checksum(revision, bytes + AT_PREVIOUS, n - AT_PREVIOUS));
+    kc__put_u64(bytes, kc__checksum(revision, bytes + AT_PREVIOUS, n - AT_PREVIOUS));
 }
 
 static void put_text(char *out, kc_str text)
@@ -96,7 +96,7 @@ bool kc__record_read(kc_str bytes, uint64_t revision, kc__record *ret_record)
     if (bytes.n < AT_KEY)
         return false;
     const char *p = bytes.p;
-    if (kc__get_u64(p) != checksum(revision, p + AT_PREVIOUS, bytes.n - AT_PREVIOUS))
+    if (kc__get_u64(p) != kc__checksum(revision, p + AT_PREVIOUS, bytes.n - AT_PREVIOUS))
         return false;
     const size_t end_of_key =
         AT_KEY + ((size_t)(uint8_t)p[AT_KEY_LENGTH] << 8 | (uint8_t)p[AT_KEY_LENGTH + 1]);

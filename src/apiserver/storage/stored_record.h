@@ -44,6 +44,9 @@ void kc__state_write(const kc__state *state, char out[KC__STATE_SIZE]);
 /* False when it is not a state at all. Of another version only `version` is read. */
 bool kc__state_read(kc_str bytes, kc__state *ret_state);
 
+/* Of n bytes; the seed says what they are. */
+uint64_t kc__checksum(uint64_t seed, const char *p, size_t n);
+
 void kc__put_u64(char *out, uint64_t number);
 uint64_t kc__get_u64(const char *bytes);
 

@@ -136,6 +136,66 @@ static void a_full_storage_says_so_and_recovers(void **state)
     assert_int_equal(put(s, key, "fits"), revision + 1);
 }
 
+enum { STEPS = 400, KEYS = 6 };
+
+/* What each key should hold; "": nothing. */
+typedef struct expected {
+    char values[KEYS][16];
+    uint64_t revisions[KEYS];
+} expected;
+
+static void expect_model(stage *s, const expected *e)
+{
+    kc_scoped(kc_buf) text = {0};
+    for (int i = 0; i < KEYS; i++)
+        if (e->values[i][0])
+            kc_buf_printf(&text, "k%d=%s@%llu ", i, e->values[i],
+                          (unsigned long long)e->revisions[i]);
+    expect_now(s->pods, kc_buf_cstr(&text));
+}
+
+/* A few writes at once, all of which are stored or none. */
+static void burst(stage *s, kc_rand *random, expected *e, int step)
+{
+    attempt a[3];
+    char keys[3][8], value[16];
+    size_t at[3];
+    snprintf(value, sizeof(value), "v%d", step);
+    for (int i = 0; i < 3; i++) {
+        at[i] = kc_rand_below(random, KEYS);
+        snprintf(keys[i], sizeof(keys[i]), "k%zu", at[i]);
+        attempt_start(s, &a[i], s->pods, keys[i], KC_STORAGE_ANY,
+                      kc_rand_below(random, 3) ? value : NULL);
+    }
+    for (int i = 0; i < 3; i++) {
+        kc_latch_wait(a[i].done);
+        if (a[i].write.outcome == KC_STORAGE_STORED) {
+            snprintf(e->values[at[i]], sizeof(e->values[0]), "%s",
+                     a[i].write.verb == KC_STORAGE_PUT ? value : "");
+            e->revisions[at[i]] = a[i].write.revision;
+        }
+        attempt_done(&a[i]);
+    }
+}
+
+static void failures_at_any_commit_leave_no_trace(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = held_stage();
+    expected e = {0};
+    kc_rand random;
+    kc_rand_seed(&random, 3);
+    for (int step = 0; step < STEPS; step++) {
+        held_of(s->storage)->fail = kc_rand_below(&random, 3) ? 0 : KC_SERVICE_UNAVAILABLE;
+        burst(s, &random, &e, step);
+        expect_model(s, &e);
+        if (step % 100 == 99) {
+            stage_reopen(s);
+            expect_model(s, &e);
+        }
+    }
+}
+
 /* ---- closing ---- */
 
 enum { FLOOD = 500 };
@@ -228,6 +288,7 @@ TESTS(a_failed_commit_changes_nothing_and_the_next_one_works,
       every_write_of_a_failed_batch_gets_the_error,
       a_storage_that_does_not_know_what_it_holds_is_given_up,
       a_storage_that_sees_things_otherwise_is_given_up, a_full_storage_says_so_and_recovers,
+      failures_at_any_commit_leave_no_trace,
       closing_finishes_every_write_even_those_submitted_meanwhile,
       an_object_that_cannot_be_read_stops_the_opening,
       a_stored_value_gets_the_revision_the_storage_has_for_it)
