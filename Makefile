@@ -16,6 +16,7 @@ test: bootstrap             ## every check and test, as CI runs them
 	@scripts/test
 
 bench: release              ## benchmarks, as ratios against a peer in the same run
+	@scripts/bootstrap --bench
 	@scripts/bench
 
 fuzz: fuzz-build            ## each fuzzer for FUZZ_SECONDS (default 60), or only FUZZ=name
