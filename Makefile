@@ -20,6 +20,7 @@ soak: release               ## the long version of tests/system: about ten minut
 	@scripts/soak
 
 bench: release              ## benchmarks, as ratios against a peer in the same run
+	@scripts/bootstrap --bench
 	@scripts/bench
 
 fuzz: fuzz-build            ## each fuzzer for FUZZ_SECONDS (default 60), or only FUZZ=name

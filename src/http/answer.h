@@ -18,8 +18,7 @@ const char *kc__status_text(int status);
  */
 bool kc__answer_field_ok(const kc__header *field);
 
-/* Lower-case hexadecimal digits would do for chunks; decimal ones are needed for lengths. Appends
- * one number. */
+/* Appends its decimal digits. */
 void kc__put_number(kc_buf *out, size_t number);
 
 /* Status line, Content-Type, fields and Date; the caller adds what frames the body, and the empty

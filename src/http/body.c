@@ -130,7 +130,9 @@ static kc__fill check_promise(kc__body *body, size_t more)
         return body->last;
     bool wrong =
         body->sent > body->promised || (body->last == KC__FILL_END && body->sent != body->promised);
-    return wrong ? KC__FILL_ABORT : body->last;
+    if (wrong)
+        return KC__FILL_ABORT;
+    return body->last;
 }
 
 static kc__fill fill_plain(kc__body *body, kc_buf *out, size_t room)
@@ -171,5 +173,7 @@ kc__fill kc__body_fill(kc__body *body, kc_buf *out, size_t room)
 {
     if (!body->source)
         return fill_from_text(body, out, room);
-    return body->gzip ? fill_compressed(body, out) : fill_plain(body, out, room);
+    if (body->gzip)
+        return fill_compressed(body, out);
+    return fill_plain(body, out, room);
 }

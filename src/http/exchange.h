@@ -61,7 +61,9 @@ typedef enum kc__fill {
     KC__FILL_ABORT, /* Something went wrong in the middle: end it so that the client notices. */
 } kc__fill;
 
-/* A body made bit by bit, as fast as the client reads it. */
+/* A body made bit by bit, as fast as the client reads it. Both may be called from within
+ * kc__exchange_answer: fill to see whether the body is long enough to be compressed, done when
+ * nobody wants it. */
 typedef struct kc__body_source {
     /* Appends to `out`, about `room` bytes; one item more than that is no harm. */
     kc__fill (*fill)(kc_buf *out, size_t room, void *user);

@@ -51,8 +51,9 @@ kc__server *kc__server_start(const kc__server_opts *opts, kc_error *err);
 /* Takes no connection any more and tells clients to go elsewhere (Connection: close, GOAWAY); open
  * exchanges go on. Any thread; does not block. */
 void kc__server_drain(kc__server *server);
-/* Drains, waits until the last exchange ended or `grace` is over, closes everything. Blocks.
- * Returns NULL; NULL is allowed. */
+/* Drains, waits until the last exchange ended or `grace` is over, closes everything. Blocks, in any
+ * case until the handler has answered every exchange it was given. Returns NULL; NULL is allowed.
+ */
 kc__server *kc__server_stop(kc__server *server, int64_t grace);
 KC_UNUSED static inline void kc__server_kill(kc__server *server)
 {
