@@ -36,12 +36,13 @@ static kc__kept_entry *place_for(kc__kept *kept, uint64_t revision)
 
 void kc__kept_put(kc__kept *kept, uint64_t revision, kc_cow_snapshot *snapshot, int64_t now)
 {
-    kc_auto(kc_cow_snapshot) *old = NULL;
+    kc_cow_snapshot *old = NULL;
     kc_locked (&kept->keeping) {
         kc__kept_entry *entry = place_for(kept, revision);
         old = entry->snapshot;
         *entry = (kc__kept_entry){revision, kc_cow_snapshot_ref(snapshot), now};
     }
+    kc_cow_snapshot_unref(old);
 }
 
 kc_cow_snapshot *kc__kept_find(kc__kept *kept, uint64_t revision, int64_t now,

@@ -281,42 +281,6 @@ static void it_grows_beyond_its_first_size(void **state)
     assert_int_equal(after.revision, 101);
 }
 
-/* Of the map of a file, in bytes. */
-static size_t resident_part_of(const char *path)
-{
-    FILE *maps = fopen("/proc/self/smaps", "r");
-    char line[PATH_MAX + 128];
-    size_t kilobytes = 0, resident = 0;
-    bool ours = false;
-    assert_non_null(maps);
-    while (fgets(line, sizeof(line), maps)) {
-        if (strchr(line, '-') && strchr(line, '-') < strchr(line, ' '))
-            ours = strstr(line, path) != NULL;
-        if (ours && sscanf(line, "Rss: %zu", &kilobytes) == 1)
-            resident += kilobytes << 10;
-    }
-    fclose(maps);
-    return resident;
-}
-
-static void the_memory_it_was_read_through_is_given_back(void **state)
-{
-    (void)state;
-    kc_auto(stage) *s = NEW_STAGE(0);
-    kc_autofree char *value = kc_calloc(1, 100001), *data = path_in(s, "data.mdb");
-    memset(value, 'v', 100000);
-    char key[16];
-    for (int i = 0; i < 200; i++) {
-        snprintf(key, sizeof(key), "key-%03d", i);
-        put(s, key, value);
-    }
-    assert_true(resident_part_of(data) < 4 << 20);
-    kc_str expected = kc_cstr(value);
-    stage_reopen(s);
-    assert_int_equal(kc_storage_load(s->storage, check_bytes, &expected, NULL, NULL), 0);
-    assert_true(resident_part_of(data) < 1 << 20);
-}
-
 static void a_limit_of_size_is_an_error_until_there_is_room(void **state)
 {
     (void)state;
@@ -393,106 +357,6 @@ static void a_full_disk_is_an_error_until_there_is_room(void **state)
     stage_open(s);
     assert_int_equal(kc_storage_load(s->storage, NULL, NULL, &after, NULL), 0);
     assert_int_equal(after.revision, 3);
-}
-
-/* ---- power cuts ---- */
-
-/* LMDB's two header pages. */
-typedef struct headers {
-    char bytes[2 * 4096];
-} headers;
-
-static headers read_headers(const stage *s)
-{
-    headers h;
-    kc_autofree char *data = path_in(s, "data.mdb");
-    int fd = open(data, O_RDONLY | O_CLOEXEC);
-    assert_int_equal(pread(fd, h.bytes, sizeof(h.bytes), 0), sizeof(h.bytes));
-    close(fd);
-    return h;
-}
-
-/* Opens it again as it is after a power cut in which the header pages were not written any more. */
-static stage *reopen_with_headers(stage *s, const headers *h)
-{
-    s->storage = kc_storage_close(s->storage);
-    kc_autofree char *data = path_in(s, "data.mdb");
-    int fd = open(data, O_WRONLY | O_CLOEXEC);
-    assert_int_equal(pwrite(fd, h->bytes, sizeof(h->bytes), 0), sizeof(h->bytes));
-    close(fd);
-    return stage_open(s);
-}
-
-static void a_commit_survives_the_loss_of_its_header_page(void **state)
-{
-    (void)state;
-    kc_auto(stage) *s = NEW_STAGE(0);
-    put(s, "a", "1");
-    for (uint64_t round = 0; round < 4; round++) {
-        const headers before = read_headers(s);
-        kc_storage_op ops[] = {
-            put_op(KC_STR("b"), KC_STORAGE_ANY, KC_STR("2")),
-            put_op(KC_STR("b"), KC_STORAGE_ABSENT, KC_STR("never")),
-            {.verb = KC_STORAGE_DELETE, .key = KC_STR("a"), .expected = KC_STORAGE_ANY},
-            put_op(KC_STR("a"), KC_STORAGE_ANY, KC_STR("3"))};
-        kc_storage_result results[KC_COUNT(ops)];
-        assert_int_equal(kc_storage_commit(s->storage, ops, KC_COUNT(ops), results, NULL, NULL), 0);
-        char expected[64];
-        snprintf(expected, sizeof(expected), "a=3@%d b=2@%d revision %d", (int)round * 3 + 5,
-                 (int)round * 3 + 3, (int)round * 3 + 5);
-        assert_live(reopen_with_headers(s, &before), expected);
-        assert_live(stage_reopen(s), expected);
-    }
-}
-
-static void a_batch_too_large_for_its_copy_waits_for_the_header_page(void **state)
-{
-    (void)state;
-    kc_auto(stage) *s = NEW_STAGE(0);
-    kc_autofree char *value = kc_calloc(1, 3000001);
-    memset(value, 'v', 3000000);
-    put(s, "a", "1");
-    put(s, "a", value);
-    const headers after = read_headers(s);
-    kc_storage_state now = {0};
-    reopen_with_headers(s, &after);
-    assert_int_equal(kc_storage_load(s->storage, NULL, NULL, &now, NULL), 0);
-    assert_int_equal(now.revision, 3);
-    assert_int_equal(put(s, "a", "2"), 4);
-    assert_live(stage_reopen(s), "a=2@4 revision 4");
-}
-
-static void half_a_copy_is_not_applied(void **state)
-{
-    (void)state;
-    kc_auto(stage) *s = NEW_STAGE(0);
-    put(s, "a", "1");
-    const headers before = read_headers(s);
-    put(s, "a", "the needle");
-    s->storage = kc_storage_close(s->storage);
-    kc_scoped(kc_buf) bytes = {0};
-    kc_autofree char *data = path_in(s, "data.mdb");
-    read_all(data, &bytes);
-    char *needle = memmem(bytes.p + bytes.n - (2 << 20), 2 << 20, "the needle", 10);
-    assert_non_null(needle);
-    needle[4] ^= 1;
-    write_all(data, kc_buf_str(&bytes));
-    stage_open(s);
-    assert_live(reopen_with_headers(s, &before), "a=1@2 revision 2");
-}
-
-static void a_store_made_without_room_for_copies_gets_it(void **state)
-{
-    (void)state;
-    kc_auto(stage) *s = NEW_STAGE(.first_bytes = 4 << 20);
-    put(s, "a", "1");
-    s->storage = kc_storage_close(s->storage);
-    kc_autofree char *data = path_in(s, "data.mdb");
-    assert_int_equal(truncate(data, 4 << 20), 0);
-    stage_open(s);
-    const headers before = read_headers(s);
-    put(s, "a", "2");
-    assert_live(reopen_with_headers(s, &before), "a=2@3 revision 3");
 }
 
 /* ---- crashes ---- */
@@ -700,9 +564,6 @@ TESTS(STORAGE_CONTRACT, the_folder_is_private, a_folder_needs_a_parent_and_a_nam
       a_foreign_file_is_refused_and_untouched, the_lmdb_of_another_program_is_refused_and_untouched,
       a_newer_layout_is_refused_and_untouched, a_file_cut_short_is_refused_and_untouched,
       a_flipped_bit_in_a_value_is_noticed, an_unfinished_first_start_is_completed,
-      it_grows_beyond_its_first_size, the_memory_it_was_read_through_is_given_back,
-      a_limit_of_size_is_an_error_until_there_is_room, compacting_frees_room,
-      a_full_disk_is_an_error_until_there_is_room, a_commit_survives_the_loss_of_its_header_page,
-      a_batch_too_large_for_its_copy_waits_for_the_header_page, half_a_copy_is_not_applied,
-      a_store_made_without_room_for_copies_gets_it, nothing_promised_is_lost_when_killed,
-      readers_go_on_while_it_grows)
+      it_grows_beyond_its_first_size, a_limit_of_size_is_an_error_until_there_is_room,
+      compacting_frees_room, a_full_disk_is_an_error_until_there_is_room,
+      nothing_promised_is_lost_when_killed, readers_go_on_while_it_grows)
