@@ -6,6 +6,39 @@
  */
 #include "apiserver/kinds/strategy.h"
 
+/* Fields that selectors may name, as Kubernetes offers them. */
+static const kc_field_def pod_fields[] = {
+    {.field = "spec.nodeName"},
+    {.field = "spec.restartPolicy"},
+    {.field = "spec.schedulerName"},
+    {.field = "spec.serviceAccountName"},
+    {.field = "spec.hostNetwork", .otherwise = "false"},
+    {.field = "status.phase"},
+    {.field = "status.podIP"},
+    {.field = "status.podIPs"},
+    {.field = "status.nominatedNodeName"},
+};
+static const kc_field_def service_fields[] = {{.field = "spec.clusterIP"}, {.field = "spec.type"}};
+static const kc_field_def node_fields[] = {{.field = "spec.unschedulable", .otherwise = "false"}};
+static const kc_field_def event_fields[] = {
+    {.field = "involvedObject.kind"},
+    {.field = "involvedObject.namespace"},
+    {.field = "involvedObject.name"},
+    {.field = "involvedObject.uid"},
+    {.field = "involvedObject.apiVersion"},
+    {.field = "involvedObject.resourceVersion"},
+    {.field = "involvedObject.fieldPath"},
+    {.field = "reason"},
+    {.field = "reportingComponent"},
+    {.field = "source", .path = "source.component"},
+    {.field = "type"},
+};
+static const kc_field_def job_fields[] = {
+    {.field = "status.successful", .path = "status.succeeded", .otherwise = "0"}};
+static const kc_field_def replicas_fields[] = {{.field = "status.replicas", .otherwise = "0"}};
+
+#define SELECTABLE(fields) .selectable = fields, .n_selectable = KC_COUNT(fields)
+
 static const kc__strategy ordinary = {0};
 static const kc__strategy counted = {.generation = true};
 static const kc__strategy upserted = {.upserts = true};
@@ -13,10 +46,19 @@ static const kc__strategy shown = {.shows_deleted = true};
 static const kc__strategy conditional = {.conditional = true};
 static const kc__strategy conditional_counted = {.conditional = true, .generation = true};
 static const kc__strategy access_rule = {.names = KC_NAME_PATH_SEGMENT, .upserts = true};
-static const kc__strategy orphaning_counted = {.generation = true, .orphans = true};
+static const kc__strategy event = {.upserts = true, SELECTABLE(event_fields)};
+static const kc__strategy job = {.generation = true, .orphans = true, SELECTABLE(job_fields)};
+static const kc__strategy node = {SELECTABLE(node_fields)};
+static const kc__strategy pod = {.shows_deleted = true, SELECTABLE(pod_fields)};
+static const kc__strategy replication_controller = {
+    .generation = true, .orphans = true, SELECTABLE(replicas_fields)};
 static const kc__strategy lease = {.upserts = true, .conditional = true};
 static const kc__strategy service = {
-    .names = KC_NAME_DNS_1035_LABEL, .shows_deleted = true, .upserts = true};
+    .names = KC_NAME_DNS_1035_LABEL,
+    .shows_deleted = true,
+    .upserts = true,
+    SELECTABLE(service_fields),
+};
 
 static const struct {
     const char *storage;
@@ -31,23 +73,24 @@ static const struct {
     {"apps/replicasets", &counted},
     {"apps/statefulsets", &counted},
     {"batch/cronjobs", &counted},
-    {"batch/jobs", &orphaning_counted},
+    {"batch/jobs", &job},
     {"coordination.k8s.io/leases", &lease},
     {"core/configmaps", &kc__strategy_configmap},
     {"core/endpoints", &upserted},
-    {"core/events", &upserted},
+    {"core/events", &event},
     {"core/limitranges", &upserted},
     {"core/namespaces", &kc__strategy_namespace},
+    {"core/nodes", &node},
     {"core/persistentvolumeclaims", &shown},
     {"core/persistentvolumes", &shown},
-    {"core/pods", &shown},
+    {"core/pods", &pod},
     {"core/podtemplates", &shown},
-    {"core/replicationcontrollers", &orphaning_counted},
+    {"core/replicationcontrollers", &replication_controller},
     {"core/resourcequotas", &shown},
     {"core/secrets", &kc__strategy_secret},
     {"core/serviceaccounts", &shown},
     {"core/services", &service},
-    {"events.k8s.io/events", &upserted},
+    {"events.k8s.io/events", &event},
     {"flowcontrol.apiserver.k8s.io/flowschemas", &counted},
     {"flowcontrol.apiserver.k8s.io/prioritylevelconfigurations", &counted},
     {"networking.k8s.io/ingressclasses", &counted},
