@@ -10,10 +10,6 @@
 #include "apiserver/store/store.h"
 #include "kc/thread.h"
 
-#if !__has_include("http/loop_internal.h")
-#include "loop_stand_in.h"
-#endif
-
 #include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>

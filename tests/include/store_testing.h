@@ -8,10 +8,6 @@
 
 #include "testing.h"
 
-#if !__has_include("http/loop_internal.h")
-#include "loop_stand_in.h"
-#endif
-
 #include "apiserver/storage/storage_file.h"
 #include "apiserver/store/watch.h"
 #include "kc/rand.h"
