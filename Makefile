@@ -5,15 +5,19 @@
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all run test bench fuzz fmt lint clean help bootstrap release debug tsan clang
+.PHONY: all run test soak bench fuzz fmt lint clean help bootstrap release debug tsan clang
 
 all: release                ## build/release/kc
 
-run: release                ## start the control plane
-	@build/release/kc
+run: release                ## start an API server on this machine; its data are in build/run
+	@mkdir -p build/run
+	@build/release/kc apiserver --file-rootpath=build/run --authn-allow-localhost
 
 test: bootstrap             ## every check and test, as CI runs them
 	@scripts/test
+
+soak: release               ## the long version of tests/system: about ten minutes
+	@scripts/soak
 
 bench: release              ## benchmarks, as ratios against a peer in the same run
 	@scripts/bench

@@ -137,8 +137,8 @@ static int open_authn(plane *p, kc_error *err)
     const kc__apiserver_options *o = p->options;
     p->authn = kc__authn_new(&(kc__authn_opts){.token_file = o->token_file,
                                                .allow_localhost = o->allow_localhost,
-                                               .refuse_anonymous = o->anonymous == KC_NO,
-                                               .refuse_pages = !o->anonymous_asked,
+                                               .refuse_anonymous = !o->anonymous,
+                                               .refuse_pages = true,
                                                .log = p->log},
                              err);
     return p->authn ? 0 : -1;
@@ -149,7 +149,7 @@ static int start_server(plane *p, kc_error *err)
     p->metrics = kc_metrics_new();
     kc_rand_seed_os(&p->rand);
     p->server =
-        kc_apiserver_start(&(kc_apiserver_opts){.storage = p->storage,
+        kc_apiserver_start(&(kc_apiserver_opts){.storage = kc_take(p->storage),
                                                 .listeners = p->listeners,
                                                 .n_listeners = p->n_listeners,
                                                 .authn = p->authn,

@@ -3,11 +3,9 @@
  * apiserver_options.c: the flags of `kc apiserver`, and which of them cannot stand together.
  *
  * A contradiction is a row of `rules`: when it holds and the sentence that says so. Until there is
- * authorization, whoever is let in may do everything; so a server that can be reached from
- * elsewhere lets nobody in without credentials. That is the default there, and asking for the
- * opposite is a contradiction. (kube-apiserver turns anonymous requests off under AlwaysAllow for
- * the same reason.) And where anonymous requests are let in by default, web pages that a browser of
- * this machine shows are not: they would otherwise have the whole API.
+ * authorization, whoever is let in may do everything; so nobody is let in without credentials
+ * unless a flag says so (kube-apiserver turns anonymous requests off under AlwaysAllow for the same
+ * reason), and a server that can be reached from elsewhere refuses that flag.
  *
  * To add a flag: a field of the options, a row of `flags`, a paragraph in docs/man/kc-apiserver.8.
  */
@@ -86,9 +84,9 @@ static const kc_flag flags[] = {
     {"token-auth-file", .argument = "FILE", .group = ACCESS, FIELD(token_file),
      .parse = kc_flag_text, .values = "FILE",
      .help = "bearer tokens, one a line: token,user,uid[,\"group1,group2\"]"},
-    {"anonymous-auth", .group = ACCESS, FIELD(anonymous), .parse = kc_flag_maybe,
-     .help = "let requests without credentials in as system:anonymous; by default only where no "
-             "other machine can reach the server, and no web page's"},
+    {"anonymous-auth", .group = ACCESS, FIELD(anonymous), .parse = kc_flag_switch,
+     .help = "let requests without credentials in as system:anonymous, where no other machine can "
+             "reach the server; web pages are not let in"},
     {"authn-allow-localhost", .group = ACCESS, FIELD(allow_localhost), .parse = kc_flag_switch,
      .help = "programs of this machine need no credentials and are administrators; web pages and "
              "what comes through a proxy are not"},
@@ -175,7 +173,7 @@ static bool is_plain_and_open(const kc__apiserver_options *o)
 
 static bool is_open_to_all(const kc__apiserver_options *o)
 {
-    return is_reachable(o) && o->anonymous == KC_YES;
+    return is_reachable(o) && o->anonymous;
 }
 
 static const struct rule {
@@ -211,8 +209,5 @@ int kc__apiserver_options_check(kc__apiserver_options *o, kc_error *err)
     for (size_t i = 0; i < KC_COUNT(rules); i++)
         if (rules[i].broken(o))
             return kc_error_set(err, KC_INVALID, "%s", rules[i].sentence);
-    o->anonymous_asked = o->anonymous != KC_MAYBE;
-    if (!o->anonymous_asked)
-        o->anonymous = is_reachable(o) ? KC_NO : KC_YES;
     return 0;
 }

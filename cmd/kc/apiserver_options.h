@@ -17,8 +17,7 @@ typedef struct kc__apiserver_options {
     const char *cert_dir, *tls_cert_file, *tls_key_file, *client_ca_file;
     const char *token_file;
     bool allow_localhost;
-    kc_maybe anonymous;   /* Decided once they are checked. */
-    bool anonymous_asked; /* It was typed, not decided here. */
+    bool anonymous;
     int64_t request_timeout;
     int verbosity;
     kc_log_format log_format;

@@ -17,31 +17,17 @@ int kc_flag_text(const char *text, void *ret, kc_error *err)
     return 0;
 }
 
-static int read_switch(const char *text, bool *ret, kc_error *err)
+int kc_flag_switch(const char *text, void *ret, kc_error *err)
 {
     static const char *const yes[] = {"true", "1", "t", "T", "TRUE", "True"};
     static const char *const no[] = {"false", "0", "f", "F", "FALSE", "False"};
     for (size_t i = 0; i < KC_COUNT(yes); i++) {
         if (!strcmp(text, yes[i]) || !strcmp(text, no[i])) {
-            *ret = !strcmp(text, yes[i]);
+            *(bool *)ret = !strcmp(text, yes[i]);
             return 0;
         }
     }
     return kc_error_set(err, KC_INVALID, "'%s' is neither true nor false", text);
-}
-
-int kc_flag_switch(const char *text, void *ret, kc_error *err)
-{
-    return read_switch(text, ret, err);
-}
-
-int kc_flag_maybe(const char *text, void *ret, kc_error *err)
-{
-    bool on;
-    const int failed = read_switch(text, &on, err);
-    if (!failed)
-        *(kc_maybe *)ret = on ? KC_YES : KC_NO;
-    return failed;
 }
 
 static bool read_number(const char *text, uint64_t most, int *ret)

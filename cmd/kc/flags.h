@@ -63,14 +63,10 @@ void kc_flags_help(const kc_flag_set *set, FILE *out);
 
 kc_flag_parser kc_flag_text;       /* const char * */
 kc_flag_parser kc_flag_switch;     /* bool: true, false, 1, 0, … */
-kc_flag_parser kc_flag_maybe;      /* kc_maybe */
 kc_flag_parser kc_flag_port;       /* int, 0 to 65535 */
 kc_flag_parser kc_flag_address;    /* const char *, an IPv4 or IPv6 address */
 kc_flag_parser kc_flag_duration;   /* int64_t, more than 0 */
 kc_flag_parser kc_flag_verbosity;  /* int, 0 to 10 */
 kc_flag_parser kc_flag_log_format; /* kc_log_format */
-
-/* A switch whose default depends on others. */
-typedef enum kc_maybe { KC_MAYBE, KC_YES, KC_NO } kc_maybe;
 
 #endif

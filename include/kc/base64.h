@@ -18,8 +18,8 @@ typedef enum kc_base64 {
 
 /* Appends the text of some bytes. */
 void kc_base64_write(kc_buf *out, kc_str bytes, kc_base64 variant);
-/* Appends the bytes of a text. False when it is not one of that variant, or has bits beyond its last
- * byte; `out` is then as it was. */
+/* Appends the bytes of a text. False when it is not one of that variant, or has bits beyond its
+ * last byte; `out` is then as it was. */
 bool kc_base64_read(kc_buf *out, kc_str text, kc_base64 variant) KC_MUST_CHECK;
 
 #endif

@@ -21,7 +21,7 @@ typedef struct kc_apiserver kc_apiserver;
 
 /* What it borrows must outlive the server. */
 typedef struct kc_apiserver_opts {
-    kc_storage *storage; /* Open. The server is its only user from now on. */
+    kc_storage *storage; /* Open. The server closes it, also when it cannot start. */
     const kc__listener *listeners;
     size_t n_listeners;      /* May be 0: only callers in the same process are served. */
     const kc__authn *authn;  /* Defaults to letting everybody in as system:anonymous. */

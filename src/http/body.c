@@ -43,7 +43,7 @@ static void begin_text(kc__body *body, const kc__answer *answer, bool compress)
     body->rest = answer->body;
     body->owner = answer->owner;
     body->release = answer->release;
-    if (!answer->owner && answer->body.n) {
+    if (!answer->owner && !answer->release && answer->body.n) {
         body->owner = kc_str_dup(answer->body);
         body->release = free_text;
         body->rest.p = body->owner;

@@ -104,7 +104,7 @@ static void answer_nobody(h1 *h, const kc__answer *answer)
 static void answer(kc__exchange *x, const kc__answer *a)
 {
     h1 *h = (h1 *)x;
-    assert(h->state == H1_HANDLING);
+    assert(h->state == H1_HANDLING && a->status >= 200 && a->status <= 599);
     if (h->closed) {
         answer_nobody(h, a);
         return;

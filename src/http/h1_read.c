@@ -16,6 +16,7 @@ enum {
     MAX_EXTRA = 16 * 1024,    /* Bytes of chunk extensions and trailers. */
     BODY_AT_ONCE = 64 * 1024, /* Room made for a body by its Content-Length alone. */
     KEEP_TEXT = 2048,         /* Larger buffers are given back after the request, */
+    KEEP_FIELDS = 32,         /* so are lists of that many fields, */
     KEEP_ARENA = 4096,        /* and so is an arena that needed more than its first chunk. */
 };
 
@@ -273,6 +274,10 @@ void kc__h1_reader_reset(h1 *h)
     give_back(&h->text);
     give_back(&h->body);
     kc_vec_clear(&h->fields);
+    if (h->fields.cap > KEEP_FIELDS) {
+        kc_vec_done(&h->fields);
+        kc__headers_done(&h->x.request.headers);
+    }
     kc__headers_clear(&h->x.request.headers);
     if (h->arena.used > KEEP_ARENA)
         kc_arena_done(&h->arena);

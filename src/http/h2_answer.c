@@ -2,10 +2,9 @@
 /*
  * h2_answer.c: from an answer to frames.
  *
- * nghttp2 asks for a body when the stream's turn has come and both windows have room, and the bytes
- * go straight into conn->out, from the owner's memory or from what the source filled in:
+ * nghttp2 asks for a body when the stream's turn has come and both windows have room:
  *
- *     read_body   how much is there? A source is asked for as much as the frame can hold
+ *     read_body   how much is there? The kc__body is asked for as much as the frame can hold
  *     send_body   the frame's head and bytes into conn->out; not while that is full
  *
  * So a source is asked only for what can be sent now: the client's windows and the transport's
@@ -15,6 +14,7 @@
  *
  * A head is never held back for its body's sake, so `flush` needs nothing here.
  */
+#include "http/answer.h"
 #include "http/h2_internal.h"
 
 #include <stdio.h>
@@ -25,15 +25,19 @@ enum { FRAMES_BACK = 16 };
 
 /* ---- bodies ---- */
 
-/* Asks the source until there are `room` bytes or it has no more. */
+/* Asks for more until there are `room` bytes or there is no more. */
 static kc__fill fill(kc__h2_stream *stream, size_t room)
 {
     kc__fill verdict;
     size_t before;
+    stream->waits = true; /* Unless it wakes itself meanwhile. */
     do {
         before = stream->filled.n;
-        verdict = stream->source->fill(&stream->filled, room - before, stream->user);
+        verdict = kc__body_fill(&stream->out, &stream->filled, room - before);
     } while (verdict == KC__FILL_MORE && stream->filled.n > before && stream->filled.n < room);
+    /* At first the body may only give what it took when it began, and a wake came since. */
+    stream->waits = stream->waits && stream->begun && verdict == KC__FILL_WAIT;
+    stream->begun = true;
     return verdict;
 }
 
@@ -47,10 +51,13 @@ static ssize_t put_to_sleep(kc__h2_stream *stream, kc__fill verdict)
     return NGHTTP2_ERR_DEFERRED;
 }
 
-static ssize_t read_source(kc__h2_stream *stream, size_t room, uint32_t *flags)
+static ssize_t read_body(nghttp2_session *session, int32_t id, uint8_t *to, size_t room,
+                         uint32_t *flags, nghttp2_data_source *source, void *user)
 {
-    kc__fill verdict = KC__FILL_MORE;
-    if (!stream->filled.n && !stream->filled_all) {
+    kc__h2_stream *stream = source->ptr;
+    kc__fill verdict = KC__FILL_WAIT;
+    (void)session, (void)id, (void)to, (void)user;
+    if (!stream->filled.n && !stream->filled_all && !stream->waits) {
         verdict = fill(stream, room);
         if (verdict == KC__FILL_ABORT)
             return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
@@ -59,34 +66,10 @@ static ssize_t read_source(kc__h2_stream *stream, size_t room, uint32_t *flags)
     size_t there = stream->filled.n - stream->filled_at;
     if (!there && !stream->filled_all)
         return put_to_sleep(stream, verdict);
+    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
     if (stream->filled_all && there <= room)
         *flags |= NGHTTP2_DATA_FLAG_EOF;
     return (ssize_t)KC_MIN(there, room);
-}
-
-static ssize_t read_body(nghttp2_session *session, int32_t id, uint8_t *to, size_t room,
-                         uint32_t *flags, nghttp2_data_source *source, void *user)
-{
-    kc__h2_stream *stream = source->ptr;
-    (void)session, (void)id, (void)to, (void)user;
-    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
-    if (stream->source)
-        return read_source(stream, room, flags);
-    if (stream->rest.n <= room)
-        *flags |= NGHTTP2_DATA_FLAG_EOF;
-    return (ssize_t)KC_MIN(stream->rest.n, room);
-}
-
-static kc_str take_body(kc__h2_stream *stream, size_t n)
-{
-    if (!stream->source) {
-        kc_str bytes = kc_str_sub(stream->rest, 0, n);
-        stream->rest = kc_str_sub(stream->rest, n, stream->rest.n);
-        return bytes;
-    }
-    kc_str bytes = kc_str_of(stream->filled.p + stream->filled_at, n);
-    stream->filled_at += n;
-    return bytes;
 }
 
 static int send_body(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *head, size_t n,
@@ -99,8 +82,9 @@ static int send_body(nghttp2_session *session, nghttp2_frame *frame, const uint8
     if (!kc__conn_room(h2->conn))
         return NGHTTP2_ERR_WOULDBLOCK;
     kc_buf_append(&h2->conn->out, kc_str_of((const char *)head, HEAD));
-    if (n)
-        kc_buf_append(&h2->conn->out, take_body(stream, n));
+    kc_buf_append(&h2->conn->out, kc_str_sub(kc_buf_str(&stream->filled), stream->filled_at,
+                                             stream->filled_at + n));
+    stream->filled_at += n;
     if (stream->filled_at == stream->filled.n) {
         kc_buf_clear(&stream->filled);
         stream->filled_at = 0;
@@ -112,37 +96,17 @@ static int send_body(nghttp2_session *session, nghttp2_frame *frame, const uint8
 
 /* ---- heads ---- */
 
-static bool has_no_body(const kc__h2_stream *stream, int status)
-{
-    return status == 204 || status == 304 || status < 200 ||
-           kc_str_is(stream->exchange.request.method, "HEAD");
-}
-
 static nghttp2_nv field(kc_str name, kc_str value)
 {
     return (nghttp2_nv){(uint8_t *)name.p, (uint8_t *)value.p, name.n, value.n,
                         NGHTTP2_NV_FLAG_NONE};
 }
 
-/*
- * Text of a client must not become more than a value, and what frames a message is ours to say
- * (RFC 9113, 8.2.2).
- */
-static bool may_be_sent(const kc__header *header)
-{
-    static const kc_str ours[] = {
-        KC_STR_INIT("connection"), KC_STR_INIT("content-length"), KC_STR_INIT("transfer-encoding"),
-        KC_STR_INIT("keep-alive"), KC_STR_INIT("upgrade"),        KC_STR_INIT("date"),
-    };
-    for (size_t i = 0; i < KC_COUNT(ours); i++)
-        if (kc_str_eq_nocase(header->name, ours[i]))
-            return false;
-    return kc__is_header_name(header->name) && kc__is_header_value(header->value);
-}
-
 /* What Content-Length says; SIZE_MAX: there is none. */
-static size_t content_length(const kc__answer *answer)
+static size_t content_length(const kc__h2_stream *stream, const kc__answer *answer, bool with_body)
 {
+    if (with_body)
+        return stream->out.known ? stream->out.length : SIZE_MAX;
     if (answer->status == 204 || answer->status == 304 || answer->status < 200)
         return SIZE_MAX;
     if (!answer->source)
@@ -152,63 +116,53 @@ static size_t content_length(const kc__answer *answer)
 
 static int submit(kc__h2_stream *stream, const kc__answer *answer, bool with_body)
 {
-    const kc_clock *clock = kc__loop_clock(stream->h2->conn->loop);
-    char status[16], length[24], date[KC__HTTP_DATE];
-    size_t n = 0, size = content_length(answer);
-    nghttp2_nv *fields = kc_arena_calloc(&stream->arena, answer->n_headers + 4, sizeof(nghttp2_nv));
+    char status[16], length[24];
+    size_t n = 0, size = content_length(stream, answer, with_body);
+    nghttp2_nv *fields = kc_arena_calloc(&stream->arena, answer->n_headers + 6, sizeof(nghttp2_nv));
     snprintf(status, sizeof(status), "%d", answer->status);
     snprintf(length, sizeof(length), "%zu", size);
     fields[n++] = field(KC_STR(":status"), kc_cstr(status));
     for (size_t i = 0; i < answer->n_headers; i++)
-        if (may_be_sent(&answer->headers[i]))
+        if (kc__answer_field_ok(&answer->headers[i]))
             fields[n++] = field(answer->headers[i].name, answer->headers[i].value);
     if (answer->type.n && kc__is_header_value(answer->type))
         fields[n++] = field(KC_STR("content-type"), answer->type);
     if (size != SIZE_MAX)
         fields[n++] = field(KC_STR("content-length"), kc_cstr(length));
-    fields[n++] = field(KC_STR("date"), kc__http_date(kc_clock_wall(clock), date));
+    if (stream->out.gzip) {
+        fields[n++] = field(KC_STR("content-encoding"), KC_STR("gzip"));
+        fields[n++] = field(KC_STR("vary"), KC_STR("Accept-Encoding"));
+    }
+    fields[n++] = field(KC_STR("date"), kc__loop_date(stream->h2->conn->loop));
     nghttp2_data_provider body = {.source.ptr = stream, .read_callback = read_body};
     return nghttp2_submit_response(stream->h2->session, stream->id, fields, n,
                                    with_body ? &body : NULL);
 }
 
-/* Takes the body over, whatever becomes of it. */
-static void keep_body(kc__h2_stream *stream, const kc__answer *answer)
-{
-    stream->source = answer->source;
-    stream->user = answer->user;
-    stream->owner = answer->owner;
-    stream->release = answer->release;
-    stream->rest = answer->source ? (kc_str){0} : answer->body;
-}
-
 static void start_answer(kc__h2_stream *stream, const kc__answer *answer)
 {
     kc__h2 *h2 = stream->h2;
-    bool with_body = !has_no_body(stream, answer->status) && (answer->source || answer->body.n);
-    int r = submit(stream, answer, with_body);
-    if (r < 0)
+    bool with_body = kc__answer_has_body(stream->exchange.request.method, answer->status) &&
+                     (answer->source || answer->body.n);
+    if (with_body)
+        kc__body_begin(&stream->out, &stream->exchange.request, answer);
+    if (submit(stream, answer, with_body) < 0)
         nghttp2_submit_rst_stream(h2->session, NGHTTP2_FLAG_NONE, stream->id,
                                   NGHTTP2_INTERNAL_ERROR);
-    if (r < 0 || !with_body) {
-        kc__h2_stream_drop_answer(stream);
-        kc__h2_stream_wait_in(stream, NULL);
-        return;
-    }
-    if (!answer->source && !answer->release)
-        stream->rest = kc_arena_str(&stream->arena, stream->rest);
-    kc__h2_stream_wait_in(stream, &h2->sending);
+    if (!with_body)
+        kc__answer_drop(answer);
+    kc__h2_stream_wait_in(stream, with_body ? &h2->sending : NULL);
 }
 
 static void answer(kc__exchange *x, const kc__answer *answer)
 {
     kc__h2_stream *stream = kc_container_of(x, kc__h2_stream, exchange);
     kc__h2 *h2 = stream->h2;
-    keep_body(stream, answer);
     stream->state = KC__H2_ANSWERED;
     if (h2 && !h2->inside)
         h2->now = kc_clock_now(kc__loop_clock(h2->conn->loop));
     if (stream->closed) {
+        kc__answer_drop(answer);
         kc__h2_stream_free(stream);
         return;
     }
@@ -219,6 +173,7 @@ static void answer(kc__exchange *x, const kc__answer *answer)
 static void wake(kc__exchange *x)
 {
     kc__h2_stream *stream = kc_container_of(x, kc__h2_stream, exchange);
+    stream->waits = false;
     if (!stream->h2 || stream->closed || kc_link_in_list(&stream->woken))
         return;
     kc_list_push(&stream->h2->woken, &stream->woken);

@@ -9,11 +9,11 @@
  *     a larger body    first needs room for all of itself in the connection's pool, which holds
  *                      four of the largest; then its window is opened once, for all of it
  *
- * Room is given first come, first served, and comes back when the exchange ends. Who has it can
- * finish without any other stream, so there is no deadlock; who waits for it does so by flow
- * control, and its time to send begins when it gets it. The connection's window is given back as
- * soon as bytes are read: streams' windows alone are the bound. So what a client can make us keep
- * of bodies is max_streams * 64 KiB + 4 * max_body: 28 MiB by default.
+ * Room is given first come, first served, and comes back when the exchange ends or is refused. Who
+ * has it can finish without any other stream, so there is no deadlock; who waits for it does so by
+ * flow control, and its time to send begins when it gets it. The connection's window is given back
+ * as soon as bytes are read: streams' windows alone are the bound. So what a client can make us
+ * keep of bodies is max_streams * 64 KiB + 4 * max_body: 28 MiB by default.
  *
  * A body without content-length asks for the largest size, when it has sent half of what is free.
  * Its window is one byte larger, so that a body that is too large is seen to be.

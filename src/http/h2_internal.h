@@ -14,6 +14,7 @@
 #ifndef KC_HTTP_H2_INTERNAL_H
 #define KC_HTTP_H2_INTERNAL_H
 
+#include "http/body.h"
 #include "http/conn.h"
 #include "kc/list.h"
 
@@ -73,6 +74,7 @@ typedef enum kc__h2_state {
 typedef struct kc__h2_stream {
     kc__exchange exchange; /* First. */
     kc__h2 *h2;            /* NULL: the connection is gone. */
+    kc__conn *held;        /* Then: what is left of it. */
     int32_t id;
     kc__h2_state state;
     bool closed; /* The client does not know it any more. */
@@ -91,14 +93,12 @@ typedef struct kc__h2_stream {
     int status;      /* Why it is refused; 0: it is not. */
     kc_str reason;
 
-    kc_str rest; /* Of a fixed body. */
-    void *owner;
-    void (*release)(void *owner);
-    const kc__body_source *source;
-    void *user;
-    kc_buf filled; /* By the source; sent up to filled_at. */
+    kc__body out;
+    kc_buf filled; /* From it; sent up to filled_at. */
     size_t filled_at;
     bool filled_all;
+    bool begun; /* The body was asked once. */
+    bool waits; /* The source said so, and was not woken since. */
 } kc__h2_stream;
 
 /* ---- h2.c ---- */
@@ -133,8 +133,6 @@ void kc__h2_body_end(kc__h2_stream *stream);
 /* ---- h2_stream.c ---- */
 
 kc__h2_stream *kc__h2_stream_new(kc__h2 *h2, int32_t id);
-/* The body that was to be sent is done with. */
-void kc__h2_stream_drop_answer(kc__h2_stream *stream);
 kc__h2_stream *kc__h2_stream_free(kc__h2_stream *stream);
 /* nghttp2 forgot it: frees it, or leaves it to the handler. */
 void kc__h2_stream_closed(kc__h2_stream *stream);

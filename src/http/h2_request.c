@@ -33,6 +33,7 @@ static void find_fault(kc__h2_stream *stream, int status, const char *reason)
 
 void kc__h2_refuse(kc__h2_stream *stream)
 {
+    kc__h2_body_end(stream);
     kc__exchange_answer(&stream->exchange,
                         &(kc__answer){.status = stream->status,
                                       .type = KC_STR("text/plain; charset=utf-8"),

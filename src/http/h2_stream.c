@@ -43,22 +43,11 @@ void kc__h2_stream_wait_in(kc__h2_stream *stream, kc_list *list)
     kc_list_push(list, &stream->timed);
 }
 
-void kc__h2_stream_drop_answer(kc__h2_stream *stream)
-{
-    const kc__body_source *source = kc_take(stream->source);
-    void (*release)(void *) = kc_take(stream->release);
-    stream->rest = (kc_str){0};
-    if (source)
-        source->done(stream->user);
-    if (release)
-        release(stream->owner);
-}
-
 kc__h2_stream *kc__h2_stream_free(kc__h2_stream *stream)
 {
     if (!stream)
         return NULL;
-    kc__h2_stream_drop_answer(stream);
+    kc__body_done(&stream->out);
     kc_list_remove(&stream->timed);
     kc_list_remove(&stream->woken);
     kc__h2_body_end(stream);
@@ -69,6 +58,8 @@ kc__h2_stream *kc__h2_stream_free(kc__h2_stream *stream)
     kc_buf_done(&stream->filled);
     kc__headers_done(&stream->exchange.request.headers);
     kc_arena_done(&stream->arena);
+    if (stream->held)
+        kc__conn_unhold(stream->held);
     free(stream);
     return NULL;
 }
@@ -87,32 +78,14 @@ void kc__h2_stream_closed(kc__h2_stream *stream)
         kc__h2_stream_free(stream);
 }
 
-/* What a request points to must not go away with the connection while a handler has it. */
-static const kc__peer *copy_peer(const kc__peer *peer, kc_arena *arena)
-{
-    kc__peer *copy = kc_arena_new(arena, kc__peer);
-    *copy = *peer;
-    if (!peer->cert)
-        return copy;
-    kc__client_cert *cert = kc_arena_new(arena, kc__client_cert);
-    *cert = *peer->cert;
-    cert->common_name = kc_arena_str(arena, cert->common_name);
-    kc_str *names = kc_arena_calloc(arena, cert->n_organizations, sizeof(*names));
-    for (size_t i = 0; i < cert->n_organizations; i++)
-        names[i] = kc_arena_str(arena, cert->organizations[i]);
-    cert->organizations = names;
-    copy->cert = cert;
-    return copy;
-}
-
 void kc__h2_stream_cut_off(kc__h2_stream *stream)
 {
     if (stream->state != KC__H2_HANDLED) {
         kc__h2_stream_free(stream);
         return;
     }
-    kc__request *request = &stream->exchange.request;
-    request->peer = copy_peer(request->peer, request->arena);
+    stream->held = stream->h2->conn;
+    kc__conn_hold(stream->held);
     kc_list_remove(&stream->link);
     stream->h2->n_streams--;
     stream->h2 = NULL;

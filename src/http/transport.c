@@ -29,7 +29,6 @@
 #include <arpa/inet.h>
 #include <assert.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <unistd.h>
 
 #define LINGER (2 * KC_SECOND)
@@ -284,6 +283,8 @@ static void note_progress(kc__transport *t, bool progress)
 /* Fills and writes in turn while both get somewhere. */
 static void send_out(kc__transport *t)
 {
+    if (t->write_blocked)
+        return; /* Nothing goes until the socket says so, however often somebody asks. */
     for (int i = 0; i < WRITE_ROUNDS; i++) {
         t->again = false;
         fill(t);
@@ -365,10 +366,11 @@ static void shake_hands(kc__transport *t)
 static void on_event(uv_poll_t *poll, int status, int events)
 {
     kc__transport *t = poll->data;
-    (void)events;
     if (status < 0)
         t->failed = true;
     t->read_blocked = false;
+    if ((events & UV_WRITABLE) || t->write_wants_read)
+        t->write_blocked = false;
     if (t->state == TRANSPORT_HANDSHAKE && !t->failed)
         shake_hands(t);
     if (t->state != TRANSPORT_HANDSHAKE)
@@ -412,7 +414,6 @@ static void set_up_conn(kc__transport *t, kc__home *home)
 
 bool kc__transport_start(kc__home *home, int fd, const struct sockaddr_storage *from, kc__tls *tls)
 {
-    const int yes = 1;
     kc__transport *t = kc_new(kc__transport);
     t->home = home;
     t->fd = fd;
@@ -423,7 +424,6 @@ bool kc__transport_start(kc__home *home, int fd, const struct sockaddr_storage *
         free(t);
         return false;
     }
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
     t->poll.data = t;
     t->state = tls ? TRANSPORT_HANDSHAKE : TRANSPORT_CHOOSING;
     t->task.run = on_task;
@@ -446,7 +446,7 @@ void kc__transport_drain(kc__transport *t)
         t->conn.protocol->drain(&t->conn);
         t->busy = false;
         act(t);
-    } else if (t->state != TRANSPORT_HANDSHAKE && !t->n_first) {
+    } else if (t->state == TRANSPORT_LINGERING || (t->state == TRANSPORT_CHOOSING && !t->n_first)) {
         close_now(t);
     }
 }

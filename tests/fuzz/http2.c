@@ -19,11 +19,17 @@
 
 struct kc__loop {
     kc_clock *clock;
+    char date[KC__HTTP_DATE];
 };
 
 const kc_clock *kc__loop_clock(const kc__loop *loop)
 {
     return loop->clock;
+}
+
+kc_str kc__loop_date(kc__loop *loop)
+{
+    return kc__http_date(kc_clock_wall(loop->clock), loop->date);
 }
 
 enum { MAX_HELD = 64, MAX_FEEDS = 1000 };
@@ -108,6 +114,7 @@ static void answer_any(scene *s, kc__exchange *x)
     s->owned += is_owned;
     kc__exchange_answer(x, &(kc__answer){.status = statuses[n % 4],
                                          .body = kc_str_of(text, n * 1000 % sizeof(text)),
+                                         .gzip = true,
                                          .owner = is_owned ? s : NULL,
                                          .release = is_owned ? release : NULL});
 }
@@ -313,8 +320,9 @@ static void scene_close(scene *s)
     kc__http2.close(&s->conn);
     for (size_t i = 0; i < s->n_held; i++)
         assert(s->held[i]->gone && s->held[i]->request.method.n);
+    assert(s->conn.holds == s->n_held);
     answer_held(s);
-    assert(s->owned == 0);
+    assert(s->owned == 0 && s->conn.holds == 0);
     for (size_t i = 0; i < s->n_feeds; i++) {
         assert(s->feeds[i]->done);
         free(s->feeds[i]);

@@ -22,14 +22,20 @@
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
 
-/* The loop is only asked for its clock. */
+/* The loop is only asked for the time. */
 struct kc__loop {
     kc_clock *clock;
+    char date[KC__HTTP_DATE];
 };
 
 const kc_clock *kc__loop_clock(const kc__loop *loop)
 {
     return loop->clock;
+}
+
+kc_str kc__loop_date(kc__loop *loop)
+{
+    return kc__http_date(kc_clock_wall(loop->clock), loop->date);
 }
 
 /* What the client saw of one of its streams. */
@@ -436,13 +442,15 @@ static inline void plane_cut(plane *p)
 {
     kc__http2.close(&p->conn);
     assert_null(p->conn.session);
-    memset(&p->conn.peer, 0xAA, sizeof(p->conn.peer));
+    assert_int_equal(p->conn.holds, p->n_held);
 }
 
 static inline void plane_close(plane *p)
 {
-    plane_cut(p);
+    if (p->conn.session)
+        plane_cut(p);
     answer_held(p);
+    assert_int_equal(p->conn.holds, 0);
     assert_int_equal(p->done, p->sources);
     assert_int_equal(p->released, p->owners);
     for (feed *f = p->feeds, *next; f; f = next) {

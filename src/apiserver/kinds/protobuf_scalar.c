@@ -8,6 +8,7 @@
  */
 #include "apiserver/kinds/protobuf_internal.h"
 
+#include "kc/base64.h"
 #include "kc/number.h"
 #include "kc/utf8.h"
 
@@ -81,17 +82,8 @@ int kc__string_write(kc__decoder *d, kc_str text)
 
 static void write_base64(kc_buf *out, kc_str bytes)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const uint8_t *p = (const uint8_t *)bytes.p;
     kc_buf_putc(out, '"');
-    for (size_t i = 0; i < bytes.n; i += 3) {
-        size_t n = KC_MIN(bytes.n - i, (size_t)3);
-        uint32_t bits =
-            (uint32_t)p[i] << 16 | (n > 1 ? (uint32_t)p[i + 1] << 8 : 0) | (n > 2 ? p[i + 2] : 0);
-        char text[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
-                        n > 1 ? digits[bits >> 6 & 63] : '=', n > 2 ? digits[bits & 63] : '='};
-        kc_buf_append(out, kc_str_of(text, 4));
-    }
+    kc_base64_write(out, bytes, KC_BASE64);
     kc_buf_putc(out, '"');
 }
 

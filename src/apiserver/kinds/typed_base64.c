@@ -112,15 +112,3 @@ bool kc__base64_rewrite(kc_buf *out, kc_str text, size_t *ret_bad)
     }
     return true;
 }
-
-void kc__base64_write(kc_buf *out, kc_str bytes)
-{
-    for (size_t i = 0; i < bytes.n; i += 3) {
-        size_t n = KC_MIN(bytes.n - i, (size_t)3);
-        uint8_t b[3] = {0};
-        memcpy(b, bytes.p + i, n);
-        const uint8_t group[4] = {b[0] >> 2, (uint8_t)((b[0] & 3) << 4 | b[1] >> 4),
-                                  (uint8_t)((b[1] & 15) << 2 | b[2] >> 6), b[2] & 63};
-        write_group(out, group, (int)n + 1);
-    }
-}

@@ -135,6 +135,5 @@ void kc__typed_refuse_base64(kc__typed *t, size_t position);
 bool kc__base64_rewrite(kc_buf *out, kc_str text, size_t *ret_bad);
 /* True when it would be the same text. */
 bool kc__base64_is_clean(kc_str text);
-void kc__base64_write(kc_buf *out, kc_str bytes);
 
 #endif

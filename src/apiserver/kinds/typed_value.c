@@ -11,6 +11,7 @@
  */
 #include "apiserver/kinds/typed_internal.h"
 
+#include "kc/base64.h"
 #include "kc/int_or_string.h"
 #include "kc/quantity.h"
 #include "kc/time.h"
@@ -123,7 +124,7 @@ static kc__verdict read_byte_array(kc__typed *t, kc__frame *frame)
         kc_buf_putc(&bytes, is_null ? '\0' : (char)number);
     }
     t->at++;
-    kc__base64_write(&written, kc_buf_str(&bytes));
+    kc_base64_write(&written, kc_buf_str(&bytes), KC_BASE64);
     put_string(t, from, kc_buf_str(&written));
     return empty_if(written.n == 0);
 }

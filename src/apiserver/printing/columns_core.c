@@ -11,8 +11,8 @@
 static void cell_entries(kc_buf *out, kc__row *row)
 {
     const kc_value *root = kc__row_root(row);
-    kc__cell_put_number(out,
-                   (int64_t)(kc_len(kc_get(root, "data")) + kc_len(kc_get(root, "binaryData"))));
+    kc__cell_put_number(
+        out, (int64_t)(kc_len(kc_get(root, "data")) + kc_len(kc_get(root, "binaryData"))));
 }
 
 static const kc__column config_map[] = {

@@ -6,14 +6,27 @@
  * Room: requests under way are counted apart for those that change something and those that only
  * read, so that neither can starve the other. Watches are not counted: they stay for hours.
  */
-#include "apiserver/rest/call.h"
+#include "apiserver/rest/endpoints.h"
+
+/* Health and version are told to everybody, but not to somebody with a wrong token. */
+static bool is_open(const kc__call *call)
+{
+    const kc__request *request = &call->x->request;
+    const kc__endpoint *endpoint = kc__endpoint_find(&request->target);
+    return endpoint && endpoint->open &&
+           kc_str_empty(kc__headers_get(&request->headers, KC_STR("Authorization")));
+}
 
 kc__verdict kc__phase_authenticated(kc__call *call)
 {
-    return kc__authenticate(call->api->authn, &call->x->request, call->arena, &call->user,
-                            &call->error) < 0
-               ? KC__FAIL
-               : KC__NEXT;
+    if (kc__authenticate(call->api->authn, &call->x->request, call->arena, &call->user,
+                         &call->error) == 0)
+        return KC__NEXT;
+    if (!is_open(call))
+        return KC__FAIL;
+    kc_error_done(&call->error);
+    call->user = (kc__user){.name = KC_STR(KC__USER_ANONYMOUS)};
+    return KC__NEXT;
 }
 
 static bool reads(const char *verb)

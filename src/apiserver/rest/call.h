@@ -85,6 +85,7 @@ extern const kc__verb kc__verb_get, kc__verb_list, kc__verb_watch, kc__verb_crea
 typedef struct kc__endpoint {
     const char *path;
     bool below; /* Also everything under it. */
+    bool open;  /* Needs no credentials. */
     kc__phase_fn *answer;
 } kc__endpoint;
 

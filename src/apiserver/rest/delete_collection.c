@@ -104,7 +104,7 @@ static void done(kc__write *write)
     bool lost = write->outcome == KC_STORAGE_CONFLICT && !b->call->error.reason;
     kc_object_unref(it->current);
     it->current = kc_take(write->result);
-    if (lost && ++it->tries < KC__MAX_TRIES && submit(it))
+    if (lost && ++it->tries < KC__MAX_RACES && submit(it))
         return;
     finish_one(b);
 }

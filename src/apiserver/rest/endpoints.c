@@ -12,16 +12,16 @@
 static kc__phase_fn answer_version, answer_metrics, answer_paths;
 
 static const kc__endpoint endpoints[] = {
-    {"/", false, answer_paths},
-    {"/api", false, kc__endpoint_discovery},
-    {"/apis", false, kc__endpoint_discovery},
-    {"/healthz", true, kc__endpoint_health},
-    {"/livez", true, kc__endpoint_health},
-    {"/metrics", false, answer_metrics},
-    {"/readyz", true, kc__endpoint_health},
-    {"/version", false, answer_version},
+    {"/", .answer = answer_paths},
+    {"/api", .answer = kc__endpoint_discovery},
+    {"/apis", .answer = kc__endpoint_discovery},
+    {"/healthz", .below = true, .open = true, .answer = kc__endpoint_health},
+    {"/livez", .below = true, .open = true, .answer = kc__endpoint_health},
+    {"/metrics", .answer = answer_metrics},
+    {"/readyz", .below = true, .open = true, .answer = kc__endpoint_health},
+    {"/version", .open = true, .answer = answer_version},
 };
-static const kc__endpoint discovery = {"", false, kc__endpoint_discovery};
+static const kc__endpoint discovery = {"", .answer = kc__endpoint_discovery};
 
 /* /api/V, /apis/G and /apis/G/V: whether they exist is discovery's to say. */
 static bool is_discovery(const kc__target *target)

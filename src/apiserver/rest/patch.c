@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patch.c: PATCH: JSON patches and merge patches. The patch is read once; it is applied to whatever
- * is stored, again if somebody else was faster, and the result takes the way of an update.
+ * patch.c: PATCH: JSON patches, merge patches and strategic ones. The patch is read once; it is
+ * applied to whatever is stored, again if somebody else was faster, and the result takes the way of
+ * an update.
  *
  * To add a kind of patch: a line in the table.
  */
+#include "apiserver/kinds/patch_schema.h"
 #include "apiserver/rest/decode.h"
 #include "apiserver/rest/write.h"
 #include "http/media.h"
@@ -39,23 +41,43 @@ static int apply_json_patch(kc__call *call, kc_edit *edit, kc_error *err)
     return patch ? kc_json_patch_apply(patch, edit, err) : -1;
 }
 
-static int apply_merge_patch(kc__call *call, kc_edit *edit, kc_error *err)
+/* The body as an object; NULL on error. */
+static kc_view *read_object(kc__call *call, kc_error *err)
 {
     kc_auto(kc_view) *patch = kc_view_parse(call->x->request.body, NULL, err);
+    if (!patch) {
+        kc_error_set(err, KC_BAD_REQUEST, "error decoding patch: %s", kc_error_text(err));
+        return NULL;
+    }
+    if (kc_type_of(kc_view_root(patch)) == KC_OBJECT)
+        return kc_take(patch);
+    kc_error_set(err, KC_BAD_REQUEST,
+                 "error decoding patch: json: cannot unmarshal %s into Go value of type "
+                 "map[string]interface {}",
+                 kc_type_name(kc_type_of(kc_view_root(patch))));
+    return NULL;
+}
+
+static int apply_merge_patch(kc__call *call, kc_edit *edit, kc_error *err)
+{
+    kc_auto(kc_view) *patch = read_object(call, err);
     if (!patch)
-        return kc_error_set(err, KC_BAD_REQUEST, "error decoding patch: %s", kc_error_text(err));
-    if (kc_type_of(kc_view_root(patch)) != KC_OBJECT)
-        return kc_error_set(err, KC_BAD_REQUEST,
-                            "error decoding patch: json: cannot unmarshal %s into "
-                            "Go value of type map[string]interface {}",
-                            kc_type_name(kc_type_of(kc_view_root(patch))));
+        return -1;
     kc_merge_patch_apply(edit, kc_view_root(patch));
     return 0;
+}
+
+static int apply_strategic_patch(kc__call *call, kc_edit *edit, kc_error *err)
+{
+    kc_auto(kc_view) *patch = read_object(call, err);
+    kc_patch_schema schema = kc__patch_schema_of(call->resource->type);
+    return patch ? kc_strategic_patch_apply(edit, kc_view_root(patch), &schema, err) : -1;
 }
 
 static const patch_type types[] = {
     {"application/json-patch+json", apply_json_patch},
     {"application/merge-patch+json", apply_merge_patch},
+    {"application/strategic-merge-patch+json", apply_strategic_patch},
 };
 
 static const patch_type *type_of(kc__call *call)
@@ -76,7 +98,8 @@ static kc__verdict decode(kc__call *call)
     if (!call->patch) {
         kc__fail(call, KC_UNSUPPORTED_MEDIA_TYPE,
                  "the body of the request was in an unknown format - accepted media types include: "
-                 "application/json-patch+json, application/merge-patch+json");
+                 "application/json-patch+json, application/merge-patch+json, "
+                 "application/strategic-merge-patch+json");
         call->bare_details = true;
         return KC__FAIL;
     }

@@ -158,7 +158,8 @@ static kc__verdict conflict(kc__call *call, kc_object *now)
     kc_auto(kc_object) *existing = now;
     if (!call->current)
         return create_conflict(call, existing);
-    if (call->conditional || ++call->tries >= KC__MAX_TRIES)
+    /* What is gone is not found, also by who named a version of it. */
+    if (existing && (call->conditional || ++call->tries >= KC__MAX_RACES))
         return kc__fail_modified(call, kc_object_name(call->current));
     kc_object_unref(call->current);
     call->current = kc_take(existing);

@@ -9,8 +9,13 @@
 #include "apiserver/rest/call.h"
 #include "apiserver/rest/metadata.h"
 
-/* A write that lost against another is made anew from what is stored then, so often at most. */
-enum { KC__MAX_TRIES = 8 };
+enum {
+    KC__MAX_TRIES = 8, /* Names drawn for an object until one is free. */
+    /* A write that lost against another is made anew from what is stored then. Who named no version
+     * must never hear of the others; each loss is somebody's success, so this is only reached by
+     * who has lost for longer than clients wait. */
+    KC__MAX_RACES = 1000,
+};
 
 /* "default/web", or "web" where there is no namespace. */
 kc_str kc__key_of(kc__call *call, kc_str name);

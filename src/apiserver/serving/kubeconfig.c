@@ -9,8 +9,7 @@
 #include "apiserver/serving/kubeconfig.h"
 
 #include "apiserver/serving/files.h"
-
-#include <openssl/evp.h>
+#include "kc/base64.h"
 
 /* Appends "    NAME: <the file in base64>\n". */
 static int put_file(kc_buf *out, const char *name, const char *path, kc_error *err)
@@ -20,10 +19,7 @@ static int put_file(kc_buf *out, const char *name, const char *path, kc_error *e
     if (failed)
         return failed;
     kc_buf_printf(out, "    %s: ", name);
-    char *to = kc_buf_reserve(out, 4 * ((text.n + 2) / 3) + 1);
-    if (to)
-        out->n += (size_t)EVP_EncodeBlock((unsigned char *)to, (const unsigned char *)text.p,
-                                          (int)text.n);
+    kc_base64_write(out, kc_buf_str(&text), KC_BASE64);
     kc_buf_putc(out, '\n');
     kc__wipe(&text);
     return 0;

@@ -5,8 +5,12 @@
 static const struct {
     const char *bytes, *padded, *url;
 } pairs[] = {
-    {"", "", ""},           {"f", "Zg==", "Zg"},          {"fo", "Zm8=", "Zm8"},
-    {"foo", "Zm9v", "Zm9v"}, {"foobar", "Zm9vYmFy", "Zm9vYmFy"}, {"\xfb\xff", "+/8=", "-_8"},
+    {"", "", ""},
+    {"f", "Zg==", "Zg"},
+    {"fo", "Zm8=", "Zm8"},
+    {"foo", "Zm9v", "Zm9v"},
+    {"foobar", "Zm9vYmFy", "Zm9vYmFy"},
+    {"\xfb\xff", "+/8=", "-_8"},
 };
 
 static void bytes_become_text(void **state)

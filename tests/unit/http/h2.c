@@ -246,6 +246,34 @@ static void streams_are_answered_in_any_order(void **state)
     plane_close(&p);
 }
 
+static void a_large_body_is_compressed_for_who_accepts_it(void **state)
+{
+    static char text[1 << 20];
+    plane p;
+    (void)state;
+    plane_open(&p, NULL);
+    nghttp2_nv accept[] = {nv("accept-encoding", "gzip")};
+    int32_t small = request(&p, "GET", "/hold", accept, 1, (kc_str){0}, false);
+    int32_t large = request(&p, "GET", "/hold", accept, 1, (kc_str){0}, false);
+    int32_t plain = get(&p, "/hold");
+    settle(&p);
+    for (size_t i = 0; i < 3; i++)
+        kc__exchange_answer(p.held[i],
+                            &(kc__answer){.status = 200,
+                                          .body = kc_str_of(text, i ? sizeof(text) : 100),
+                                          .gzip = true});
+    p.n_held = 0;
+    settle(&p);
+    assert_int_equal(reply_of(&p, small)->length, 100);
+    assert_int_equal(reply_of(&p, plain)->length, sizeof(text));
+    assert_true(reply_of(&p, large)->ended);
+    assert_in_range(reply_of(&p, large)->length, 20, 20000);
+    assert_str(kc_buf_str(&reply_of(&p, large)->head),
+               "content-encoding: gzip\nvary: Accept-Encoding\n"
+               "date: Thu, 01 Jan 1970 00:00:00 GMT\n");
+    plane_close(&p);
+}
+
 /* ---- sources ---- */
 
 static void a_watch_sends_its_head_at_once_and_events_as_they_come(void **state)
@@ -265,6 +293,7 @@ static void a_watch_sends_its_head_at_once_and_events_as_they_come(void **state)
     assert_int_equal(p.feeds->asked, asked);
     settle(&p);
     assert_str(kc_buf_str(&reply_of(&p, id)->body), "one\n");
+    assert_int_equal(p.feeds->asked, asked + 1);
     assert_false(reply_of(&p, id)->ended);
     feed_say(p.feeds, "two\n", KC__FILL_END);
     settle(&p);
@@ -389,7 +418,6 @@ static void a_connection_may_go_in_every_state(void **state)
     get(&p, "/endless");
     client_speaks(&p, 8);
     plane_cut(&p);
-    memset(&cert, 0xAA, sizeof(cert));
     assert_true(p.held[0]->gone);
     assert_string_equal(p.held[0]->request.peer->address, "127.0.0.1");
     assert_str(p.held[0]->request.peer->cert->common_name, "admin");
@@ -476,9 +504,9 @@ TESTS(a_request_is_answered, the_handler_sees_the_request, a_request_knows_where
       trailers_are_dropped, a_bad_path_is_refused, what_breaks_the_rules_of_messages_is_reset,
       a_client_that_asks_may_go_on, head_has_no_body, no_content_and_not_modified_have_no_body,
       fields_that_are_not_valid_are_left_out, an_answer_may_come_later,
-      streams_are_answered_in_any_order, a_watch_sends_its_head_at_once_and_events_as_they_come,
-      a_source_that_fails_resets_its_stream, a_source_may_wake_itself,
-      a_source_that_says_more_and_gives_nothing_is_asked_again_later,
+      streams_are_answered_in_any_order, a_large_body_is_compressed_for_who_accepts_it,
+      a_watch_sends_its_head_at_once_and_events_as_they_come, a_source_that_fails_resets_its_stream,
+      a_source_may_wake_itself, a_source_that_says_more_and_gives_nothing_is_asked_again_later,
       a_reset_tells_the_handler_that_nobody_waits, a_reset_ends_sources_and_releases_bodies,
       a_reset_in_the_middle_of_a_body_forgets_it, a_connection_may_go_in_every_state,
       an_answer_with_a_source_comes_too_late, draining_an_idle_connection_closes_it,

@@ -355,7 +355,7 @@ static void an_idle_watch_takes_little_memory(void **state)
     }
     size_t each = (mallinfo2().uordblks - before) / KC_COUNT(planes);
     print_message("%zu bytes\n", each);
-    assert_true(each < 32 << 10);
+    assert_true(each < 40 << 10);
     for (size_t i = 0; i < KC_COUNT(planes); i++)
         plane_close(&planes[i]);
 }

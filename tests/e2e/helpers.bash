@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# What the tests with real clients share: a server of the build under test, and words to say what is expected of it.
+#
+#   setup_file() { load helpers; server_start --authn-allow-localhost; }
+#   teardown_file() { load helpers; server_stop; }
+#   setup() { load helpers; namespace; }
+#
+#   $KC               the binary; build/release/kc unless it is set
+#   $SERVER           the server's folder: root/ (its data), out, err, pid, rc (once it has ended)
+#   $HTTP, $HTTPS     its two addresses; $KUBECONFIG is the administrator's, over HTTPS
+#   $NS               a namespace of the test's own, which `k` (kubectl) works in
+#
+# One server for a file's tests, each of which has a namespace of its own, keeps the suite quick. A server that crashed, that a
+# sanitizer found something in or that does not exit with 0 on SIGTERM fails the file's teardown.
+
+bats_require_minimum_version 1.5.0
+
+TOKENS='admintoken,admin,1,"system:masters"
+usertoken,alice,2,"dev"'
+
+# free_ports: two ports that were free a moment ago.
+free_ports() {
+    python3 -c 'import socket
+a, b = socket.socket(), socket.socket()
+a.bind(("127.0.0.1", 0)); b.bind(("127.0.0.1", 0))
+print(a.getsockname()[1], b.getsockname()[1])'
+}
+
+# eventually COMMAND…: tries it for 20 seconds until it succeeds.
+eventually() {
+    local deadline=$((SECONDS + 20))
+    until "$@"; do
+        [ $SECONDS -lt $deadline ] || { echo "not within 20 seconds: $*"; return 1; }
+        sleep 0.05
+    done
+}
+
+# The exit code of the process a shell waits for can be asked for by that shell alone, and bats runs each test in one of its own:
+# this one lives as long as the server and leaves the code in a file.
+server_run() {
+    local pid
+    "$KC" apiserver --file-rootpath="$SERVER/root" "$@" >"$SERVER/out" 2>>"$SERVER/err" 3>&- 4>&- &
+    pid=$!
+    echo $pid >"$SERVER/pid"
+    local rc=0
+    wait $pid || rc=$?
+    echo $rc >"$SERVER/rc"
+}
+
+server_is_ready() {
+    [ ! -e "$SERVER/rc" ] || return 0
+    [ "$(curl -s -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer admintoken' "$HTTP/readyz")" = 200 ]
+}
+
+# server_start FLAG…: a server on free ports, in $SERVER (made if it is not set); returns when it is ready.
+server_start() {
+    local secure insecure
+    KC=$(realpath "${KC:-$BATS_TEST_DIRNAME/../../build/release/kc}")
+    SERVER=${SERVER:-$(mktemp -d "$BATS_FILE_TMPDIR/server.XXXXXX")}
+    printf '%s\n' "$TOKENS" >"$SERVER/tokens.csv"
+    rm -f "$SERVER/rc" "$SERVER/pid"
+    read -r secure insecure < <(free_ports)
+    HTTP=http://127.0.0.1:$insecure HTTPS=https://127.0.0.1:$secure
+    KUBECONFIG=$SERVER/root/admin.kubeconfig KUBECACHEDIR=$SERVER/cache
+    export KC SERVER HTTP HTTPS KUBECONFIG KUBECACHEDIR
+    server_run --secure-port="$secure" --insecure-port="$insecure" --token-auth-file="$SERVER/tokens.csv" "$@" 3>&- 4>&- &
+    eventually server_is_ready
+    [ ! -e "$SERVER/rc" ] || { cat "$SERVER/err"; return 1; }
+}
+
+server_ended() { [ -e "$SERVER/rc" ]; }
+
+# server_signal NAME: sends it, and returns at once.
+server_signal() { kill "-$1" "$(cat "$SERVER/pid")"; }
+
+# What a crash or a sanitizer leaves in the log.
+server_log_is_clean() {
+    if grep -nE 'Sanitizer|runtime error:|Assertion|stack smashing|Segmentation' "$SERVER/err"; then
+        tail -n 60 "$SERVER/err"
+        return 1
+    fi
+}
+
+# server_stop: SIGTERM, exit code 0, nothing bad in the log.
+server_stop() {
+    [ -n "${SERVER:-}" ] && [ -e "$SERVER/pid" ] || return 0
+    server_ended || server_signal TERM
+    eventually server_ended || { server_signal KILL; return 1; }
+    server_log_is_clean
+    [ "$(cat "$SERVER/rc")" -eq 0 ] || { echo "exit code $(cat "$SERVER/rc")"; tail -n 30 "$SERVER/err"; return 1; }
+    rm "$SERVER/pid"
+}
+
+# namespace: a namespace of this test's own.
+namespace() {
+    NS=test-$BATS_TEST_NUMBER
+    curl -sf -o /dev/null -H 'Authorization: Bearer admintoken' -H 'Content-Type: application/json' "$HTTP/api/v1/namespaces" \
+        -d "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"$NS\"}}"
+}
+
+# k ARGUMENT…: kubectl as the administrator, over HTTPS, in the test's namespace.
+k() { kubectl -n "$NS" "$@"; }
+
+# api ARGUMENT…: curl as the administrator; paths are relative to the server's plain address.
+api() {
+    local path=$1
+    shift
+    curl -sS --max-time 30 -H 'Authorization: Bearer admintoken' "$@" "$HTTP$path"
+}
+
+# config_map NAME [LABELS]: creates one quickly, without kubectl.
+config_map() {
+    api "/api/v1/namespaces/$NS/configmaps" -f -o /dev/null -H 'Content-Type: application/json' \
+        -d "{\"metadata\":{\"name\":\"$1\",\"labels\":{${2:-}}},\"data\":{\"key\":\"value\"}}"
+}
+
+# field PATH: the value at a path (.a.b, .items[0].c) of the JSON on standard input; its text when it is a string.
+field() {
+    python3 -c 'import json, re, sys
+value = json.load(sys.stdin)
+for name, index in re.findall(r"\.([^.\[]+)|\[(\d+)\]", sys.argv[1]):
+    value = value[name] if name else value[int(index)]
+print(value if isinstance(value, str) else json.dumps(value))' "$1"
+}
+
+# says TEXT…: the output of the last `run` has each of these texts.
+says() {
+    local text
+    for text in "$@"; do
+        [[ $output == *"$text"* ]] || { printf 'missing: %s\nin:\n%s\n' "$text" "$output"; return 1; }
+    done
+}
+
+# never_says TEXT…: it has none of them.
+never_says() {
+    local text
+    for text in "$@"; do
+        [[ $output != *"$text"* ]] || { printf 'unexpected: %s\nin:\n%s\n' "$text" "$output"; return 1; }
+    done
+}
+
+# background COMMAND…: starts it with its output in $BATS_TEST_TMPDIR/background; $job is its process.
+background() {
+    "$@" >"$BATS_TEST_TMPDIR/background" 2>&1 3>&- 4>&- &
+    job=$!
+}
+
+background_says() { grep -qE -- "$1" "$BATS_TEST_TMPDIR/background"; }
+
+background_end() {
+    kill "$job" 2>/dev/null || true
+    wait "$job" 2>/dev/null || true
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# The protocols below the API, as curl speaks them.
+
+setup_file() { load helpers; server_start; }
+teardown_file() { load helpers; server_stop; }
+setup() { load helpers; namespace; }
+
+# ask OPTION… URL: curl as the administrator, to either port.
+ask() { curl -sk --max-time 30 -H 'Authorization: Bearer admintoken' "$@"; }
+
+@test "TLS clients get the version of HTTP they ask for" {
+    [ "$(ask --http2 -o /dev/null -w '%{http_version}' "$HTTPS/healthz")" = 2 ]
+    [ "$(ask --http1.1 -o /dev/null -w '%{http_version}' "$HTTPS/healthz")" = 1.1 ]
+}
+
+@test "plain clients get HTTP/1.1, and HTTP/2 when they begin with it" {
+    [ "$(ask -o /dev/null -w '%{http_version}' "$HTTP/healthz")" = 1.1 ]
+    [ "$(ask --http2-prior-knowledge -o /dev/null -w '%{http_version}' "$HTTP/healthz")" = 2 ]
+}
+
+@test "TLS older than 1.2 is refused" {
+    run ! ask --tls-max 1.1 --ciphers DEFAULT@SECLEVEL=0 "$HTTPS/healthz"
+    [ "$(ask --tls-max 1.2 "$HTTPS/healthz")" = ok ]
+    [ "$(ask --tlsv1.3 "$HTTPS/healthz")" = ok ]
+}
+
+@test "one connection serves many requests" {
+    config_map greeting
+    for connection in "--http1.1 $HTTP" "--http1.1 $HTTPS" "--http2 $HTTPS"; do
+        read -r version url <<<"$connection"
+        urls=()
+        for _ in $(seq 50); do urls+=(-o /dev/null "$url/api/v1/namespaces/$NS/configmaps/greeting"); done
+        run -0 ask "$version" -w '%{http_code} %{num_connects}\n' "${urls[@]}"
+        [ "$(grep -c '^200' <<<"$output")" -eq 50 ]
+        [ "$(awk '{n += $2} END {print n}' <<<"$output")" -eq 1 ]
+    done
+}
+
+@test "a large list is compressed for those who want it, and is the same list" {
+    for i in $(seq 60); do echo "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"many-$i\"},\"data\":{\"text\":\"$(head -c 3000 /dev/zero | tr '\0' x)\"}}"; done |
+        k create --validate=false -f - >/dev/null
+    path=/api/v1/namespaces/$NS/configmaps
+    api "$path" -o "$BATS_TEST_TMPDIR/plain"
+    for version in --http1.1; do
+        size=$(api "$path" "$version" --compressed -o "$BATS_TEST_TMPDIR/unpacked" -D "$BATS_TEST_TMPDIR/headers" -w '%{size_download}')
+        grep -qi '^content-encoding: gzip' "$BATS_TEST_TMPDIR/headers"
+        [ "$size" -lt 60000 ]
+        cmp "$BATS_TEST_TMPDIR/plain" "$BATS_TEST_TMPDIR/unpacked"
+    done
+}
+
+@test "a small answer is not compressed" {
+    run -0 api /api/v1/namespaces/default --compressed -o /dev/null -D -
+    never_says "ontent-encoding"
+}
+
+@test "people with curl get indented JSON, and programs compact" {
+    [ "$(api /api/v1/namespaces/default | wc -l)" -gt 5 ]
+    [ "$(api /api/v1/namespaces/default -A kubectl/v1.34.0 | wc -l)" -le 1 ]
+    [ "$(api '/api/v1/namespaces/default?pretty=1' -A kubectl/v1.34.0 | wc -l)" -gt 5 ]
+    [ "$(api '/api/v1/namespaces/default?pretty=0' | wc -l)" -le 1 ]
+}
+
+@test "answers come as tables and as metadata alone where asked" {
+    config_map greeting
+    path=/api/v1/namespaces/$NS/configmaps
+    [ "$(api "$path" -H 'Accept: application/json;as=Table;v=v1;g=meta.k8s.io' | field .kind)" = Table ]
+    run -0 api "$path" -H 'Accept: application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
+    [ "$(field .kind <<<"$output")" = PartialObjectMetadataList ]
+    never_says '"data"'
+    [ "$(api "$path" -H 'Accept: text/html' | field .code)" = 406 ]
+}
+
+@test "HEAD has the answer's head alone" {
+    run -0 api /healthz -I
+    says "200" "ontent-"
+}
+
+@test "every answer has an id of its own" {
+    ids=$(for _ in 1 2 3; do api /api/v1/namespaces -o /dev/null -D - | grep -i '^audit-id:'; done)
+    [ "$(sort -u <<<"$ids" | wc -l)" -eq 3 ]
+}

@@ -1,0 +1,315 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# The life of objects as kubectl leads it, over TLS with the administrator's kubeconfig that the server wrote.
+
+setup_file() { load helpers; server_start; }
+teardown_file() { load helpers; server_stop; }
+setup() { load helpers; namespace; }
+
+@test "what is created can be read, and is as it was given" {
+    run -0 k create configmap greeting --from-literal=text=hello
+    says "configmap/greeting created"
+    [ "$(k get configmap greeting -o jsonpath='{.data.text}')" = hello ]
+}
+
+@test "a new object has its server's fields" {
+    k create configmap greeting
+    run -0 k get configmap greeting -o json
+    [ "$(field .metadata.namespace <<<"$output")" = "$NS" ]
+    [[ $(field .metadata.uid <<<"$output") =~ ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$ ]]
+    [[ $(field .metadata.resourceVersion <<<"$output") =~ ^[0-9]+$ ]]
+    [[ $(field .metadata.creationTimestamp <<<"$output") =~ ^20[0-9-]{8}T[0-9:]{8}Z$ ]]
+}
+
+@test "an object reads the same as YAML and as JSON" {
+    k create configmap greeting --from-literal=text=hello
+    run -0 k get configmap greeting -o yaml
+    says "apiVersion: v1" "kind: ConfigMap" "  text: hello" "  name: greeting" "  namespace: $NS"
+    run -0 k get configmap greeting -o json
+    says '"kind": "ConfigMap"' '"text": "hello"'
+}
+
+@test "a table has the name and the age, also wide" {
+    k create configmap greeting
+    run -0 k get configmaps
+    says NAME AGE greeting
+    run -0 k get configmaps -o wide
+    says NAME AGE greeting
+    [ "$(k get configmaps -o name)" = configmap/greeting ]
+}
+
+@test "objects are made from YAML on standard input" {
+    run -0 k create --validate=false -f - <<'YAML'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: first}
+data:
+  lines: |
+    one
+    two
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: second}
+stringData: {password: open sesame}
+YAML
+    says "configmap/first created" "secret/second created"
+    [ "$(k get configmap first -o jsonpath='{.data.lines}')" = $'one\ntwo' ]
+    [ "$(k get secret second -o jsonpath='{.data.password}' | base64 -d)" = "open sesame" ]
+}
+
+@test "several kinds and groups are read in one command" {
+    k create configmap one
+    k create deployment two --image=example/image
+    run -0 k get configmap/one deployment/two -o name
+    says configmap/one deployment.apps/two
+}
+
+@test "a deployment, a pod, a service and a job can be made as kubectl makes them" {
+    run -0 k create deployment web --image=example/web --replicas=3 --port=8080
+    run -0 k run once --image=example/once --restart=Never
+    run -0 k create service clusterip web --tcp=80:8080
+    run -0 k create job work --image=example/work -- true
+    run -0 k create cronjob nightly --image=example/work --schedule='0 3 * * *' -- true
+    run -0 k create role reader --verb=get,list --resource=pods
+    run -0 k create serviceaccount robot
+    [ "$(k get deployment web -o jsonpath='{.spec.replicas}')" = 3 ]
+    [ "$(k get pod once -o jsonpath='{.spec.containers[0].image}')" = example/once ]
+    [ "$(k get service web -o jsonpath='{.spec.ports[0].targetPort}')" = 8080 ]
+    [ "$(k get cronjob nightly -o jsonpath='{.spec.schedule}')" = '0 3 * * *' ]
+    [ "$(k get role reader -o jsonpath='{.rules[0].verbs[1]}')" = list ]
+}
+
+@test "a second object of the same name is refused" {
+    k create configmap greeting
+    run -1 k create configmap greeting
+    says 'error: failed to create configmap: configmaps "greeting" already exists'
+}
+
+@test "what is absent is not found, by name" {
+    run -1 k get configmap nothing
+    says 'Error from server (NotFound): configmaps "nothing" not found'
+    run -1 k get deployment nothing
+    says 'Error from server (NotFound): deployments.apps "nothing" not found'
+    run -1 k delete configmap nothing
+    says 'Error from server (NotFound): configmaps "nothing" not found'
+    run -0 k get configmap nothing --ignore-not-found
+    [ -z "$output" ]
+}
+
+@test "a resource that is not served is named" {
+    run -1 k get unicorns
+    says "error: the server doesn't have a resource type \"unicorns\""
+}
+
+@test "an empty list says so" {
+    run -0 k get configmaps
+    says "No resources found in $NS namespace."
+}
+
+@test "labels are added, changed and taken away" {
+    k create configmap greeting
+    run -0 k label configmap greeting tier=front
+    says "configmap/greeting labeled"
+    run -1 k label configmap greeting tier=back
+    says "already has a value"
+    k label --overwrite configmap greeting tier=back
+    [ "$(k get configmap greeting -o jsonpath='{.metadata.labels.tier}')" = back ]
+    run -0 k label configmap greeting tier-
+    says "configmap/greeting unlabeled"
+    [ -z "$(k get configmap greeting -o jsonpath='{.metadata.labels}')" ]
+}
+
+@test "annotations are added and taken away" {
+    k create configmap greeting
+    run -0 k annotate configmap greeting note='any text, with = and : in it'
+    says "configmap/greeting annotated"
+    [ "$(k get configmap greeting -o jsonpath='{.metadata.annotations.note}')" = 'any text, with = and : in it' ]
+    k annotate configmap greeting note-
+    [ -z "$(k get configmap greeting -o jsonpath='{.metadata.annotations}')" ]
+}
+
+@test "a label that is no label is refused in the API's words" {
+    k create configmap greeting
+    run -1 k patch configmap greeting --type merge -p '{"metadata":{"labels":{"tier":"not a label"}}}'
+    says 'The ConfigMap "greeting" is invalid: metadata.labels: Invalid value: "not a label"' "a valid label must be"
+}
+
+@test "a merge patch changes, adds and removes" {
+    k create configmap greeting --from-literal=keep=1 --from-literal=change=1 --from-literal=remove=1
+    run -0 k patch configmap greeting --type merge -p '{"data":{"change":"2","remove":null,"add":"3"}}'
+    says "configmap/greeting patched"
+    [ "$(k get configmap greeting -o jsonpath='{.data}')" = '{"add":"3","change":"2","keep":"1"}' ]
+}
+
+@test "a JSON patch tests and changes, and changes nothing when its test fails" {
+    k create configmap greeting --from-literal=a=1
+    run -0 k patch configmap greeting --type json \
+        -p '[{"op":"test","path":"/data/a","value":"1"},{"op":"replace","path":"/data/a","value":"2"}]'
+    run -1 k patch configmap greeting --type json \
+        -p '[{"op":"replace","path":"/data/a","value":"3"},{"op":"test","path":"/data/a","value":"1"}]'
+    [ "$(k get configmap greeting -o jsonpath='{.data.a}')" = 2 ]
+}
+
+@test "a patch that changes nothing makes no new version" {
+    k create configmap greeting --from-literal=a=1
+    before=$(k get configmap greeting -o jsonpath='{.metadata.resourceVersion}')
+    run -0 k patch configmap greeting --type merge -p '{"data":{"a":"1"}}'
+    says "configmap/greeting patched (no change)"
+    [ "$(k get configmap greeting -o jsonpath='{.metadata.resourceVersion}')" = "$before" ]
+}
+
+@test "replacing with an old version is a conflict, and changes nothing" {
+    k create configmap greeting --from-literal=a=1
+    k get configmap greeting -o yaml >"$BATS_TEST_TMPDIR/old.yaml"
+    k patch configmap greeting --type merge -p '{"data":{"a":"2"}}'
+    run -1 k replace --validate=false -f "$BATS_TEST_TMPDIR/old.yaml"
+    says "Error from server (Conflict)" 'Operation cannot be fulfilled on configmaps "greeting": the object has been modified; please apply your changes to the latest version and try again'
+    [ "$(k get configmap greeting -o jsonpath='{.data.a}')" = 2 ]
+}
+
+@test "replacing with the version that is there works" {
+    k create configmap greeting --from-literal=a=1
+    k get configmap greeting -o yaml | sed 's/a: "1"/b: "2"/' >"$BATS_TEST_TMPDIR/new.yaml"
+    run -0 k replace --validate=false -f "$BATS_TEST_TMPDIR/new.yaml"
+    says "configmap/greeting replaced"
+    [ "$(k get configmap greeting -o jsonpath='{.data}')" = '{"b":"2"}' ]
+}
+
+@test "replacing what is absent is not found" {
+    run -1 k replace --validate=false -f - <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"nothing"}}'
+    says "Error from server (NotFound)" 'configmaps "nothing" not found'
+}
+
+@test "a deployment is scaled by changing its spec, and its generation counts that" {
+    k create deployment web --image=example/web
+    [ "$(k get deployment web -o jsonpath='{.metadata.generation}')" = 1 ]
+    k patch deployment web --type merge -p '{"spec":{"replicas":5}}'
+    [ "$(k get deployment web -o jsonpath='{.metadata.generation} {.spec.replicas}')" = "2 5" ]
+    k label deployment web tier=front
+    [ "$(k get deployment web -o jsonpath='{.metadata.generation}')" = 2 ]
+}
+
+@test "the status subresource changes status alone" {
+    k create deployment web --image=example/web
+    k patch deployment web --subresource=status --type merge -p '{"status":{"replicas":4},"spec":{"replicas":9}}'
+    [ "$(k get deployment web -o jsonpath='{.spec.replicas} {.status.replicas} {.metadata.generation}')" = "1 4 1" ]
+    k patch deployment web --type merge -p '{"status":{"replicas":7}}'
+    [ "$(k get deployment web -o jsonpath='{.status.replicas}')" = 4 ]
+}
+
+@test "an object is deleted by name" {
+    k create configmap greeting
+    run -0 k delete configmap greeting
+    says 'configmap "greeting" deleted'
+    run -1 k get configmap greeting
+}
+
+@test "objects are deleted by label, and the others stay" {
+    config_map one '"tier":"front"'
+    config_map two '"tier":"back"'
+    config_map three '"tier":"front"'
+    run -0 k delete configmaps -l tier=front
+    says 'configmap "one" deleted' 'configmap "three" deleted'
+    [ "$(k get configmaps -o name)" = configmap/two ]
+}
+
+@test "all objects of a kind are deleted, in this namespace alone" {
+    config_map one
+    config_map two
+    kubectl create configmap "$NS" -n default
+    run -0 k delete configmaps --all
+    says 'configmap "one" deleted' 'configmap "two" deleted'
+    [ -z "$(k get configmaps -o name)" ]
+    kubectl -n default delete configmap "$NS"
+}
+
+@test "a finalizer keeps an object until it is taken away" {
+    config_map held
+    k patch configmap held --type merge -p '{"metadata":{"finalizers":["example.com/hold"]}}'
+    k delete configmap held --wait=false
+    [ -n "$(k get configmap held -o jsonpath='{.metadata.deletionTimestamp}')" ]
+    background k wait configmap/held --for=delete --timeout=20s
+    k patch configmap held --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
+    wait "$job"
+    background_says "configmap/held condition met"
+    run -1 k get configmap held
+}
+
+@test "wait returns when a field gets its value" {
+    config_map greeting
+    background k wait configmap/greeting --for=jsonpath='{.data.state}'=done --timeout=20s
+    k patch configmap greeting --type merge -p '{"data":{"state":"done"}}'
+    wait "$job"
+    background_says "configmap/greeting condition met"
+}
+
+@test "wait gives up when its time is over" {
+    config_map greeting
+    run -1 k wait configmap/greeting --for=jsonpath='{.data.state}'=done --timeout=1s
+    says "timed out waiting for the condition on configmaps/greeting"
+}
+
+@test "a namespace can be made and used" {
+    run -0 kubectl create namespace "$NS-more"
+    says "namespace/$NS-more created"
+    [ "$(kubectl get namespace "$NS-more" -o jsonpath='{.status.phase} {.spec.finalizers[0]}')" = "Active kubernetes" ]
+    kubectl -n "$NS-more" create configmap greeting
+}
+
+@test "a deleted namespace is terminating, and takes nothing new" {
+    kubectl create namespace "$NS-gone"
+    run -0 kubectl delete namespace "$NS-gone" --wait=false
+    says "namespace \"$NS-gone\" deleted"
+    [ "$(kubectl get namespace "$NS-gone" -o jsonpath='{.status.phase}')" = Terminating ]
+    run -1 kubectl -n "$NS-gone" create configmap late
+    says "is forbidden: unable to create new content in namespace $NS-gone because it is being terminated"
+}
+
+@test "nothing is created in a namespace that is not there" {
+    run -1 kubectl -n nowhere create configmap greeting
+    says 'namespaces "nowhere" not found'
+}
+
+@test "the four namespaces of every cluster are there" {
+    run -0 kubectl get namespaces -o name
+    says namespace/default namespace/kube-system namespace/kube-public namespace/kube-node-lease
+}
+
+@test "a dry run answers as if, and keeps nothing" {
+    run -0 k create configmap greeting --dry-run=server -o json
+    [ -n "$(field .metadata.uid <<<"$output")" ]
+    run -1 k get configmap greeting
+    says NotFound
+    config_map greeting
+    k patch configmap greeting --type merge -p '{"data":{"key":"other"}}' --dry-run=server
+    [ "$(k get configmap greeting -o jsonpath='{.data.key}')" = value ]
+    run -0 k delete configmap greeting --dry-run=server
+    k get configmap greeting
+}
+
+@test "a name that is generated is new each time" {
+    for _ in 1 2 3; do
+        run -0 k create --validate=false -f - <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"many-"}}'
+    done
+    [ "$(k get configmaps -o name | grep -cE '^configmap/many-[a-z0-9]{5}$')" = 3 ]
+}
+
+@test "events are listed" {
+    k create --validate=false -f - <<YAML
+apiVersion: v1
+kind: Event
+metadata: {name: greeting.1}
+involvedObject: {apiVersion: v1, kind: ConfigMap, name: greeting, namespace: $NS}
+reason: Greeted
+message: somebody said hello
+type: Normal
+YAML
+    run -0 k get events
+    says Greeted configmap/greeting 'somebody said hello'
+    run -0 k get events -o jsonpath='{.items[0].reason}'
+    says Greeted
+    run -0 k get events --field-selector involvedObject.name=greeting,type=Normal -o name
+    says event/greeting.1
+}

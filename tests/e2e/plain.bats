@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# kubectl over plain HTTP without credentials, on a server that trusts the programs of its machine; and who it does not trust.
+
+setup_file() { load helpers; server_start --authn-allow-localhost --anonymous-auth=false; }
+teardown_file() { load helpers; server_stop; }
+setup() { load helpers; namespace; job=; }
+teardown() { [ -z "$job" ] || background_end; }
+
+p() { kubectl --kubeconfig /dev/null -s "$HTTP" -n "$NS" "$@"; }
+
+@test "kubectl creates, reads, changes and deletes" {
+    run -0 p create configmap greeting --from-literal=text=hello
+    [ "$(p get configmap greeting -o jsonpath='{.data.text}')" = hello ]
+    run -0 p patch configmap greeting --type merge -p '{"data":{"text":"goodbye"}}'
+    [ "$(p get configmap greeting -o jsonpath='{.data.text}')" = goodbye ]
+    run -0 p delete configmap greeting
+    run -1 p get configmap greeting
+    says 'configmaps "greeting" not found'
+}
+
+@test "kubectl watches" {
+    background p get configmaps -w --output-watch-events --no-headers
+    config_map greeting
+    eventually background_says '^ADDED +greeting '
+    p delete configmap greeting
+    eventually background_says '^DELETED +greeting '
+}
+
+@test "what one port is told, the other shows" {
+    p create configmap greeting
+    [ "$(k get configmap greeting -o name)" = configmap/greeting ]
+}
+
+@test "a web page is not a program of this machine" {
+    for header in "Host: evil.example" "Origin: http://evil.example" "Sec-Fetch-Site: cross-site"; do
+        run -0 curl -s -H "$header" -H 'Content-Type: application/json' -d '{"metadata":{"name":"stolen"}}' \
+            "$HTTP/api/v1/namespaces/$NS/configmaps"
+        [ "$(field .code <<<"$output")" = 401 ] || { echo "$header: $output"; return 1; }
+    done
+    run -1 p get configmap stolen
+}
+
+@test "a header does not make somebody else's request local" {
+    run -0 curl -s -H 'Authorization: Bearer wrong' -H 'X-Forwarded-For: 127.0.0.1' "$HTTP/api/v1/namespaces"
+    [ "$(field .code <<<"$output")" = 401 ]
+}

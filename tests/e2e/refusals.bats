@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the server refuses or warns of: unknown fields, bad bodies, bad credentials; and whom it lets in.
+
+setup_file() { load helpers; server_start --anonymous-auth=false; }
+teardown_file() { load helpers; server_stop; }
+setup() { load helpers; namespace; }
+
+UNKNOWN='{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"odd"},"dat":{"a":"b"}}'
+
+create() {
+    local query=$1
+    shift
+    api "/api/v1/namespaces/$NS/configmaps$query" -H 'Content-Type: application/json' "$@"
+}
+
+@test "an unknown field is refused under strict validation" {
+    run -0 create "?fieldValidation=Strict" -d "$UNKNOWN"
+    [ "$(field .code <<<"$output")" = 400 ]
+    says 'strict decoding error: unknown field \"dat\"'
+    run -1 k get configmap odd
+}
+
+@test "an unknown field is a warning by default, and is dropped" {
+    run -0 create "" -d "$UNKNOWN" -D "$BATS_TEST_TMPDIR/headers"
+    [ "$(field .metadata.name <<<"$output")" = odd ]
+    never_says '"dat"'
+    grep -qi '^warning: 299 - "unknown field \\"dat\\""' "$BATS_TEST_TMPDIR/headers"
+}
+
+@test "an unknown field is dropped silently where that is asked for" {
+    run -0 create "?fieldValidation=Ignore" -d "$UNKNOWN" -D "$BATS_TEST_TMPDIR/headers"
+    [ "$(field .metadata.name <<<"$output")" = odd ]
+    run ! grep -qi '^warning:' "$BATS_TEST_TMPDIR/headers"
+}
+
+@test "kubectl shows the server's warnings" {
+    run -0 k create --raw "/api/v1/namespaces/$NS/configmaps?fieldValidation=Warn" -f - <<<"$UNKNOWN"
+    says 'Warning: unknown field "dat"'
+}
+
+@test "a duplicate field is refused under strict validation" {
+    run -0 create "?fieldValidation=Strict" -d '{"metadata":{"name":"twice"},"data":{"a":"1"},"data":{"b":"2"}}'
+    says 'duplicate field \"data\"'
+}
+
+@test "a body that is no JSON is refused" {
+    run -0 create "" -d '{"metadata":'
+    [ "$(field .code <<<"$output")" = 400 ]
+    [ "$(field .status <<<"$output")" = Failure ]
+}
+
+@test "a body of another kind is refused" {
+    run -0 create "" -d '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"odd"}}'
+    [ "$(field .code <<<"$output")" = 400 ]
+}
+
+@test "a content type that nobody reads is refused" {
+    run -0 api "/api/v1/namespaces/$NS/configmaps" -H 'Content-Type: text/html' -d '<p>'
+    [ "$(field .code <<<"$output")" = 415 ]
+    [ "$(field .reason <<<"$output")" = UnsupportedMediaType ]
+}
+
+@test "a name that is none is refused with its field" {
+    run -1 k create configmap Not_A_Name
+    says 'ConfigMap "Not_A_Name" is invalid: metadata.name: Invalid value: "Not_A_Name"' "a lowercase RFC 1123 subdomain"
+}
+
+@test "a name in the path and another in the body are refused" {
+    config_map greeting
+    run -0 api "/api/v1/namespaces/$NS/configmaps/greeting" -X PUT -H 'Content-Type: application/json' -d '{"metadata":{"name":"other"}}'
+    [ "$(field .code <<<"$output")" = 400 ]
+    says "the name of the object (other) does not match the name on the URL (greeting)"
+}
+
+@test "a method that a path does not have is refused" {
+    run -0 api "/api/v1/namespaces/$NS/configmaps" -X PUT -d '{}' -H 'Content-Type: application/json'
+    [ "$(field .code <<<"$output")" = 405 ]
+}
+
+@test "a body of more than three mebibytes is refused, and the server goes on" {
+    head -c 4000000 /dev/zero | tr '\0' x >"$BATS_TEST_TMPDIR/large"
+    run -0 api "/api/v1/namespaces/$NS/configmaps" -o /dev/null -w '%{http_code}' -H 'Content-Type: application/json' --data-binary "@$BATS_TEST_TMPDIR/large"
+    [ "$output" = 413 ]
+    config_map after
+}
+
+@test "a precondition that does not hold is a conflict" {
+    config_map greeting
+    run -0 api "/api/v1/namespaces/$NS/configmaps/greeting" -X DELETE -H 'Content-Type: application/json' \
+        -d '{"preconditions":{"uid":"11111111-2222-4333-8444-555555555555"}}'
+    [ "$(field .code <<<"$output")" = 409 ]
+    k get configmap greeting
+}
+
+@test "a bad token is unauthorized, over either port" {
+    for url in "$HTTP" "$HTTPS"; do
+        run -0 curl -sk -H 'Authorization: Bearer wrong' "$url/api/v1/namespaces"
+        [ "$(field .code <<<"$output")" = 401 ]
+        [ "$(field .message <<<"$output")" = Unauthorized ]
+    done
+    run -1 kubectl --kubeconfig /dev/null -s "$HTTPS" --insecure-skip-tls-verify --token=wrong get namespaces
+    says "You must be logged in to the server"
+}
+
+@test "nobody without credentials is let in when that is turned off" {
+    for url in "$HTTP" "$HTTPS"; do
+        [ "$(curl -sk -o /dev/null -w '%{http_code}' "$url/api/v1/namespaces")" = 401 ]
+    done
+}
+
+@test "a token lets in, over TLS" {
+    for token in admintoken usertoken; do
+        run -0 kubectl --kubeconfig /dev/null -s "$HTTPS" --certificate-authority="$SERVER/root/certs/ca.crt" --token=$token get namespaces -o name
+        says namespace/default
+    done
+}
+
+@test "the administrator's certificate needs no token, and its server is verified" {
+    ca=$SERVER/root/certs/ca.crt
+    [ "$(curl -s --cacert "$ca" --cert "$SERVER/root/certs/admin.crt" --key "$SERVER/root/certs/admin.key" -o /dev/null \
+        -w '%{http_code}' "$HTTPS/api/v1/namespaces")" = 200 ]
+    # A certificate authority that is not the server's.
+    run -60 curl -sS "$HTTPS/healthz"
+}
+
+@test "a path cannot be written around" {
+    config_map greeting
+    for path in "/api/v1/namespaces/$NS/secrets/../configmaps/greeting" "/api/v1/namespaces/$NS/%63onfigmaps/greeting"; do
+        [ "$(api "$path" --path-as-is | field .kind)" = ConfigMap ]
+    done
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# Stopping and starting again: what stays, what goes on, and how a server ends.
+
+setup() { load helpers; NS=default job=; server_start "${FLAGS[@]}"; }
+teardown() { [ -z "$job" ] || background_end; server_stop; }
+
+restart() { server_stop; server_start; }
+
+version() { api /api/v1/namespaces/default/configmaps | field .metadata.resourceVersion; }
+
+@test "a restart keeps everything as it was" {
+    k create configmap greeting --from-literal=text=hello
+    k create deployment web --image=example/web
+    kubectl create namespace other
+    k create configmap gone
+    k delete configmap gone
+    before=$(kubectl get configmaps,deployments,namespaces -A -o yaml)
+    restart
+    [ "$(kubectl get configmaps,deployments,namespaces -A -o yaml)" = "$before" ]
+}
+
+@test "versions go on after a restart, and are never given twice" {
+    config_map one
+    before=$(version)
+    restart
+    [ "$(version)" -ge "$before" ]
+    config_map two
+    [ "$(k get configmap two -o jsonpath='{.metadata.resourceVersion}')" -gt "$before" ]
+}
+
+@test "a watch from before a restart resumes without a gap" {
+    config_map one
+    before=$(version)
+    config_map two
+    k delete configmap one
+    restart
+    config_map three
+    run -0 api "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=$before&timeoutSeconds=1"
+    [ "$(for line in "${lines[@]}"; do echo "$(field .type <<<"$line") $(field .object.metadata.name <<<"$line")"; done | tr '\n' ' ')" = \
+        "ADDED two DELETED one ADDED three " ]
+}
+
+@test "an old page token goes on after a restart" {
+    for name in a b c; do config_map $name; done
+    token=$(api "/api/v1/namespaces/default/configmaps?limit=1" | field .metadata.continue)
+    restart
+    run -0 api "/api/v1/namespaces/default/configmaps?limit=5&continue=$token"
+    [ "$(field .items[0].metadata.name <<<"$output")" = b ]
+    [ "$(field .items[1].metadata.name <<<"$output")" = c ]
+}
+
+@test "the kubeconfig of the first start is good for the next" {
+    cp "$SERVER/root/certs/ca.crt" "$BATS_TEST_TMPDIR/ca.crt"
+    restart
+    cmp "$SERVER/root/certs/ca.crt" "$BATS_TEST_TMPDIR/ca.crt"
+    kubectl get namespaces
+}
+
+@test "a second server on the same folder is refused, and harms nothing" {
+    read -r secure insecure < <(free_ports)
+    run -1 "$KC" apiserver --file-rootpath="$SERVER/root" --secure-port="$secure" --insecure-port="$insecure"
+    says "is in use by process $(cat "$SERVER/pid")"
+    config_map after
+}
+
+@test "an open watch does not hold up the end, and ends properly" {
+    background curl -sS -N -H 'Authorization: Bearer admintoken' "$HTTP/api/v1/namespaces?watch=1"
+    eventually background_says ADDED
+    start=$SECONDS
+    server_stop
+    [ $((SECONDS - start)) -le 5 ]
+    wait "$job"
+    job=
+}
+
+@test "an idle connection does not hold up the end" {
+    exec 9<>"/dev/tcp/127.0.0.1/${HTTP##*:}"
+    start=$SECONDS
+    server_stop
+    exec 9>&-
+    [ $((SECONDS - start)) -le 5 ]
+}
+
+@test "a second SIGTERM ends it at once" {
+    # Both wait while it is stopped; a request that is half sent keeps it from ending after the first.
+    exec 9<>"/dev/tcp/127.0.0.1/${HTTP##*:}"
+    printf 'POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer admintoken\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{' >&9
+    server_signal TERM
+    eventually grep -q stopping "$SERVER/err"
+    server_signal TERM
+    eventually server_ended
+    exec 9>&-
+    [ "$(cat "$SERVER/rc")" -eq 143 ]
+    server_log_is_clean
+    rm "$SERVER/pid"
+    server_start
+}
+
+@test "a server that was killed starts again with all that it acknowledged" {
+    for i in $(seq 20); do config_map "kept-$i"; done
+    server_signal KILL
+    eventually server_ended
+    server_start
+    [ "$(k get configmaps -o name | grep -c kept-)" -eq 20 ]
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# Watches, as kubectl and curl hold them open.
+
+setup_file() { load helpers; server_start; }
+teardown_file() { load helpers; server_stop; }
+setup() { load helpers; namespace; job=; }
+teardown() { [ -z "$job" ] || background_end; }
+
+@test "a watch sees an object come, change and go" {
+    config_map before
+    background k get configmaps -w --output-watch-events --no-headers
+    eventually background_says '^ADDED +before '
+    config_map greeting
+    eventually background_says '^ADDED +greeting '
+    k label configmap greeting tier=front
+    eventually background_says '^MODIFIED +greeting '
+    k delete configmap greeting
+    eventually background_says '^DELETED +greeting '
+    [ "$(grep -c greeting "$BATS_TEST_TMPDIR/background")" -eq 3 ]
+}
+
+@test "a watch of one object sees no other" {
+    config_map greeting
+    background k get configmap greeting -w -o name
+    eventually background_says greeting
+    config_map other
+    k patch configmap greeting --type merge -p '{"data":{"key":"2"}}'
+    eventually eval '[ "$(grep -c greeting "$BATS_TEST_TMPDIR/background")" -eq 2 ]'
+    run ! background_says other
+}
+
+@test "a watch by label sees objects come into the selection and leave it" {
+    config_map greeting
+    background k get configmaps -l tier=front -w --output-watch-events --no-headers
+    version=$(api "/api/v1/namespaces/$NS/configmaps" | field .metadata.resourceVersion)
+    k label configmap greeting tier=front
+    eventually background_says '^ADDED +greeting '
+    k label --overwrite configmap greeting tier=back
+    eventually background_says '^DELETED +greeting '
+    background_end
+    # The same from the past, from the version before.
+    run api "/api/v1/namespaces/$NS/configmaps?watch=1&labelSelector=tier%3Dfront&resourceVersion=$version&timeoutSeconds=1"
+    [ "$(field .type <<<"${lines[0]}")" = ADDED ]
+    [ "$(field .type <<<"${lines[1]}")" = DELETED ]
+    [ "${#lines[@]}" -eq 2 ]
+}
+
+@test "a watch from a version sees all that came after it, in order" {
+    version=$(api "/api/v1/namespaces/$NS/configmaps" | field .metadata.resourceVersion)
+    for name in one two three; do config_map $name; done
+    run -0 api "/api/v1/namespaces/$NS/configmaps?watch=1&resourceVersion=$version&timeoutSeconds=1"
+    [ "${#lines[@]}" -eq 3 ]
+    [ "$(for line in "${lines[@]}"; do field .object.metadata.name <<<"$line"; done | tr '\n' ' ')" = "one two three " ]
+}
+
+@test "a watch ends by itself when its time is over" {
+    run -0 api "/api/v1/namespaces/$NS/configmaps?watch=1&timeoutSeconds=1" --max-time 10
+}
+
+@test "a streamed list ends with a bookmark" {
+    config_map one
+    config_map two
+    run -0 api "/api/v1/namespaces/$NS/configmaps?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1"
+    [ "$(field .type <<<"${lines[0]}")" = ADDED ]
+    [ "$(field .type <<<"${lines[1]}")" = ADDED ]
+    [ "$(field .type <<<"${lines[2]}")" = BOOKMARK ]
+    grep -q '"k8s.io/initial-events-end":"true"' <<<"${lines[2]}"
+}
+
+@test "a watch over all namespaces sees each" {
+    background kubectl get configmaps -A -w --output-watch-events --no-headers
+    config_map greeting
+    eventually background_says "^ADDED +$NS +greeting "
+    kubectl -n default create configmap "$NS"
+    eventually background_says "^ADDED +default +$NS "
+}

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+harness.py: a real server in a process of its own, clients that speak to it over real sockets, and a
+runner for tests whose names are sentences.
+
+The client is a few lines over a socket and not a library, because these tests must know what the
+network said and when: an answer that came is an acknowledgement, a connection that broke before it
+is not, and the difference is what is being tested.
+
+    server = Server()                   # in a new folder, on a free port
+    server.start()
+    status, answer = Client(server).request("GET", "/api/v1/namespaces")
+    for event in Watch(server, "/api/v1/configmaps", since): …
+    server.kill()                       # SIGKILL; server.start() then starts on the same folder
+
+Programs end with `run()`, which runs every function that has been marked with @test. The
+environment says how: KC names the binary (build/release/kc), KC_SOAK=1 asks for the long version,
+KC_SEED repeats what was random.
+"""
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BINARY = os.environ.get("KC", os.path.join(ROOT, "build/release/kc"))
+SOAK = os.environ.get("KC_SOAK", "") not in ("", "0")
+SEED = int(os.environ.get("KC_SEED", random.SystemRandom().randrange(1 << 32)))
+
+CONFIGMAPS = "/api/v1/namespaces/%s/configmaps"
+
+
+class Broken(Exception):
+    """The connection ended before the answer: whether the request had an effect is not known."""
+
+
+# ---- the server ----
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    """A server on a folder; the folder outlives the process, and is removed with the object."""
+
+    def __init__(self, folder=None, preload=None, environment=None, open_files=65536, flags=()):
+        self.folder = folder or tempfile.mkdtemp(prefix="kc-system-")
+        self.environment = dict(os.environ, **(environment or {}))
+        if preload:
+            self.environment["LD_PRELOAD"] = preload
+        self.open_files = open_files
+        self.flags = list(flags)
+        self.process = None
+        self.port = 0
+
+    def _limits(self):
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        wanted = self.open_files if hard == resource.RLIM_INFINITY else min(self.open_files, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+    def spawn(self):
+        """Starts the process and does not wait for anything."""
+        self.port = free_port()
+        command = [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0"]
+        command += ["--insecure-port", str(self.port)] + self.flags
+        self.log = open(os.path.join(self.folder + ".log"), "ab")
+        self.process = subprocess.Popen(command, env=self.environment, stdout=self.log,
+                                        stderr=self.log, preexec_fn=self._limits)
+
+    def start(self, patience=20.0):
+        """Starts the process and waits until it serves."""
+        self.spawn()
+        until = time.monotonic() + patience
+        while time.monotonic() < until:
+            if self.process.poll() is not None:
+                raise AssertionError("the server ended with %s: %s" % (self.process.returncode, self.said()))
+            try:
+                status, _ = Client(self, timeout=5).request("GET", "/readyz")
+                if status == 200:
+                    return self
+            except (OSError, Broken):
+                pass
+            time.sleep(0.005)
+        raise AssertionError("the server did not become ready: " + self.said())
+
+    def refuses_to_start(self, patience=20.0):
+        """Starts it where it must not: returns its exit code and what it wrote to stderr."""
+        self.port = free_port()
+        command = [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0"]
+        command += ["--insecure-port", str(self.port)] + self.flags
+        try:
+            done = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, timeout=patience)
+        except subprocess.TimeoutExpired:
+            return None, "it runs"
+        return done.returncode, done.stderr.decode(errors="replace")
+
+    def said(self):
+        with open(self.folder + ".log", errors="replace") as f:
+            return f.read()[-2000:]
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.log.close()
+
+    def stop(self, patience=20.0):
+        """SIGTERM; returns the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(patience)
+        self.log.close()
+        return code
+
+    def rss(self):
+        """Bytes of memory the process has now."""
+        with open("/proc/%d/status" % self.process.pid) as f:
+            for line in f:
+                if line.startswith("VmRSS:"):
+                    return int(line.split()[1]) * 1024
+        return 0
+
+    def connections(self):
+        """How many sockets the process has open: what a client sees may lag behind."""
+        folder, count = "/proc/%d/fd" % self.process.pid, 0
+        for name in os.listdir(folder):
+            try:
+                count += os.readlink(os.path.join(folder, name)).startswith("socket:")
+            except FileNotFoundError:
+                pass
+        return count
+
+    def discard(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if os.path.exists(self.folder + ".log"):
+            os.unlink(self.folder + ".log")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if kind:
+            print("the server said: " + self.said() if os.path.exists(self.folder + ".log") else "")
+        self.discard()
+
+
+# ---- clients ----
+
+
+def connect(server, timeout=30.0, receive_buffer=None):
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if receive_buffer:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    s.settimeout(timeout)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        s.connect(("127.0.0.1", server.port))
+    except OSError:
+        s.close()
+        raise
+    return s
+
+
+def head_of(method, path, body=b"", kind="application/json"):
+    lines = "%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n" % (method, path)
+    if body or method in ("POST", "PUT", "PATCH"):
+        lines += "Content-Type: %s\r\nContent-Length: %d\r\n" % (kind, len(body))
+    return lines.encode() + b"\r\n"
+
+
+class Reader:
+    """Takes lines and counted bytes from a socket."""
+
+    def __init__(self, s):
+        self.s = s
+        self.bytes = b""
+
+    def more(self):
+        try:
+            got = self.s.recv(1 << 16)
+        except socket.timeout:
+            raise
+        except OSError as e:
+            raise Broken(str(e))
+        if not got:
+            raise Broken("closed")
+        self.bytes += got
+
+    def until(self, mark):
+        at = self.bytes.find(mark)
+        while at < 0:
+            self.more()
+            at = self.bytes.find(mark)
+        taken, self.bytes = self.bytes[:at], self.bytes[at + len(mark):]
+        return taken
+
+    def exactly(self, n):
+        while len(self.bytes) < n:
+            self.more()
+        taken, self.bytes = self.bytes[:n], self.bytes[n:]
+        return taken
+
+    def head(self):
+        """The status and the header fields, in small letters."""
+        lines = self.until(b"\r\n\r\n").decode().split("\r\n")
+        fields = dict((k.lower(), v.strip()) for k, v in (l.split(":", 1) for l in lines[1:]))
+        return int(lines[0].split()[1]), fields
+
+    def chunk(self):
+        """The next chunk, b"" for the last."""
+        size = int(self.until(b"\r\n").split(b";")[0], 16)
+        taken = self.exactly(size)
+        self.exactly(2)
+        return taken
+
+
+class Client:
+    """One connection, opened when it is needed and again after it broke."""
+
+    def __init__(self, server, timeout=30.0):
+        self.server = server
+        self.timeout = timeout
+        self.reader = None
+
+    def close(self):
+        if self.reader:
+            self.reader.s.close()
+        self.reader = None
+
+    def request(self, method, path, body=None, kind="application/json"):
+        """(status, parsed answer). Broken when the connection ended without one; OSError when there
+        was no connection, and so certainly no request."""
+        data = b"" if body is None else json.dumps(body).encode()
+        if not self.reader:
+            self.reader = Reader(connect(self.server, self.timeout))
+        try:
+            try:
+                self.reader.s.sendall(head_of(method, path, data, kind) + data)
+            except socket.timeout:
+                raise
+            except OSError as e:
+                raise Broken(str(e))
+            return self._answer()
+        except BaseException:
+            self.close()
+            raise
+
+    def _answer(self):
+        status, fields = self.reader.head()
+        if fields.get("transfer-encoding") == "chunked":
+            parts = list(iter(self.reader.chunk, b""))
+            data = b"".join(parts)
+        else:
+            data = self.reader.exactly(int(fields.get("content-length", 0)))
+        if fields.get("connection", "").lower() == "close":
+            self.close()
+        if "json" in fields.get("content-type", ""):
+            return status, json.loads(data)
+        return status, data.decode()
+
+
+class Watch:
+    """The events of a watch, one after the other, until the server ends it (StopIteration) or the
+    connection breaks (Broken)."""
+
+    def __init__(self, server, path, since=None, options="", timeout=30.0):
+        query = "?watch=1" + ("&resourceVersion=%s" % since if since is not None else "") + options
+        self.reader = Reader(connect(server, timeout))
+        try:
+            self.reader.s.sendall(head_of("GET", path + query))
+        except OSError as e:
+            raise Broken(str(e))
+        self.status, fields = self.reader.head()
+        self.failure = None
+        if self.status != 200:
+            self.failure = json.loads(self.reader.exactly(int(fields["content-length"])))
+        self.text = b""
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        while b"\n" not in self.text:
+            chunk = self.reader.chunk() if self.status == 200 else b""
+            if not chunk:
+                self.close()
+                raise StopIteration
+            self.text += chunk
+        line, self.text = self.text.split(b"\n", 1)
+        return json.loads(line)
+
+    def close(self):
+        self.reader.s.close()
+
+
+def configmap(ns, name, value, version=None, **more):
+    metadata = {"namespace": ns, "name": name}
+    if version is not None:
+        metadata["resourceVersion"] = str(version)
+    return {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": dict(more, value=value)}
+
+
+def version_of(item):
+    return int(item["metadata"]["resourceVersion"])
+
+
+def make_namespace(server, name):
+    status, answer = Client(server).request(
+        "POST", "/api/v1/namespaces", {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}})
+    assert status == 201, answer
+
+
+# ---- running ----
+
+
+class Threads:
+    """Runs functions beside each other; an exception of one is raised where they are joined."""
+
+    def __init__(self):
+        self.threads = []
+        self.failures = []
+
+    def go(self, function, *arguments):
+        def body():
+            try:
+                function(*arguments)
+            except BaseException:  # Whatever it was: it is shown where the threads are joined.
+                self.failures.append(traceback.format_exc())
+
+        thread = threading.Thread(target=body, daemon=True)
+        self.threads.append(thread)
+        thread.start()
+
+    def join(self, patience=120.0):
+        until = time.monotonic() + patience
+        for thread in self.threads:
+            thread.join(max(0.0, until - time.monotonic()))
+            assert not thread.is_alive(), "a client still waits for something"
+        assert not self.failures, "\n".join(self.failures)
+
+
+def wait_for(condition, patience, what):
+    until = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < until, "in %g s not so: %s" % (patience, what)
+        time.sleep(0.01)
+
+
+class Skipped(Exception):
+    """A test that cannot run here says why."""
+
+
+_tests = []
+
+
+def test(function):
+    _tests.append(function)
+    return function
+
+
+def long_test(function):
+    """One that only the long version runs."""
+    if SOAK:
+        _tests.append(function)
+    return function
+
+
+def run():
+    """Runs the tests, or those whose names contain an argument; the exit code says how it went."""
+    if not os.access(BINARY, os.X_OK):
+        sys.exit("%s is not there: build it, or name another in KC" % BINARY)
+    failed = 0
+    for function in _tests:
+        if not all(word in function.__name__ for word in sys.argv[1:]):
+            continue
+        random.seed(SEED)
+        start = time.monotonic()
+        outcome = "ok"
+        try:
+            function()
+        except Skipped as why:
+            outcome = "skipped (%s)" % why
+        except BaseException as e:
+            if isinstance(e, KeyboardInterrupt):
+                raise
+            traceback.print_exc(file=sys.stdout)
+            outcome = "FAILED, KC_SEED=%d" % SEED
+            failed += 1
+        print("%-70s %s (%.1f s)" % (function.__name__, outcome, time.monotonic() - start), flush=True)
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,415 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+linearizable.py: concurrent clients see one history.
+
+Clients create, update (with and without a version), delete and get a few objects, and note when each
+request was sent, when its answer came and what it said. A history is linearizable when every request
+can be given one moment between the two so that, in the order of these moments, a simple register
+would have given the same answers. Objects are independent, so each is searched by itself, as Wing and
+Gong do: try every request that may come next, go back when that leads nowhere, and remember which
+(set of requests done, state) were tried.
+
+The other tests hold what follows from it but is seen across objects: a write is visible on every
+connection once it was acknowledged, a list is one moment's state, and a watch from a list's version
+misses nothing.
+"""
+import random
+import threading
+import time
+from collections import namedtuple
+
+from harness import (CONFIGMAPS, SOAK, Client, Server, Threads, Watch, configmap, run, test, version_of)
+
+NS = "default"
+INFINITY = float("inf")
+SECONDS = 60 if SOAK else 2
+
+# ---- the checker ----
+
+# What was asked: verb, value (of a put), expected (a version, of a conditional put). What came of it:
+# ok | exists | missing | conflict | unknown, with the value and the version an answer showed.
+Call = namedtuple("Call", "start end verb value expected outcome shown version")
+
+
+def step(state, call):
+    """The state after a call, of a register that holds None or (value, version); or False when the
+    answer is not one it could have given."""
+    if call.verb == "get":
+        seen = (call.shown, call.version) if call.outcome == "ok" else None
+        return state if seen == state else False
+    if call.verb == "create":
+        if call.outcome == "exists":
+            return state if state is not None else False
+        return (call.value, call.version) if call.outcome in ("ok", "unknown") and state is None else False
+    if call.outcome == "missing":
+        return state if state is None else False
+    if call.outcome == "conflict":
+        return state if call.expected is not None and state is not None and state[1] != call.expected else False
+    if state is None or (call.expected is not None and state[1] != call.expected):
+        return False
+    return None if call.verb == "delete" else (call.value, call.version)
+
+
+def linearizable(calls):
+    """Whether some order of the calls explains them. A call of unknown outcome may take effect at
+    any time after its start, or never."""
+    calls = sorted(calls, key=lambda c: c.start)
+    answered = sum(c.outcome != "unknown" for c in calls)
+    tried = set()
+    stack = [(0, None, frozenset(), answered)]  # The first not done, the state, those done beyond it, how many left.
+    while stack:
+        first, state, beyond, left = stack.pop()
+        while first in beyond:
+            beyond = beyond - {first}
+            first += 1
+        if left == 0:
+            return True
+        if (first, state, beyond) in tried:
+            continue
+        tried.add((first, state, beyond))
+        for i in candidates(calls, first, beyond):
+            after = step(state, calls[i])
+            if after is not False:
+                stack.append((first, after, beyond | {i}, left - (calls[i].outcome != "unknown")))
+    return False
+
+
+def explain(calls):
+    """The earliest call that cannot be explained, and those beside it."""
+    calls = sorted(calls, key=lambda c: c.start)
+    good, bad = 0, len(calls)  # Whether the first n can be explained, by bisection.
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        cut = calls[middle].start
+        known = [c if c.end < cut else c._replace(end=INFINITY, outcome="unknown") for c in calls[:middle]
+                 if c.end < cut or c.verb != "get"]
+        good, bad = (middle, bad) if linearizable(known) else (good, middle)
+    culprits = [c for c in calls if calls[good].start <= c.end < calls[min(bad, len(calls) - 1)].start]
+    begin = min((c.start for c in culprits), default=calls[good].start)
+    beside = [c for c in calls[:bad] if c.end >= begin and c not in culprits]
+    return "does not fit: %s\nbeside it:\n%s" % ("\n".join(map(str, culprits)), "\n".join(map(str, beside)))
+
+
+def candidates(calls, first, beyond):
+    """Calls that may be next: those that began before any other that is not done had ended."""
+    deadline = INFINITY
+    found = []
+    for i in range(first, len(calls)):
+        if calls[i].start > deadline:
+            break
+        if i not in beyond:
+            found.append(i)
+            deadline = min(deadline, calls[i].end)
+    return reversed(found)
+
+
+def call(start, end, verb, outcome="ok", value=None, expected=None, shown=None, version=None):
+    return Call(start, end, verb, value, expected, outcome, shown, version)
+
+
+@test
+def the_checker_accepts_what_a_register_could_have_said():
+    assert linearizable([])
+    assert linearizable([
+        call(0, 1, "create", value="a", version=5), call(0, 9, "get", shown="b", version=6),
+        call(2, 3, "update", value="b", version=6), call(2, 4, "update", "conflict", value="c", expected=5),
+        call(5, 6, "delete"), call(7, 8, "get", "missing")])
+    # One of two overlapping creations wins, whichever began first.
+    assert linearizable([call(0, 5, "create", "exists", value="a"), call(1, 4, "create", value="b", version=5)])
+    # What was not answered may have happened later, or not at all.
+    lost = call(0, INFINITY, "create", "unknown", value="a")
+    assert linearizable([lost, call(1, 2, "get", "missing"), call(3, 4, "create", "exists", value="b")])
+    assert linearizable([lost, call(1, 2, "get", "missing"), call(3, 4, "get", "missing")])
+
+
+@test
+def the_checker_rejects_what_no_register_could_have_said():
+    made = call(0, 1, "create", value="a", version=5)
+    changed = call(2, 3, "update", value="b", version=6)
+    wrong = {
+        "a stale read": [made, changed, call(4, 5, "get", shown="a", version=5)],
+        "a value nobody wrote": [made, call(2, 3, "get", shown="z", version=5)],
+        "a version nobody was given": [made, call(2, 3, "get", shown="a", version=7)],
+        "a read before the write": [call(0, 1, "get", shown="a", version=5), call(2, 3, "create", value="a", version=5)],
+        "two creations": [made, call(0, 1, "create", value="b", version=6)],
+        "a lost update": [made, call(2, 3, "update", value="b", expected=5, version=6),
+                          call(2, 3, "update", value="c", expected=5, version=7)],
+        "a conflict without a cause": [made, call(2, 3, "update", "conflict", value="b", expected=5)],
+        "an unconditional conflict": [made, call(0, 3, "update", "conflict", value="b"), changed],
+        "a deletion of nothing": [call(0, 1, "delete")],
+        "a return from the dead": [made, call(2, 3, "delete"), call(4, 5, "get", shown="a", version=5)],
+        "two readers in different orders": [
+            made, call(2, 20, "update", value="b", version=6), call(2, 20, "update", value="c", version=7),
+            call(3, 4, "get", shown="b", version=6), call(5, 6, "get", shown="c", version=7),
+            call(7, 8, "get", shown="b", version=6)],
+    }
+    for what, history in wrong.items():
+        assert not linearizable(history), what
+
+
+# ---- histories of a live server ----
+
+OUTCOMES = {"NotFound": "missing", "AlreadyExists": "exists", "Conflict": "conflict"}
+
+
+class Recorder:
+    """A client that does this and that to a few objects and notes it."""
+
+    def __init__(self, server, number, names):
+        self.client = Client(server)
+        self.number = number
+        self.random = random.Random(random.random())
+        self.known = {name: 1 for name in names}  # The last version seen of each.
+        self.calls = {name: [] for name in names}
+        self.serial = 0
+
+    def work(self, until):
+        while time.monotonic() < until:
+            self.one(self.random.choice(list(self.known)))
+
+    def one(self, name):
+        verb = self.random.choice(("create", "update", "update", "replace", "replace", "delete", "get", "get", "get"))
+        self.serial += 1
+        value = "%d-%d" % (self.number, self.serial) if verb in ("create", "update", "replace") else None
+        expected = self.known[name] if verb == "update" else None
+        path = CONFIGMAPS % NS + "/" + name
+        request = {
+            "create": ("POST", CONFIGMAPS % NS, configmap(NS, name, value)),
+            "update": ("PUT", path, configmap(NS, name, value, expected)),
+            "replace": ("PUT", path, configmap(NS, name, value)),
+            "delete": ("DELETE", path),
+            "get": ("GET", path),
+        }[verb]
+        start = time.monotonic_ns()
+        status, answer = self.client.request(*request)
+        end = time.monotonic_ns()
+        self.note(name, Call(start, end, "update" if verb == "replace" else verb, value, expected,
+                             *self.outcome(status, answer, verb)))
+
+    def outcome(self, status, answer, verb):
+        if status in (200, 201):
+            if verb == "delete":
+                return "ok", None, None
+            return "ok", answer["data"]["value"], version_of(answer)
+        assert answer.get("reason") in OUTCOMES, answer
+        return OUTCOMES[answer["reason"]], None, None
+
+    def note(self, name, made):
+        if made.version:
+            self.known[name] = made.version
+        if made.value and made.outcome == "ok":
+            assert made.shown == made.value, made
+        self.calls[name].append(made)
+
+
+def recorded(server, names, clients):
+    recorders = [Recorder(server, n, names) for n in range(clients)]
+    threads = Threads()
+    until = time.monotonic() + SECONDS
+    for recorder in recorders:
+        threads.go(recorder.work, until)
+    threads.join(SECONDS + 60)
+    return {name: [c for r in recorders for c in r.calls[name]] for name in names}
+
+
+@test
+def concurrent_clients_see_one_history_of_each_object():
+    names = ["reg-%d" % i for i in range(3)]
+    with Server() as server:
+        server.start()
+        histories = recorded(server, names, 10)
+    contended = 0
+    for name, history in histories.items():
+        assert linearizable(history), "not linearizable: %s\n%s" % (name, explain(history))
+        spoilt = spoil(history)
+        assert spoilt and not linearizable(spoilt), "a wrong history of %s was accepted" % name
+        contended += sum(c.outcome in ("conflict", "exists") for c in history)
+    print("%d calls on %d objects by 10 clients, %d of them lost a race or came late"
+          % (sum(map(len, histories.values())), len(names), contended))
+
+
+def spoil(history):
+    """The history with one stale read in it, long after the value was replaced."""
+    reads = [i for i, c in enumerate(history) if c.verb == "get" and c.outcome == "ok"]
+    reads.sort(key=lambda i: history[i].start)
+    for old in reads:
+        new = reads[-1]
+        if history[new].start > history[old].end and history[new].version != history[old].version:
+            last = history[new]
+            stale = last._replace(shown=history[old].shown, version=history[old].version)
+            return history[:new] + [stale] + history[new + 1:]
+    return None
+
+
+# ---- races by themselves ----
+
+
+@test
+def who_names_no_version_never_hears_of_a_conflict():
+    path = CONFIGMAPS % NS + "/contended"
+
+    def overwrite(server, number):
+        client = Client(server)
+        for n in range(25):
+            status, answer = client.request("PUT", path, configmap(NS, "contended", "%d-%d" % (number, n)))
+            assert status == 200, answer
+
+    with Server() as server:
+        server.start()
+        assert Client(server).request("POST", CONFIGMAPS % NS, configmap(NS, "contended", "0"))[0] == 201
+        threads = Threads()
+        for number in range(24):
+            threads.go(overwrite, server, number)
+        threads.join()
+
+
+@test
+def what_is_gone_is_not_found_also_by_who_named_its_version():
+    with Server() as server:
+        server.start()
+        one, other, seen = Client(server), Client(server), set()
+        for n in range(60):
+            path = CONFIGMAPS % NS + "/going-%d" % n
+            status, made = one.request("POST", CONFIGMAPS % NS, configmap(NS, "going-%d" % n, "a"))
+            assert status == 201, made
+            threads = Threads()
+            threads.go(lambda: one.request("DELETE", path))
+            status, answer = other.request("PUT", path, dict(made, data={"value": "b"}))
+            threads.join()
+            assert status == 200 or (status == 404 and answer["reason"] == "NotFound"), answer
+            seen.add(status)
+        assert 404 in seen
+
+
+# ---- across objects and connections ----
+
+
+@test
+def a_write_is_seen_on_every_connection_once_it_is_acknowledged():
+    path = CONFIGMAPS % NS
+    with Server() as server:
+        server.start()
+        clients = [Client(server) for _ in range(16)]
+        status, item = clients[0].request("POST", path, configmap(NS, "shared", "0"))
+        assert status == 201
+        for n in range(1, 4000 if SOAK else 150):
+            writer, reader, lister = random.sample(clients, 3)
+            status, item = writer.request("PUT", path + "/shared", configmap(NS, "shared", str(n)))
+            assert status == 200, item
+            status, seen = reader.request("GET", path + "/shared")
+            assert status == 200 and seen["data"]["value"] == str(n), seen
+            status, seen = lister.request("GET", path)
+            assert seen["items"][0]["data"]["value"] == str(n), seen
+            assert version_of(seen) >= version_of(item)
+        clients[3].request("DELETE", path + "/shared")
+        for client in clients:
+            assert client.request("GET", path + "/shared")[0] == 404
+            assert client.request("GET", path)[1]["items"] == []
+
+
+def keep_pair(server, stop, rounds):
+    """A is always as new as B, or one ahead."""
+    client = Client(server)
+    while not stop.is_set():
+        rounds[0] += 1
+        for name in ("a", "b"):
+            status, answer = client.request("PUT", CONFIGMAPS % NS + "/" + name,
+                                            configmap(NS, name, str(rounds[0])))
+            assert status == 200, answer
+
+
+def read_pairs(server, stop, lists, options):
+    client = Client(server)
+    while not stop.is_set():
+        status, answer = client.request("GET", CONFIGMAPS % NS + options)
+        assert status == 200, answer
+        items = answer["items"]
+        if "continue" in answer["metadata"]:
+            status, rest = client.request(
+                "GET", CONFIGMAPS % NS + options + "&continue=" + answer["metadata"]["continue"])
+            assert status == 200, rest
+            items += rest["items"]
+        a, b = [int(i["data"]["value"]) for i in items]
+        assert b <= a <= b + 1, "a list shows a=%d and b=%d" % (a, b)
+        assert max(version_of(i) for i in items) <= version_of(answer)
+        lists[0] += 1
+
+
+@test
+def a_list_is_the_state_of_one_moment_in_one_piece_or_in_pages():
+    with Server() as server:
+        server.start()
+        for name in ("a", "b"):
+            Client(server).request("POST", CONFIGMAPS % NS, configmap(NS, name, "0"))
+        stop, rounds, lists, threads = threading.Event(), [0], [0], Threads()
+        threads.go(keep_pair, server, stop, rounds)
+        for options in ("?x=y", "?x=y", "?limit=1", "?limit=1"):
+            threads.go(read_pairs, server, stop, lists, options)
+        time.sleep(SECONDS)
+        stop.set()
+        threads.join()
+        assert rounds[0] > 10 and lists[0] > 10
+        print("%d lists beside %d changes" % (lists[0], 2 * rounds[0]))
+
+
+def churn(server, number, stop):
+    client, alive = Client(server), set()
+    serial = 0
+    while not stop.is_set():
+        name = "c%d-%d" % (number, random.randrange(5))
+        serial += 1
+        if name in alive and random.random() < 0.4:
+            assert client.request("DELETE", CONFIGMAPS % NS + "/" + name)[0] == 200
+            alive.discard(name)
+        elif name in alive:
+            assert client.request("PUT", CONFIGMAPS % NS + "/" + name, configmap(NS, name, str(serial)))[0] == 200
+        else:
+            assert client.request("POST", CONFIGMAPS % NS, configmap(NS, name, str(serial)))[0] == 201
+            alive.add(name)
+
+
+def snapshot(client):
+    status, answer = client.request("GET", CONFIGMAPS % NS)
+    assert status == 200, answer
+    return version_of(answer), {i["metadata"]["name"]: (i["data"]["value"], version_of(i)) for i in answer["items"]}
+
+
+def follow(watch, state, since, until):
+    """Applies events until the version is reached."""
+    for event in watch:
+        item, version = event["object"], version_of(event["object"])
+        assert version > since, "%d after %d" % (version, since)
+        if version > until:
+            return
+        since, name = version, item["metadata"]["name"]
+        assert (event["type"] == "ADDED") == (name not in state), event
+        if event["type"] == "DELETED":
+            del state[name]
+        else:
+            state[name] = (item["data"]["value"], version)
+
+
+@test
+def a_watch_from_a_lists_version_leads_to_every_later_list():
+    with Server() as server:
+        server.start()
+        stop, threads, client = threading.Event(), Threads(), Client(server)
+        for number in range(4):
+            threads.go(churn, server, number, stop)
+        until, checks = time.monotonic() + SECONDS, 0
+        while time.monotonic() < until:
+            first, state = snapshot(client)
+            watch = Watch(server, CONFIGMAPS % NS, first)
+            later, goal = snapshot(client)
+            follow(watch, state, first, later)
+            watch.close()
+            assert state == goal, "from %d to %d" % (first, later)
+            checks += 1
+        stop.set()
+        threads.join()
+        assert checks > 5
+        print("%d lists followed by watches" % checks)
+
+
+run()
