@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # $output is bats'
 #
 # What the tests with real clients share: a server of the build under test, and words to say what is expected of it.
 #
@@ -15,18 +15,16 @@
 # One server for a file's tests, each of which has a namespace of its own, keeps the suite quick. A server that crashed, that a
 # sanitizer found something in or that does not exit with 0 on SIGTERM fails the file's teardown.
 
-bats_require_minimum_version 1.5.0
+# scripts/e2e uses these functions without bats.
+[ -z "${BATS_VERSION:-}" ] || bats_require_minimum_version 1.5.0
+
+E2E=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 TOKENS='admintoken,admin,1,"system:masters"
 usertoken,alice,2,"dev"'
 
-# free_ports: two ports that were free a moment ago.
-free_ports() {
-    python3 -c 'import socket
-a, b = socket.socket(), socket.socket()
-a.bind(("127.0.0.1", 0)); b.bind(("127.0.0.1", 0))
-print(a.getsockname()[1], b.getsockname()[1])'
-}
+# free_ports: two of them, separated by a space.
+free_ports() { "$E2E/free-ports" 2; }
 
 # eventually COMMAND…: tries it for 20 seconds until it succeeds.
 eventually() {
@@ -57,7 +55,7 @@ server_is_ready() {
 # server_start FLAG…: a server on free ports, in $SERVER (made if it is not set); returns when it is ready.
 server_start() {
     local secure insecure
-    KC=$(realpath "${KC:-$BATS_TEST_DIRNAME/../../build/release/kc}")
+    KC=$(realpath "${KC:-$E2E/../../build/release/kc}")
     SERVER=${SERVER:-$(mktemp -d "$BATS_FILE_TMPDIR/server.XXXXXX")}
     printf '%s\n' "$TOKENS" >"$SERVER/tokens.csv"
     rm -f "$SERVER/rc" "$SERVER/pid"

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The JavaScript client against a server of this build: what it creates, reads, pages through, watches, patches, replaces and deletes, and
+// the errors it gets. The server and KUBECONFIG are given (scripts/e2e).
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import * as k8s from '@kubernetes/client-node';
+
+const config = new k8s.KubeConfig();
+config.loadFromDefault();
+const core = config.makeApiClient(k8s.CoreV1Api);
+const apps = config.makeApiClient(k8s.AppsV1Api);
+
+/** The namespace of these tests. */
+const namespace = `js-${process.pid}`;
+
+/** A ConfigMap of these tests, as a request to create it. */
+function configMap(name, data = { key: 'value' }, labels = undefined) {
+    return { namespace, body: { metadata: { name, labels }, data } };
+}
+
+/** What a promise was rejected with. */
+async function failure(promise) {
+    try {
+        await promise;
+    } catch (error) {
+        return error;
+    }
+    return assert.fail('should have been refused');
+}
+
+/** The Status in an error of the client, whose body is text or an object according to its version. */
+function statusOf(error) {
+    return typeof error.body === 'string' ? JSON.parse(error.body) : error.body;
+}
+
+/** Resolves when `condition` holds; rejects after 20 seconds. */
+async function eventually(condition, what) {
+    const deadline = Date.now() + 20_000;
+    while (!condition()) {
+        assert.ok(Date.now() < deadline, `not within 20 seconds: ${what}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+}
+
+function patchAs(strategy) {
+    return k8s.setHeaderOptions('Content-Type', strategy);
+}
+
+before(async () => {
+    await core.createNamespace({ body: { metadata: { name: namespace } } });
+});
+
+after(async () => {
+    await core.deleteNamespace({ name: namespace });
+});
+
+describe('objects', () => {
+    it('are created and read back', async () => {
+        const made = await core.createNamespacedConfigMap(configMap('greeting', { text: 'hello' }));
+        assert.equal(made.metadata.namespace, namespace);
+        assert.ok(made.metadata.creationTimestamp instanceof Date);
+        const read = await core.readNamespacedConfigMap({ name: 'greeting', namespace });
+        assert.deepEqual(read, made);
+        assert.equal(read.data.text, 'hello');
+    });
+
+    it('are replaced with the version that was read', async () => {
+        const made = await core.createNamespacedConfigMap(configMap('replaced'));
+        made.data = { other: 'thing' };
+        const now = await core.replaceNamespacedConfigMap({ name: 'replaced', namespace, body: made });
+        assert.deepEqual(now.data, { other: 'thing' });
+        assert.notEqual(now.metadata.resourceVersion, made.metadata.resourceVersion);
+        assert.equal(now.metadata.uid, made.metadata.uid);
+    });
+
+    it('are patched with a merge', async () => {
+        await core.createNamespacedConfigMap(configMap('merged', { keep: '1', remove: '1' }));
+        const body = { data: { remove: null, add: '2' } };
+        const now = await core.patchNamespacedConfigMap({ name: 'merged', namespace, body }, patchAs(k8s.PatchStrategy.MergePatch));
+        assert.deepEqual(now.data, { keep: '1', add: '2' });
+    });
+
+    it('are patched with JSON Patch', async () => {
+        await core.createNamespacedConfigMap(configMap('patched', { key: 'old' }));
+        const body = [{ op: 'replace', path: '/data/key', value: 'new' }];
+        const now = await core.patchNamespacedConfigMap({ name: 'patched', namespace, body }, patchAs(k8s.PatchStrategy.JsonPatch));
+        assert.equal(now.data.key, 'new');
+    });
+
+    it('are deleted', async () => {
+        await core.createNamespacedConfigMap(configMap('deleted'));
+        const status = await core.deleteNamespacedConfigMap({ name: 'deleted', namespace });
+        assert.equal(status.status, 'Success');
+        const error = await failure(core.readNamespacedConfigMap({ name: 'deleted', namespace }));
+        assert.equal(error.code, 404);
+    });
+
+    it('of another group keep numbers as numbers', async () => {
+        const labels = { app: 'web' };
+        const spec = {
+            replicas: 3,
+            selector: { matchLabels: labels },
+            template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example/web', ports: [{ containerPort: 8080 }] }] } },
+        };
+        const made = await apps.createNamespacedDeployment({ namespace, body: { metadata: { name: 'web' }, spec } });
+        assert.equal(made.spec.replicas, 3);
+        assert.equal(made.spec.template.spec.containers[0].ports[0].containerPort, 8080);
+        assert.equal(made.metadata.generation, 1);
+    });
+
+    it('keep any text as it was', async () => {
+        const text = 'line\n\ttab "quoted" \\ grüße 漢字 🎉 \u0001 </script>';
+        await core.createNamespacedConfigMap(configMap('text', { text }));
+        const read = await core.readNamespacedConfigMap({ name: 'text', namespace });
+        assert.equal(read.data.text, text);
+    });
+
+    it('are made by the generic client from any manifest', async () => {
+        const client = k8s.KubernetesObjectApi.makeApiClient(config);
+        const manifest = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'generic', namespace }, stringData: { word: 'sesame' } };
+        const made = await client.create(manifest);
+        assert.equal(Buffer.from(made.data.word, 'base64').toString(), 'sesame');
+        const read = await client.read(manifest);
+        assert.equal(read.metadata.uid, made.metadata.uid);
+        await client.delete(manifest);
+    });
+});
+
+describe('lists', () => {
+    before(async () => {
+        for (let i = 0; i < 7; i++) {
+            await core.createNamespacedConfigMap(configMap(`page-${i}`, {}, { list: 'paged', odd: String(i % 2 === 1) }));
+        }
+    });
+
+    it('are the same in pages', async () => {
+        const names = [];
+        let pages = 0;
+        let _continue;
+        do {
+            const page = await core.listNamespacedConfigMap({ namespace, labelSelector: 'list=paged', limit: 3, _continue });
+            names.push(...page.items.map((item) => item.metadata.name));
+            _continue = page.metadata._continue;
+            pages++;
+        } while (_continue);
+        assert.equal(pages, 3);
+        assert.deepEqual(names, [0, 1, 2, 3, 4, 5, 6].map((i) => `page-${i}`));
+    });
+
+    it('are selected by labels and by fields', async () => {
+        const odd = await core.listNamespacedConfigMap({ namespace, labelSelector: 'list=paged,odd=true' });
+        assert.equal(odd.items.length, 3);
+        const one = await core.listConfigMapForAllNamespaces({ fieldSelector: `metadata.namespace=${namespace},metadata.name=page-4` });
+        assert.deepEqual(one.items.map((item) => item.metadata.name), ['page-4']);
+    });
+
+    it('delete what they select', async () => {
+        await core.deleteCollectionNamespacedConfigMap({ namespace, labelSelector: 'list=paged,odd=true' });
+        const left = await core.listNamespacedConfigMap({ namespace, labelSelector: 'list=paged' });
+        assert.equal(left.items.length, 4);
+    });
+});
+
+describe('watches', () => {
+    it('tell what comes, changes and goes', async () => {
+        const seen = [];
+        const path = `/api/v1/namespaces/${namespace}/configmaps`;
+        const { metadata } = await core.listNamespacedConfigMap({ namespace });
+        const ended = new Promise((resolve) => {
+            new k8s.Watch(config)
+                .watch(
+                    path,
+                    { resourceVersion: metadata.resourceVersion, fieldSelector: 'metadata.name=watched' },
+                    (type, object) => seen.push(`${type} ${object.metadata.name}`),
+                    resolve,
+                )
+                .then(async (controller) => {
+                    await core.createNamespacedConfigMap(configMap('watched'));
+                    const body = { data: { key: 'changed' } };
+                    await core.patchNamespacedConfigMap({ name: 'watched', namespace, body }, patchAs(k8s.PatchStrategy.MergePatch));
+                    await core.deleteNamespacedConfigMap({ name: 'watched', namespace });
+                    await eventually(() => seen.length === 3, `three events, not ${seen}`).finally(() => controller.abort());
+                });
+        });
+        await ended;
+        assert.deepEqual(seen, ['ADDED watched', 'MODIFIED watched', 'DELETED watched']);
+    });
+
+    it('feed an informer, which holds what is there', async () => {
+        const list = () => core.listNamespacedConfigMap({ namespace, labelSelector: 'informed=yes' });
+        await core.createNamespacedConfigMap(configMap('informed-0', {}, { informed: 'yes' }));
+        const informer = k8s.makeInformer(config, `/api/v1/namespaces/${namespace}/configmaps`, list, 'informed=yes');
+        const added = [];
+        const gone = [];
+        informer.on('add', (object) => added.push(object.metadata.name));
+        informer.on('delete', (object) => gone.push(object.metadata.name));
+        await informer.start();
+        try {
+            await core.createNamespacedConfigMap(configMap('informed-1', {}, { informed: 'yes' }));
+            await eventually(() => added.includes('informed-0') && added.includes('informed-1'), 'both are added');
+            await core.deleteNamespacedConfigMap({ name: 'informed-0', namespace });
+            await eventually(() => gone.includes('informed-0'), 'one is gone');
+            assert.deepEqual(informer.list(namespace).map((object) => object.metadata.name), ['informed-1']);
+        } finally {
+            await informer.stop();
+        }
+    });
+
+    it('from a version that is yet to come time out in the API\'s words', async () => {
+        const error = await failure(core.listNamespacedConfigMap({ namespace, resourceVersion: '999999999', resourceVersionMatch: 'Exact' }));
+        assert.equal(error.code, 504);
+        assert.match(statusOf(error).message, /Too large resource version/);
+    });
+});
+
+describe('errors', () => {
+    it('are a Status with the name of what is absent', async () => {
+        const error = await failure(core.readNamespacedConfigMap({ name: 'nothing', namespace }));
+        assert.ok(error instanceof k8s.ApiException);
+        assert.deepEqual(statusOf(error), {
+            kind: 'Status',
+            apiVersion: 'v1',
+            metadata: {},
+            status: 'Failure',
+            message: 'configmaps "nothing" not found',
+            reason: 'NotFound',
+            details: { name: 'nothing', kind: 'configmaps' },
+            code: 404,
+        });
+    });
+
+    it('say what already exists', async () => {
+        await core.createNamespacedConfigMap(configMap('twice'));
+        const error = await failure(core.createNamespacedConfigMap(configMap('twice')));
+        assert.equal(error.code, 409);
+        assert.equal(statusOf(error).reason, 'AlreadyExists');
+    });
+
+    it('say that somebody was faster', async () => {
+        const made = await core.createNamespacedConfigMap(configMap('raced'));
+        await core.replaceNamespacedConfigMap({ name: 'raced', namespace, body: { ...made, data: { by: 'the first' } } });
+        const error = await failure(core.replaceNamespacedConfigMap({ name: 'raced', namespace, body: { ...made, data: { by: 'the second' } } }));
+        assert.equal(error.code, 409);
+        assert.equal(statusOf(error).reason, 'Conflict');
+    });
+
+    it('name the fields that are wrong', async () => {
+        const error = await failure(core.createNamespacedConfigMap(configMap('Not A Name')));
+        assert.equal(error.code, 422);
+        const { reason, details } = statusOf(error);
+        assert.equal(reason, 'Invalid');
+        assert.equal(details.causes[0].field, 'metadata.name');
+    });
+
+    it('refuse a bad token', async () => {
+        const stranger = new k8s.KubeConfig();
+        const { name, server, caData } = config.getCurrentCluster();
+        stranger.loadFromOptions({
+            clusters: [{ name, server, caData }],
+            users: [{ name: 'stranger', token: 'wrong' }],
+            contexts: [{ name: 'c', cluster: name, user: 'stranger' }],
+            currentContext: 'c',
+        });
+        const error = await failure(stranger.makeApiClient(k8s.CoreV1Api).listNamespace());
+        assert.equal(error.code, 401);
+        assert.match(error.message, /Unauthorized/);
+    });
+});
+
+describe('discovery', () => {
+    it('has the version and the resources', async () => {
+        const version = await config.makeApiClient(k8s.VersionApi).getCode();
+        assert.equal(version.major, '1');
+        const resources = await core.getAPIResources();
+        assert.ok(resources.resources.some((resource) => resource.name === 'configmaps' && resource.verbs.includes('watch')));
+    });
+});
