@@ -12,7 +12,7 @@ import struct
 import threading
 import time
 
-from harness import (CONFIGMAPS, SOAK, Broken, Client, Server, Threads, configmap, connect, head_of, long_test, run, test,
+from harness import (CONFIGMAPS, SOAK, Client, Server, Threads, configmap, connect, head_of, holds, long_test, run, test,
                      wait_for)
 
 NS = "default"
@@ -130,7 +130,7 @@ def many_requests_on_one_connection_leak_nothing():
         pipeline(server, count, batch)
         took, grown = time.monotonic() - start, server.rss() - before
         print("%d requests on one connection in %.1f s, memory %+.2f MiB" % (count, took, grown / MEGABYTE))
-        assert grown < 2 * MEGABYTE, grown
+        holds(grown, 2 * MEGABYTE, "growth")
 
 
 def pipeline(server, count, batch):
@@ -175,7 +175,7 @@ def writes_and_deletions_over_and_over_leak_nothing():
         # Events of the last minutes are kept, about 2 KiB for each change.
         grown, kept = server.rss() - before, rounds * 4 * 2 * 4096
         print("%d changes, memory %+.2f MiB" % (rounds * 8, grown / MEGABYTE))
-        assert grown < kept + 4 * MEGABYTE, grown
+        holds(grown, kept + 4 * MEGABYTE, "growth")
 
 
 @test
@@ -197,7 +197,7 @@ def connections_that_come_and_go_leak_nothing():
             knock(20000 if SOAK else 3000)
             wait_for(lambda: server.connections() <= first, 10, "their sockets are closed")
             grown = server.rss() - before
-        assert grown < 2 * MEGABYTE, grown
+        holds(grown, 2 * MEGABYTE, "growth")
 
 
 @test
@@ -233,7 +233,7 @@ def a_body_that_is_too_large_is_refused_before_it_is_read():
         for s in sockets:
             assert received(s).startswith(b"HTTP/1.1 413 "), "no 413"
             s.close()
-        assert server.rss() - before < MEGABYTE
+        holds(server.rss() - before, MEGABYTE, "growth")
 
 
 # ---- HTTP/2 ----
@@ -303,7 +303,7 @@ def rapid_resets_end_the_connection_and_delay_nobody():
                 code = reset_until_closed(s, headers, 40000)
                 assert code == 11, "GOAWAY says %s, not ENHANCE_YOUR_CALM" % code
                 s.close()
-            assert server.rss() - before < 16 * MEGABYTE
+            holds(server.rss() - before, 16 * MEGABYTE, "growth")
 
 
 def reset_until_closed(s, headers, most):
@@ -343,7 +343,7 @@ def floods_of_control_frames_end_the_connection_or_cost_nothing():
                 flood(s, one * 1000, 2.0 if SOAK else 0.4)
                 grown = server.rss() - before
                 s.close()
-            assert grown < 8 * MEGABYTE, "%s: %d bytes" % (what, grown)
+            holds(grown, 8 * MEGABYTE, what)
 
 
 def flood(s, bytes_, seconds):

@@ -10,13 +10,12 @@ Watchers that never read must harm only themselves: they are closed once they la
 while those that read get every event soon, and the server's memory stays within what its queues may
 hold.
 """
-
 import resource
 import select
 import socket
 import time
 
-from harness import (CONFIGMAPS, Client, Server, Threads, Watch, configmap, connect, head_of,
+from harness import (CONFIGMAPS, Client, Server, Threads, Watch, configmap, connect, head_of, holds,
                      long_test, run, test, version_of, wait_for)
 
 NS = "default"
@@ -116,8 +115,8 @@ def ten_thousand_idle_watchers_take_little_memory_and_all_hear_of_one_change():
         print("%d watchers: %.1f KiB each, all told in %.2f s; MiB: %.1f without, %.1f with, %.1f told, %.1f the next as "
               "many, %.1f after" % (count, each / 1024, took, empty / MEGABYTE, full / MEGABYTE, told / MEGABYTE,
                                     again / MEGABYTE, after / MEGABYTE))
-        assert each < MOST_BYTES, "%d bytes each" % each
-        assert again < max(full, told) * 1.1, "the memory of those who went is not used again"
+        holds(each, MOST_BYTES, "each watcher")
+        holds(again, max(full, told) * 1.1, "with the next as many")
 
 
 # ---- slow ones ----
@@ -182,13 +181,13 @@ def slow_watchers(count, size, rate, patience):
         for one in slow:
             one.close()
         late = max(r.latest for r in readers)
-        grown = (highest - before) / MEGABYTE
-        print("%.0f MB of events: readers at most %.2f s late, memory grew by %.0f MiB" % (count * size / 1e6, late, grown))
+        print("%.0f MB of events: readers at most %.2f s late, memory grew by %.0f MiB"
+              % (count * size / 1e6, late, (highest - before) / MEGABYTE))
         for reader in readers:
             assert reader.seen == list(range(count)), "a reader missed something"
         assert late < 2.0, "a reader got an event after %.1f s" % late
         # The ring of recent events (128 MiB), a few objects, and what stands in buffers of sockets.
-        assert grown < 200, "the memory grew by %.0f MiB" % grown
+        holds(highest - before, 200 * MEGABYTE, "growth")
         assert Client(server).request("GET", "/readyz")[0] == 200
 
 

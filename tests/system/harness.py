@@ -153,9 +153,16 @@ class Server:
         return self
 
     def __exit__(self, kind, value, trace):
-        if kind:
-            print("the server said: " + self.said() if os.path.exists(self.folder + ".log") else "")
-        self.discard()
+        """At the end of a test that went well, the server must go down as well: it then also tells
+        what a sanitizer found."""
+        try:
+            if not kind and self.process and self.process.poll() is None:
+                code = self.stop()
+                assert code == 0, "stopped, the server ended with %d: %s" % (code, self.said())
+        finally:
+            if kind and os.path.exists(self.folder + ".log"):
+                print("the server said: " + self.said())
+            self.discard()
 
 
 # ---- clients ----
@@ -351,6 +358,18 @@ class Threads:
             thread.join(max(0.0, until - time.monotonic()))
             assert not thread.is_alive(), "a client still waits for something"
         assert not self.failures, "\n".join(self.failures)
+
+
+def sanitized():
+    """Whether the binary is one with a sanitizer, whose memory says nothing."""
+    with open(BINARY, "rb") as f:
+        program = f.read()
+    return b"__asan_init" in program or b"__tsan_init" in program
+
+
+def holds(size, limit, what):
+    """A bound on memory."""
+    assert size < limit or sanitized(), "%s: %.2f MiB, more than %.2f" % (what, size / 2**20, limit / 2**20)
 
 
 def wait_for(condition, patience, what):
