@@ -74,7 +74,7 @@ class Server:
         """Starts the process and does not wait for anything."""
         self.port = free_port()
         command = [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0"]
-        command += ["--insecure-port", str(self.port)] + self.flags
+        command += ["--insecure-port", str(self.port), "--authn-allow-localhost"] + self.flags
         self.log = open(os.path.join(self.folder + ".log"), "ab")
         self.process = subprocess.Popen(command, env=self.environment, stdout=self.log,
                                         stderr=self.log, preexec_fn=self._limits)
@@ -99,7 +99,7 @@ class Server:
         """Starts it where it must not: returns its exit code and what it wrote to stderr."""
         self.port = free_port()
         command = [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0"]
-        command += ["--insecure-port", str(self.port)] + self.flags
+        command += ["--insecure-port", str(self.port), "--authn-allow-localhost"] + self.flags
         try:
             done = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, timeout=patience)

@@ -73,8 +73,10 @@ static void handle(kc__exchange *x, void *user)
         count(s, &s->handled, 1);
         return;
     }
-    s->peer_loopback = x->request.peer->loopback;
-    s->peer_port = x->request.peer->port;
+    kc_locked (&s->mutex) {
+        s->peer_loopback = x->request.peer->loopback;
+        s->peer_port = x->request.peer->port;
+    }
     kc__answer a = {.status = 200, .body = KC_STR("hello")};
     if (kc_str_is(path, "/echo"))
         a.body = x->request.body;
