@@ -43,7 +43,7 @@ ask() { curl -sk --max-time 30 -H 'Authorization: Bearer admintoken' "$@"; }
         k create --validate=false -f - >/dev/null
     path=/api/v1/namespaces/$NS/configmaps
     api "$path" -o "$BATS_TEST_TMPDIR/plain"
-    for version in --http1.1; do
+    for version in --http1.1 --http2-prior-knowledge; do
         size=$(api "$path" "$version" --compressed -o "$BATS_TEST_TMPDIR/unpacked" -D "$BATS_TEST_TMPDIR/headers" -w '%{size_download}')
         grep -qi '^content-encoding: gzip' "$BATS_TEST_TMPDIR/headers"
         [ "$size" -lt 60000 ]

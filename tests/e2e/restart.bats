@@ -3,7 +3,7 @@
 #
 # Stopping and starting again: what stays, what goes on, and how a server ends.
 
-setup() { load helpers; NS=default job=; server_start "${FLAGS[@]}"; }
+setup() { load helpers; NS=default job=; server_start; }
 teardown() { [ -z "$job" ] || background_end; server_stop; }
 
 restart() { server_stop; server_start; }
