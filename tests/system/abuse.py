@@ -6,6 +6,7 @@ abuse.py: clients that mean harm, or are just broken, over real sockets.
 Each test keeps an honest client at work beside the bad ones and holds its slowest answer to a bound;
 the server's memory must come back or stay where it was, and it must be ready at the end.
 """
+import os
 import random
 import socket
 import struct
@@ -198,6 +199,28 @@ def connections_that_come_and_go_leak_nothing():
             wait_for(lambda: server.connections() <= first, 10, "their sockets are closed")
             grown = server.rss() - before
         holds(grown, 2 * MEGABYTE, "growth")
+
+
+@test
+def more_connections_than_files_cost_no_processor_and_service_goes_on_after_them():
+    with Server(open_files=200) as server:
+        server.start()
+        crowd = [connect(server) for _ in range(400)]
+        before, start = cpu(server), time.monotonic()
+        time.sleep(0.5)
+        busy = (cpu(server) - before) / (time.monotonic() - start)
+        for s in crowd:
+            s.close()
+        status, _ = Client(server, timeout=10).request("GET", "/readyz")
+        print("%.0f %% of a processor while there were too many" % (busy * 100))
+        assert status == 200 and busy < 0.3, busy
+
+
+def cpu(server):
+    """Seconds of processor time it has used."""
+    with open("/proc/%d/stat" % server.process.pid) as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @test

@@ -12,6 +12,7 @@ replayed, it must give the lists and the pages that clients were shown.
 """
 import os
 import random
+import signal
 import struct
 import tempfile
 import time
@@ -22,7 +23,6 @@ from harness import (BINARY, CONFIGMAPS, SOAK, Broken, Client, Server, Skipped, 
 NAMESPACES = ("north", "south")
 WRITERS = 6
 KEYS_EACH = 8
-ROUNDS = 50 if SOAK else 3
 GONE = (Broken, ConnectionRefusedError, ConnectionResetError)
 
 
@@ -75,9 +75,11 @@ class Writer:
         self.acknowledged.append((key.state[1], (key.ns, key.name), value))
 
     def put(self, key, value):
-        """Method, path, body and type of one of the ways to store a value."""
+        """Method, path, body and type of one of the ways to store a value. Some are large, so that the
+        file grows and values reach over many pages."""
+        padding = "x" * self.random.choice((0, 0, 0, 0, 100, 3000, 30000))
         if not key.state:
-            return "POST", CONFIGMAPS % key.ns, configmap(key.ns, key.name, value)
+            return "POST", CONFIGMAPS % key.ns, configmap(key.ns, key.name, value, padding=padding)
         way = self.random.randrange(4)
         if way == 0:
             return "PATCH", key.path(), {"data": {"value": value}}, "application/merge-patch+json"
@@ -85,7 +87,7 @@ class Writer:
             patch = [{"op": "replace", "path": "/data/value", "value": value}]
             return "PATCH", key.path(), patch, "application/json-patch+json"
         version = key.state[1] if way == 2 else None
-        return "PUT", key.path(), configmap(key.ns, key.name, value, version)
+        return "PUT", key.path(), configmap(key.ns, key.name, value, version, padding=padding)
 
     def delete(self, client, key):
         key.pending = ("delete", None)
@@ -298,10 +300,10 @@ class Trial:
         check_part(whole, self.followers[2].log, lambda key: key[0] == "north")
         check_part(whole, self.followers[3].log, lambda key: key == ("north", "w1-k0"))
 
-    def tell(self):
-        print("%d kills: %d changes acknowledged, %d of unknown outcome of which %d were stored; %d events followed "
+    def tell(self, rounds):
+        print("%d ends: %d changes acknowledged, %d of unknown outcome of which %d were stored; %d events followed "
               "by each of two, %d watches resumed, %d bookmarks; %d lists in pages went on after a crash, %d expired"
-              % (ROUNDS, sum(len(w.acknowledged) + w.deletions for w in self.writers), ROUNDS * WRITERS, self.unknown,
+              % (rounds, sum(len(w.acknowledged) + w.deletions for w in self.writers), rounds * WRITERS, self.unknown,
                  len(self.followers[0].log), sum(f.resumed for f in self.followers),
                  sum(f.bookmarks for f in self.followers), len(self.pager.lists), self.pager.expired))
 
@@ -361,29 +363,42 @@ class Unplugged(Server):
             os.unlink(self.journal)
 
 
-def survives(make):
+def survives(make, rounds):
     with make() as server:
         server.start()
         trial = Trial(server)
         following = Threads()
         for follower in trial.followers:
             following.go(follower.follow)
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             trial.round()
             assert not following.failures, following.failures[0]
         trial.finish(following)
-        trial.tell()
+        trial.tell(rounds)
         return server
 
 
 @test
 def what_was_acknowledged_survives_kills_and_watches_go_on_without_a_gap():
-    survives(Server)
+    survives(Server, 50 if SOAK else 3)
+
+
+class Stopped(Server):
+    """One whose kill is a SIGTERM under load, on which it must end by itself."""
+
+    def kill(self):
+        code = self.stop()
+        assert code in (0, -signal.SIGTERM), "stopped under load it ended with %d: %s" % (code, self.said())
+
+
+@test
+def what_was_acknowledged_survives_stops_under_load():
+    survives(Stopped, 20 if SOAK else 2)
 
 
 @test
 def what_was_acknowledged_survives_power_cuts():
-    server = survives(Unplugged)
+    server = survives(Unplugged, 50 if SOAK else 2)
     print("%d sectors that were written and not synced were lost" % server.undone)
     assert server.undone or not SOAK
 
@@ -391,7 +406,7 @@ def what_was_acknowledged_survives_power_cuts():
 @test
 def a_disk_that_lies_about_syncing_is_noticed_by_this_test():
     try:
-        survives(lambda: Unplugged(lies=True))
+        survives(lambda: Unplugged(lies=True), 3)
     except AssertionError:
         return
     raise AssertionError("writes were lost and nothing was noticed")
