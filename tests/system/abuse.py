@@ -345,6 +345,35 @@ def reset_until_closed(s, headers, most):
 
 
 @test
+def lists_that_nobody_reads_take_bounded_memory():
+    with Server() as server:
+        server.start()
+        client = Client(server)
+        for n in range(100):
+            item = configmap(NS, "n%d" % n, "v", padding="abcdefghij" * 3000)
+            assert client.request("POST", CONFIGMAPS % NS, item)[0] == 201
+        before = server.rss()
+        plain = head_of("GET", CONFIGMAPS % NS)
+        packed = plain.replace(b"Accept:", b"Accept-Encoding: gzip\r\nAccept:")
+        sockets = [connect(server, receive_buffer=4096) for _ in range(100)]
+        for n, s in enumerate(sockets):
+            s.sendall((plain, packed)[n % 2])
+        for _ in range(2):  # 500 lists more, on streams whose window is closed.
+            s = connect(server, timeout=10)
+            s.sendall(PREFACE + frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0)))
+            headers = get_headers((CONFIGMAPS % NS).encode())
+            s.sendall(b"".join(frame(HEADERS, 5, n, headers) for n in range(1, 500, 2)))
+            sockets.append(s)
+        with Honest(server):
+            time.sleep(0.7)
+            grown = server.rss() - before
+        print("600 lists of 3 MB that nobody reads take %.0f MiB" % (grown / MEGABYTE))
+        holds(grown, 100 * MEGABYTE, "growth")
+        for s in sockets:
+            s.close()
+
+
+@test
 def floods_of_control_frames_end_the_connection_or_cost_nothing():
     floods = {
         "pings": frame(PING, 0, 0, bytes(8)),

@@ -23,7 +23,7 @@ from harness import (CONFIGMAPS, SOAK, Client, Server, Threads, Watch, configmap
 
 NS = "default"
 INFINITY = float("inf")
-SECONDS = 60 if SOAK else 2
+SECONDS = 60 if SOAK else 1.5
 
 # ---- the checker ----
 
