@@ -6,6 +6,7 @@ abuse.py: clients that mean harm, or are just broken, over real sockets.
 Each test keeps an honest client at work beside the bad ones and holds its slowest answer to a bound;
 the server's memory must come back or stay where it was, and it must be ready at the end.
 """
+import os
 import random
 import socket
 import struct
@@ -201,6 +202,28 @@ def connections_that_come_and_go_leak_nothing():
 
 
 @test
+def more_connections_than_files_cost_no_processor_and_service_goes_on_after_them():
+    with Server(open_files=200) as server:
+        server.start()
+        crowd = [connect(server) for _ in range(400)]
+        before, start = cpu(server), time.monotonic()
+        time.sleep(0.5)
+        busy = (cpu(server) - before) / (time.monotonic() - start)
+        for s in crowd:
+            s.close()
+        status, _ = Client(server, timeout=10).request("GET", "/readyz")
+        print("%.0f %% of a processor while there were too many" % (busy * 100))
+        assert status == 200 and busy < 0.3, busy
+
+
+def cpu(server):
+    """Seconds of processor time it has used."""
+    with open("/proc/%d/stat" % server.process.pid) as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@test
 def nonsense_is_refused_with_a_status_or_by_closing():
     with Server() as server:
         server.start()
@@ -319,6 +342,35 @@ def reset_until_closed(s, headers, most):
         pass
     reader.join(15)
     return next((struct.unpack(">I", p[4:8])[0] for kind, p in frames if kind == GOAWAY), None)
+
+
+@test
+def lists_that_nobody_reads_take_bounded_memory():
+    with Server() as server:
+        server.start()
+        client = Client(server)
+        for n in range(100):
+            item = configmap(NS, "n%d" % n, "v", padding="abcdefghij" * 3000)
+            assert client.request("POST", CONFIGMAPS % NS, item)[0] == 201
+        before = server.rss()
+        plain = head_of("GET", CONFIGMAPS % NS)
+        packed = plain.replace(b"Accept:", b"Accept-Encoding: gzip\r\nAccept:")
+        sockets = [connect(server, receive_buffer=4096) for _ in range(100)]
+        for n, s in enumerate(sockets):
+            s.sendall((plain, packed)[n % 2])
+        for _ in range(2):  # 500 lists more, on streams whose window is closed.
+            s = connect(server, timeout=10)
+            s.sendall(PREFACE + frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0)))
+            headers = get_headers((CONFIGMAPS % NS).encode())
+            s.sendall(b"".join(frame(HEADERS, 5, n, headers) for n in range(1, 500, 2)))
+            sockets.append(s)
+        with Honest(server):
+            time.sleep(0.7)
+            grown = server.rss() - before
+        print("600 lists of 3 MB that nobody reads take %.0f MiB" % (grown / MEGABYTE))
+        holds(grown, 100 * MEGABYTE, "growth")
+        for s in sockets:
+            s.close()
 
 
 @test

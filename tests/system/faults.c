@@ -3,9 +3,9 @@
  * faults.c: a disk that fails on command, as a library to preload into a real server.
  *
  * It stands before the functions of libc that write to files. While the control block says so,
- * those it names fail with the errno it names, for files under one folder only; everything else
- * goes through. The control block is a file both sides map, so the test switches faults at a moment
- * of its choosing and reads how often they struck:
+ * those it names fail with the errno it names, or hang, for files under one folder only; everything
+ * else goes through. The control block is a file both sides map, so the test switches faults at a
+ * moment of its choosing and reads how often they struck:
  *
  *     KC_FAULTS_FOLDER     the folder whose files fail
  *     KC_FAULTS_CONTROL    the control block: struct control, made by the test
@@ -31,8 +31,10 @@
  * header page, the last step of a commit, through such a one. */
 enum { WRITES = 1, SYNCS = 2, LAST_WRITES = 4, STRETCHES = 8 };
 
+#define HANG UINT32_MAX
+
 struct control {
-    _Atomic uint32_t number; /* The errno; 0: no faults. */
+    _Atomic uint32_t number; /* The errno; 0: no faults. HANG: the call waits while it is so. */
     _Atomic uint32_t which;
     _Atomic uint32_t skip; /* So many calls still go through first. */
     _Atomic uint32_t hits;
@@ -90,6 +92,10 @@ static bool fails(int fd, uint32_t kind)
     if (!(atomic_load(&c->which) & kind) || takes_skip(c))
         return false;
     atomic_fetch_add(&c->hits, 1);
+    while (atomic_load(&c->number) == HANG)
+        usleep(1000);
+    if (number == HANG)
+        return false;
     errno = (int)number;
     return true;
 }

@@ -23,11 +23,12 @@ import tempfile
 import threading
 import time
 
-from harness import (BINARY, CONFIGMAPS, SOAK, Broken, Client, Server, Skipped, Threads, configmap, run, test)
+from harness import (BINARY, CONFIGMAPS, SOAK, Broken, Client, Server, Skipped, Threads, configmap, run, test, wait_for)
 
 NS = "default"
 LIBRARY = os.path.join(os.path.dirname(os.path.abspath(BINARY)), "tests/libkc_faults.so")
 WRITES, SYNCS, LAST_WRITES, STRETCHES = 1, 2, 4, 8
+HANG = 0xffffffff  # In the place of an errno: the call waits until the disk works again.
 
 
 class Disk:
@@ -117,12 +118,12 @@ def ready(server):
     return Client(server).request("GET", "/readyz")[0]
 
 
-def failing_server():
+def failing_server(flags=()):
     if not os.path.exists(LIBRARY):
         raise Skipped("%s is not built" % LIBRARY)
     folder = tempfile.mkdtemp(prefix="kc-system-")
     disk = Disk(folder)
-    return disk, Server(folder, preload=LIBRARY, environment=disk.environment)
+    return disk, Server(folder, preload=LIBRARY, environment=disk.environment, flags=flags)
 
 
 def restarted(server, keeper):
@@ -193,6 +194,31 @@ def a_failed_last_write_is_told_and_stops_writes_until_a_restart():
             keeper.exact()
             restarted(server, keeper)
             assert ready(server) == 200 and keeper.write() in (200, 201)
+
+
+@test
+def a_disk_that_hangs_times_writes_out_and_serves_reads():
+    disk, server = failing_server(["--request-timeout=1s"])
+    with disk, server:
+        server.start()
+        keeper = Keeper(server)
+        for _ in range(10):
+            assert keeper.write() in (200, 201)
+        disk.fail(SYNCS, HANG)
+        start, threads = time.monotonic(), Threads()
+        threads.go(keeper.write, "late")
+        wait_for(disk.hits, 5, "the disk hangs")
+        for _ in range(20):
+            began = time.monotonic()
+            status, answer = Client(server).request("GET", CONFIGMAPS % NS)
+            assert status == 200 and all(i["metadata"]["name"] != "late" for i in answer["items"]), answer
+            assert time.monotonic() - began < 0.5
+        threads.join()
+        assert keeper.refused == 1 and time.monotonic() - start < 5
+        disk.work()
+        wait_until_it_writes(keeper)
+        keeper.settle()  # The one that timed out was stored, or never will be.
+        restarted(server, keeper)
 
 
 @test
