@@ -12,6 +12,7 @@ typedef struct status_name {
 
 static const status_name names[] = {
     {100, "Continue"},
+    {101, "Switching Protocols"},
     {200, "OK"},
     {201, "Created"},
     {202, "Accepted"},

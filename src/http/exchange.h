@@ -50,6 +50,7 @@ typedef struct kc__request {
     const char *protocol; /* "HTTP/1.1", "HTTP/2.0". */
     kc_arena *arena;      /* For whatever lives as long as the exchange. */
     int64_t received;     /* Monotonic time at which the head was complete. */
+    bool upgradable;      /* The answer may take over the connection: HTTP/1.1. See kc__upgrade. */
 } kc__request;
 
 /* ---- answers ---- */
@@ -72,6 +73,19 @@ typedef struct kc__body_source {
 } kc__body_source;
 
 /*
+ * What an answer 101 makes of the connection: it is the answer's for as long as it lasts. The
+ * source gives the bytes that go out, as they are, and its end closes the connection; here come the
+ * client's. When the client leaves or does not read, all is as with other sources.
+ */
+typedef struct kc__upgrade {
+    const char *protocol; /* For the Upgrade field: "websocket". */
+    /* Takes bytes the client sent, and says how many. Those it leaves are given to it again, with
+     * others behind them, after kc__exchange_wake at the latest; while there are 16 KiB of them the
+     * connection is not read. Not called after `done`. */
+    size_t (*receive)(kc_str bytes, void *user);
+} kc__upgrade;
+
+/*
  * What to answer. Text is copied, except a body with an owner, which stays as it is until
  * release(owner).
  *
@@ -92,6 +106,9 @@ typedef struct kc__answer {
     const kc__body_source *source; /* Instead of body. */
     void *user;                    /* For the source. */
     size_t length;                 /* Of the source's body; 0: not known. */
+
+    const kc__upgrade
+        *upgrade; /* With status 101, a source, and where the request is upgradable. */
 
     bool gzip;
     bool flush; /* Send the head before the first byte of the body is there: watches. */

@@ -8,6 +8,9 @@
  * next request, never the answer itself: a thousand pipelined requests need no deeper stack than
  * one.
  *
+ * Once an answer has taken over the connection, what comes is given to it as it is, and what it
+ * leaves waits in the same place.
+ *
  * Deadlines are only written down here; the transport has one timer that looks at them.
  */
 #include "http/h1_internal.h"
@@ -82,6 +85,25 @@ static size_t advance(h1 *h, kc_str bytes)
     return at;
 }
 
+/* ---- after an upgrade ---- */
+
+/* Returns how many bytes it took. */
+static size_t hand_over(h1 *h, kc_str bytes)
+{
+    if (h->state != H1_SENDING)
+        return 0;
+    size_t taken = h->upgrade->receive(bytes, h->upgrade_user);
+    assert(taken <= bytes.n);
+    return taken;
+}
+
+static size_t take(h1 *h, kc_str bytes)
+{
+    return h->upgrade ? hand_over(h, bytes) : advance(h, bytes);
+}
+
+/* ---- what is not taken yet ---- */
+
 static size_t pending(const h1 *h)
 {
     return h->input.n - h->input_at;
@@ -102,8 +124,8 @@ static void keep(h1 *h, kc_str bytes)
 
 static void take_input(h1 *h)
 {
-    if (pending(h) && ready(h))
-        h->input_at += advance(h, kc_str_sub(kc_buf_str(&h->input), h->input_at, h->input.n));
+    if (pending(h) && (h->upgrade || ready(h)))
+        h->input_at += take(h, kc_str_sub(kc_buf_str(&h->input), h->input_at, h->input.n));
     if (!pending(h) || h->broken) {
         kc_buf_done(&h->input);
         h->input_at = 0;
@@ -133,7 +155,7 @@ static void receive(kc__conn *conn, kc_str bytes)
     size_t taken = 0;
     look_at_clock(h);
     if (!pending(h))
-        taken = advance(h, bytes);
+        taken = take(h, bytes);
     keep(h, kc_str_sub(bytes, taken, bytes.n));
     conn->deadline = deadline_of(h);
 }

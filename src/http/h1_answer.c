@@ -48,7 +48,7 @@ static void begin_head(h1 *h, const kc__answer *answer)
     kc__answer_head(&h->conn->out, answer, kc__loop_date(h->conn->loop));
 }
 
-/* ---- the three shapes of an answer ---- */
+/* ---- the four shapes of an answer ---- */
 
 /* HEAD says what GET would, as far as that is known without making the body. */
 static void answer_without_body(h1 *h, const kc__answer *answer)
@@ -92,6 +92,22 @@ static void answer_by_pulling(h1 *h, const kc__answer *answer)
     h->state = H1_SENDING; /* The transport asks for it. */
 }
 
+/* From here on the connection is the answer's; with its end it closes. */
+static void answer_by_upgrading(h1 *h, const kc__answer *answer)
+{
+    kc_buf *out = &h->conn->out;
+    assert(h->x.request.upgradable && answer->source && !answer->length && !answer->gzip);
+    h->woken = h->waiting = h->chunked = h->keep_alive = false;
+    kc__body_begin(&h->out, &h->x.request, answer);
+    h->upgrade = answer->upgrade;
+    h->upgrade_user = answer->user;
+    begin_head(h, answer);
+    kc_buf_append(out, KC_STR("Upgrade: "));
+    kc_buf_puts(out, answer->upgrade->protocol);
+    kc_buf_append(out, KC_STR("\r\nConnection: Upgrade\r\n\r\n"));
+    h->state = H1_SENDING;
+}
+
 /* The handler answers somebody who has left. */
 static void answer_nobody(h1 *h, const kc__answer *answer)
 {
@@ -104,12 +120,15 @@ static void answer_nobody(h1 *h, const kc__answer *answer)
 static void answer(kc__exchange *x, const kc__answer *a)
 {
     h1 *h = (h1 *)x;
-    assert(h->state == H1_HANDLING && a->status >= 200 && a->status <= 599);
+    assert(h->state == H1_HANDLING && a->status <= 599);
+    assert(a->upgrade ? a->status == 101 : a->status >= 200);
     if (h->closed) {
         answer_nobody(h, a);
         return;
     }
-    if (!kc__answer_has_body(x->request.method, a->status))
+    if (a->upgrade)
+        answer_by_upgrading(h, a);
+    else if (!kc__answer_has_body(x->request.method, a->status))
         answer_without_body(h, a);
     else if (!a->source && a->body.n <= AT_ONCE)
         answer_at_once(h, a);

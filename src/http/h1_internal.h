@@ -7,6 +7,8 @@
  *     READING ──▶ HANDLING ──▶ SENDING ──▶ SENT ──▶ READING …
  *                     └──────────────────────▲  a body that fits at once
  *
+ * An answer that takes over the connection (upgrade) is SENDING to its end, and gets what comes.
+ *
  * h1.c        what the transport calls, and the steps from one state to the next
  * h1_read.c   llhttp, and what makes a request acceptable
  * h1_answer.c answers, their bodies, errors
@@ -60,7 +62,9 @@ typedef struct h1 {
     bool keep_alive; /* The connection goes on after this answer. */
     bool old;        /* HTTP/1.0: no chunks. */
     bool chunked;
-    bool waiting, woken; /* The source said KC__FILL_WAIT; was woken. */
+    bool waiting, woken;        /* The source said KC__FILL_WAIT; was woken. */
+    const kc__upgrade *upgrade; /* The connection is the answer's, up to its end. */
+    void *upgrade_user;
 } h1;
 
 /* h1_read.c */

@@ -201,6 +201,7 @@ static int check_line(h1 *h)
         return refuse(&h->parser, 501, "this method is not known");
     h->old = minor == 0;
     h->x.request.protocol = h->old ? "HTTP/1.0" : "HTTP/1.1";
+    h->x.request.upgradable = !h->old;
     h->x.request.method = kc_cstr(llhttp_method_name(h->parser.method));
     return 0;
 }
@@ -218,7 +219,7 @@ static int on_head(llhttp_t *parser)
     h->head_done = true;
     h->keep_alive = llhttp_should_keep_alive(parser);
     h->x.request.received = h->now;
-    parser->upgrade = 0; /* Another protocol is not offered: the request is a request. */
+    parser->upgrade = 0; /* The request is a request; what follows it, the answer decides. */
     return 0;
 }
 

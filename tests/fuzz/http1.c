@@ -2,7 +2,8 @@
 /*
  * Any bytes, split anywhere, into HTTP/1.1. The first byte of an input says how to split the rest
  * and how fast the client reads; the path of a request says how it is answered: at once, later,
- * from a source, with a large body, never before the client has left.
+ * from a source, with a large body, never before the client has left, by taking over the
+ * connection.
  *
  * Each request is answered once. What comes out is a sequence of answers, read by a parser of
  * answers: one for each request, in order, at most one refusal, nothing behind the last. Nothing
@@ -24,7 +25,8 @@ typedef struct run {
     kc__exchange *waiting;
     bool reading_answers;
     size_t handled, answered, sources, ended;
-    bool cut; /* Some body did not come to its end on purpose. */
+    bool cut;      /* Some body did not come to its end on purpose. */
+    bool upgraded; /* What comes out is no answer any more. */
     KC_VEC(bool) heads;
     /* What came out. */
     llhttp_t parser;
@@ -68,6 +70,15 @@ static void done(void *user)
     r->waiting = NULL;
 }
 
+/* Takes what it likes. */
+static size_t receive(kc_str bytes, void *user)
+{
+    run *r = user;
+    assert(r->upgraded && bytes.n && r->ended < r->sources);
+    return next_random(r) % 3 ? bytes.n : next_random(r) % (bytes.n + 1);
+}
+
+static const kc__upgrade upgrade = {.protocol = "any", .receive = receive};
 static const kc__body_source source = {fill, done};
 static const kc__body_source aborting = {fill_abort, done};
 
@@ -80,8 +91,12 @@ static void answer(run *r, kc__exchange *x)
         a.body = kc_str_of(big, sizeof(big));
     if (kc_str_is(path, "/204"))
         a.status = 204;
-    if (kc_str_is(path, "/source") || kc_str_is(path, "/abort")) {
-        a.source = kc_str_is(path, "/source") ? &source : &aborting;
+    if (kc_str_is(path, "/upgrade") && x->request.upgradable) {
+        a = (kc__answer){.status = 101, .upgrade = &upgrade};
+        r->upgraded = r->cut = true;
+    }
+    if (kc_str_is(path, "/source") || kc_str_is(path, "/abort") || a.upgrade) {
+        a.source = kc_str_is(path, "/abort") ? &aborting : &source;
         a.user = r;
         r->sources++;
         r->waiting = x;
@@ -143,8 +158,10 @@ static void send_out(run *r)
     size_t n = next_random(r) % 4 ? out->n : next_random(r) % (out->n + 1);
     if (!n)
         return;
-    llhttp_errno_t e = llhttp_execute(&r->parser, out->p, n);
-    assert(e == HPE_OK);
+    if (llhttp_get_errno(&r->parser) != HPE_PAUSED_UPGRADE) {
+        llhttp_errno_t e = llhttp_execute(&r->parser, out->p, n);
+        assert(e == HPE_OK || (e == HPE_PAUSED_UPGRADE && r->upgraded));
+    }
     memmove(out->p, out->p + n, out->n - n);
     out->n -= n;
 }

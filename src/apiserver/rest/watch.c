@@ -16,6 +16,8 @@
 #include "apiserver/rest/list.h"
 #include "apiserver/rest/render.h"
 #include "apiserver/rest/status.h"
+#include "apiserver/rest/watch_websocket.h"
+#include "http/websocket.h"
 
 /* Bookmarks come about once a minute, and at the end. */
 #define BOOKMARK_EVERY (60 * KC_SECOND)
@@ -307,11 +309,13 @@ static kc__verdict answer(kc__call *call)
     start(call, w, version);
     if (atomic_load(&call->api->draining))
         w->stage = ENDING;
-    return kc__answer_bytes(call, &(kc__answer){.status = 200,
-                                                .type = KC_STR("application/json"),
-                                                .source = &source,
-                                                .user = w,
-                                                .flush = true});
+    kc__answer events = {.status = 200,
+                         .type = KC_STR("application/json"),
+                         .source = &source,
+                         .user = w,
+                         .flush = true};
+    return kc__websocket_is_asked(&call->x->request) ? kc__watch_over_websocket(call, &events)
+                                                     : kc__answer_bytes(call, &events);
 }
 
 const kc__verb kc__verb_watch = {
