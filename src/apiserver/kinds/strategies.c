@@ -7,17 +7,6 @@
 #include "apiserver/kinds/strategy.h"
 
 /* Fields that selectors may name, as Kubernetes offers them. */
-static const kc_field_def pod_fields[] = {
-    {.field = "spec.nodeName"},
-    {.field = "spec.restartPolicy"},
-    {.field = "spec.schedulerName"},
-    {.field = "spec.serviceAccountName"},
-    {.field = "spec.hostNetwork", .otherwise = "false"},
-    {.field = "status.phase"},
-    {.field = "status.podIP"},
-    {.field = "status.podIPs"},
-    {.field = "status.nominatedNodeName"},
-};
 static const kc_field_def service_fields[] = {{.field = "spec.clusterIP"}, {.field = "spec.type"}};
 static const kc_field_def node_fields[] = {{.field = "spec.unschedulable", .otherwise = "false"}};
 static const kc_field_def event_fields[] = {
@@ -35,7 +24,6 @@ static const kc_field_def event_fields[] = {
 };
 static const kc_field_def job_fields[] = {
     {.field = "status.successful", .path = "status.succeeded", .otherwise = "0"}};
-static const kc_field_def replicas_fields[] = {{.field = "status.replicas", .otherwise = "0"}};
 
 #define SELECTABLE(fields) .selectable = fields, .n_selectable = KC_COUNT(fields)
 
@@ -49,9 +37,6 @@ static const kc__strategy access_rule = {.names = KC_NAME_PATH_SEGMENT, .upserts
 static const kc__strategy event = {.upserts = true, SELECTABLE(event_fields)};
 static const kc__strategy job = {.generation = true, .orphans = true, SELECTABLE(job_fields)};
 static const kc__strategy node = {SELECTABLE(node_fields)};
-static const kc__strategy pod = {.shows_deleted = true, SELECTABLE(pod_fields)};
-static const kc__strategy replication_controller = {
-    .generation = true, .orphans = true, SELECTABLE(replicas_fields)};
 static const kc__strategy lease = {.upserts = true, .conditional = true};
 static const kc__strategy service = {
     .names = KC_NAME_DNS_1035_LABEL,
@@ -69,8 +54,8 @@ static const struct {
     {"admissionregistration.k8s.io/validatingadmissionpolicybindings", &conditional_counted},
     {"admissionregistration.k8s.io/validatingwebhookconfigurations", &conditional_counted},
     {"apps/daemonsets", &counted},
-    {"apps/deployments", &counted},
-    {"apps/replicasets", &counted},
+    {"apps/deployments", &kc__strategy_deployment},
+    {"apps/replicasets", &kc__strategy_replica_set},
     {"apps/statefulsets", &counted},
     {"batch/cronjobs", &counted},
     {"batch/jobs", &job},
@@ -83,9 +68,9 @@ static const struct {
     {"core/nodes", &node},
     {"core/persistentvolumeclaims", &shown},
     {"core/persistentvolumes", &shown},
-    {"core/pods", &pod},
-    {"core/podtemplates", &shown},
-    {"core/replicationcontrollers", &replication_controller},
+    {"core/pods", &kc__strategy_pod},
+    {"core/podtemplates", &kc__strategy_pod_template},
+    {"core/replicationcontrollers", &kc__strategy_replication_controller},
     {"core/resourcequotas", &shown},
     {"core/secrets", &kc__strategy_secret},
     {"core/serviceaccounts", &shown},

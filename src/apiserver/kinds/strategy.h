@@ -3,12 +3,14 @@
  * strategy.h: what is special about a kind: which names it takes, what the server fills in, what it
  * checks. A const table each; the zero value is an ordinary kind.
  *
- * Order on create: prepare, validate. On update: keep what a client may not change, prepare_update,
- * validate_update. To add one: a file strategy_KIND.c with its table, and a line in strategies.c.
+ * Order on create: defaults, prepare, validate. On update: defaults, keep what a client may not
+ * change, prepare_update, validate_update (of the subresource status: validate_status). To add one:
+ * a file strategy_KIND.c with its table, and a line in strategies.c.
  */
 #ifndef KC_APISERVER_STRATEGY_H
 #define KC_APISERVER_STRATEGY_H
 
+#include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/resource.h"
 #include "kc/edit.h"
 #include "kc/field_error.h"
@@ -27,6 +29,9 @@ struct kc__strategy {
     const kc_field_def *selectable;
     size_t n_selectable;
 
+    /* What fields are when the client does not say; filled in before everything else. */
+    const kc__defaults *defaults;
+
     /* Fill in what the server decides; `object` is the root. Given a change of a subresource,
      * `subresource` is its name, else NULL. */
     void (*prepare)(kc_edit *edit);
@@ -35,9 +40,13 @@ struct kc__strategy {
     /* Add what is wrong beyond types and metadata. */
     void (*validate)(const kc_value *object, kc_field_errors *errors);
     void (*validate_update)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
+    void (*validate_status)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
 
     /* Whether one that is being deleted and has no finalizers may go now. NULL: it may. */
     bool (*may_go)(const kc_value *object);
+    /* How many seconds one that is deleted has left, when the client asks for so many (NULL: does
+     * not say). 0: none. NULL: it has none. */
+    int64_t (*grace)(const kc_value *object, const int64_t *asked);
     /* What changes in one that has to stay for a while. NULL: only its metadata. */
     void (*begin_deletion)(kc_edit *edit);
 };
@@ -46,5 +55,8 @@ struct kc__strategy {
 const kc__strategy *kc__strategy_find(kc_str storage);
 
 extern const kc__strategy kc__strategy_configmap, kc__strategy_namespace, kc__strategy_secret;
+extern const kc__strategy kc__strategy_deployment, kc__strategy_replica_set,
+    kc__strategy_replication_controller;                               /* strategy_deployment.c */
+extern const kc__strategy kc__strategy_pod, kc__strategy_pod_template; /* strategy_pod.c */
 
 #endif

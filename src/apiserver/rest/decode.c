@@ -11,6 +11,7 @@
 
 #include "apiserver/kinds/protobuf.h"
 #include "apiserver/kinds/typed.h"
+#include "apiserver/rest/write.h"
 #include "http/media.h"
 #include "kc/codec.h"
 #include "kc/kind.h"
@@ -175,6 +176,19 @@ static kc__verdict complain(kc__call *call, kc_str text, kc_reason strict)
                     r->kind, r->version, r->kind, kc_buf_cstr(&all));
 }
 
+static void complete(kc_edit *edit, kc__call *call)
+{
+    kc__defaults_apply(call->resource->strategy->defaults, edit, kc_edit_root(edit));
+}
+
+/* What the client left open becomes what the kind says. */
+static kc__verdict fill_in(kc__call *call, kc_object **object)
+{
+    if (call->resource->strategy->defaults && kc__reshape(call, object, complete) < 0)
+        return KC__FAIL;
+    return KC__NEXT;
+}
+
 kc__verdict kc__decode_typed(kc__call *call, kc_object **object, kc_str text, kc_reason strict)
 {
     const kc__resource *r = call->resource;
@@ -187,9 +201,12 @@ kc__verdict kc__decode_typed(kc__call *call, kc_object **object, kc_str text, kc
     kc_object_unref(*object);
     *object = typed;
     /* Nothing was dropped and nothing was shortened: there is nothing to complain about. */
-    if (!changed || call->options.validation == KC__VALIDATE_IGNORE || kc_str_empty(text))
-        return KC__NEXT;
-    return complain(call, text, strict);
+    if (changed && call->options.validation != KC__VALIDATE_IGNORE && !kc_str_empty(text)) {
+        kc__verdict verdict = complain(call, text, strict);
+        if (verdict != KC__NEXT)
+            return verdict;
+    }
+    return fill_in(call, object);
 }
 
 static bool is_json(kc__call *call)

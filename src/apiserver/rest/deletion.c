@@ -91,11 +91,59 @@ static int mark(kc__call *call, const kc_object *current, kc__metadata *m, kc_ob
     return *ret ? 0 : -1;
 }
 
+/* ---- with grace: whoever runs it ends it first, and then deletes it for good ---- */
+
+static kc_str seconds_later(kc__call *call, kc_time from, int64_t seconds)
+{
+    return kc_time_print(from + seconds * KC_SECOND, kc_arena_alloc(call->arena, KC_TIME_TEXT));
+}
+
+static int64_t grace_of(kc__call *call, const kc_object *current)
+{
+    kc_auto(kc_view) *view = kc_view_of(current);
+    const int64_t *asked = call->options.has_grace ? &call->options.grace_seconds : NULL;
+    return call->resource->strategy->grace(kc_view_root(view), asked);
+}
+
+/* One that is already going can only be made to go sooner. False: nothing changes. */
+static bool hasten(kc__call *call, kc__metadata *m)
+{
+    kc_time end;
+    if (!call->options.has_grace || call->options.grace_seconds >= m->grace_seconds ||
+        kc_time_parse(m->deleted, &end, NULL) < 0)
+        return false;
+    m->deleted = seconds_later(call, end, call->options.grace_seconds - m->grace_seconds);
+    m->grace_seconds = call->options.grace_seconds;
+    return true;
+}
+
+static int plan_graceful(kc__call *call, const kc_object *current, kc__metadata *m,
+                         kc__deletion *ret)
+{
+    bool pending = !kc_str_empty(m->deleted) && m->grace_seconds > 0;
+    if (kc_str_empty(m->deleted)) {
+        m->has_grace = true;
+        m->grace_seconds = grace_of(call, current);
+        m->deleted = seconds_later(call, kc_clock_wall(call->api->clock), m->grace_seconds);
+        m->generation += m->generation > 0;
+    } else if (pending && !hasten(call, m)) {
+        *ret = (kc__deletion){kc_object_ref(current), false};
+        return 0;
+    }
+    kc_object *marked = kc__metadata_apply(current, m, &call->error);
+    if (!marked)
+        return -1;
+    *ret = (kc__deletion){marked, m->grace_seconds <= 0 && kc_str_empty(m->finalizers)};
+    return 0;
+}
+
 int kc__deletion_plan(kc__call *call, const kc_object *current, kc__deletion *ret)
 {
     kc__metadata m;
     kc__metadata_of(current, call->arena, &m);
     m.finalizers = finalizers_of(call, current);
+    if (call->resource->strategy->grace)
+        return plan_graceful(call, current, &m, ret);
     if (kc_str_empty(m.finalizers) && may_go(call, current)) {
         *ret = (kc__deletion){kc_object_ref(current), true};
         return 0;

@@ -98,6 +98,9 @@ static void validate_changed(kc__call *call, const kc_value *object, kc_field_er
     validate_finalizers(object, errors);
     if (strategy->validate_update && !call->subresource)
         strategy->validate_update(object, old, errors);
+    if (strategy->validate_status && call->subresource &&
+        !strcmp(call->subresource->name, "status"))
+        strategy->validate_status(object, old, errors);
 }
 
 kc__verdict kc__phase_validated(kc__call *call)
