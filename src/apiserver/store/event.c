@@ -19,7 +19,7 @@ kc__event *kc__event_new(kc__event_type type, uint64_t revision, kc_str key,
     event->revision = revision;
     event->object = kc_object_ref(object);
     event->previous = previous ? kc_object_ref(previous) : NULL;
-    assert(key.n <= KC_STORAGE_MAX_KEY);
+    assert(key.n <= UINT16_MAX);
     event->key_length = (uint16_t)key.n;
     memcpy(event->key, key.p, key.n);
     event->key[key.n] = '\0';
