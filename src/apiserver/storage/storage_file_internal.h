@@ -28,6 +28,7 @@ typedef struct kc__file {
     kc__state state;
     KC_VEC(kc_storage_result) results;
     uint64_t written;    /* Bytes of values, since pages were released. */
+    size_t ahead;        /* Up to here the file has blocks; 0: unknown. */
     kc_buf redo;         /* Of the batch under way. */
     unsigned redo_place; /* 0 or 1: where it goes. */
     bool unknown;        /* Nobody knows what the last commit left: no other may follow. */
@@ -100,6 +101,12 @@ int kc__redo_end(kc__file *file);
 int kc__redo_strike_out(kc__file *file);
 /* Applies what was promised and did not reach the header page. When the store is opened. */
 int kc__redo_recover(kc__file *file, kc_error *err);
+
+/* ---- storage_file_ahead.c ---- */
+
+/* Sees to it that the next commit finds blocks of the disk. By the committer, outside of a
+ * transaction. */
+void kc__file_write_ahead(kc__file *file);
 
 /* ---- storage_file_pages.c ---- */
 

@@ -13,13 +13,14 @@
 kc__event *kc__event_new(kc__event_type type, uint64_t revision, kc_str key,
                          const kc_object *object, const kc_object *previous)
 {
-    kc__event *event = kc_alloc(sizeof(*event) + key.n + 1);
+    kc__event *event = kc_alloc(offsetof(kc__event, key) + key.n + 1);
     kc_ref_init(&event->refs);
-    event->type = type;
+    event->type = (uint16_t)type;
     event->revision = revision;
     event->object = kc_object_ref(object);
     event->previous = previous ? kc_object_ref(previous) : NULL;
-    event->key_length = key.n;
+    assert(key.n <= UINT16_MAX);
+    event->key_length = (uint16_t)key.n;
     memcpy(event->key, key.p, key.n);
     event->key[key.n] = '\0';
     return event;

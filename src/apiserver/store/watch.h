@@ -22,15 +22,15 @@
 
 typedef enum kc__event_type { KC__ADDED, KC__MODIFIED, KC__DELETED } kc__event_type;
 
-/* Immutable, counted, any thread. */
+/* Immutable, counted, any thread. Small: there is one for every change of the last minutes. */
 typedef struct kc__event {
     kc_ref refs;
-    kc__event_type type;
+    uint16_t type; /* kc__event_type */
+    uint16_t key_length;
     uint64_t revision;
     kc_object *object;   /* Deleted: the last state, with the revision of the deletion. */
     kc_object *previous; /* What it replaced or deleted; NULL for an addition. */
-    size_t key_length;
-    char key[]; /* "namespace/name" or "name". */
+    char key[];          /* "namespace/name" or "name". */
 } kc__event;
 
 kc__event *kc__event_ref(const kc__event *event);

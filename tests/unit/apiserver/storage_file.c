@@ -313,6 +313,32 @@ static void compacting_frees_room(void **state)
     assert_int_equal(compacted(s), 99);
 }
 
+static blkcnt_t blocks_of(const stage *s)
+{
+    struct stat st;
+    kc_autofree char *path = path_in(s, "data.mdb");
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_blocks;
+}
+
+static void a_commit_finds_blocks_of_the_disk_that_are_there(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.first_bytes = 4 << 20);
+    kc_autofree char *value = kc_calloc(1, 1001), *large = kc_calloc(1, 20001);
+    memset(value, 'v', 1000);
+    memset(large, 'v', 20000);
+    put(s, "a", value);
+    put(s, "b", value); /* Both places of the redo have been written to. */
+    const blkcnt_t before = blocks_of(s);
+    for (int i = 0; i < 100; i++)
+        put(s, "c", value);
+    assert_int_equal(blocks_of(s), before);
+    for (int i = 0; i < 60; i++)
+        put(s, "d", large);
+    assert_true(blocks_of(s) > before);
+}
+
 /* In the child: the disk is full for a while. */
 static int write_on_a_full_disk(stage *s)
 {
@@ -565,5 +591,6 @@ TESTS(STORAGE_CONTRACT, the_folder_is_private, a_folder_needs_a_parent_and_a_nam
       a_newer_layout_is_refused_and_untouched, a_file_cut_short_is_refused_and_untouched,
       a_flipped_bit_in_a_value_is_noticed, an_unfinished_first_start_is_completed,
       it_grows_beyond_its_first_size, a_limit_of_size_is_an_error_until_there_is_room,
-      compacting_frees_room, a_full_disk_is_an_error_until_there_is_room,
-      nothing_promised_is_lost_when_killed, readers_go_on_while_it_grows)
+      compacting_frees_room, a_commit_finds_blocks_of_the_disk_that_are_there,
+      a_full_disk_is_an_error_until_there_is_room, nothing_promised_is_lost_when_killed,
+      readers_go_on_while_it_grows)
