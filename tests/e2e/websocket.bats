@@ -34,9 +34,9 @@ socket_watch() {
 @test "it works over TLS, and says the same as over HTTP" {
     for name in one two three; do config_map $name; done
     run -0 api "/api/v1/namespaces/$NS/configmaps?watch=1&timeoutSeconds=1"
-    http=$output
+    plain=$output
     run -0 socket_watch "$HTTPS" "&timeoutSeconds=1" token=admintoken ca="$SERVER/root/certs/ca.crt"
-    [ "$(grep '^{' <<<"$output")" = "$http" ]
+    [ "$(grep '^{' <<<"$output")" = "$plain" ]
     says "closed 1000"
 }
 

@@ -82,9 +82,10 @@ static void stage_free(stage *s)
 KC_AUTO_DEFINE(stage, stage_free)
 
 #define CONFIG_MAPS "/api/v1/namespaces/default/configmaps"
-#define HELLO                                                          \
-    "Host: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" \
+#define HELLO_TO(host)                                                \
+    "Host: " host "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" \
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+#define HELLO HELLO_TO("127.0.0.1")
 
 static void create_with(stage *s, const char *name, const char *labels, const char *value)
 {
@@ -479,8 +480,7 @@ static void pages_of_elsewhere_are_not_let_in(stage *s)
         HELLO "Origin: null\r\n",
         HELLO "Sec-Fetch-Site: cross-site\r\n",
         HELLO "Origin: http://localhost:3000\r\nOrigin: https://evil.example\r\n",
-        "Host: rebound.evil.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
+        HELLO_TO("rebound.evil.example"),
     };
     for (size_t i = 0; i < KC_COUNT(foreign); i++)
         is_refused(s, CONFIG_MAPS "?watch=1", foreign[i], "HTTP/1.1 401 ", "\"Unauthorized\"");
