@@ -64,6 +64,25 @@ socket_watch() {
     says "refused 401"
 }
 
+# The administrator's certificate and key, in one file.
+certificate() {
+    local part
+    for part in certificate key; do
+        kubectl config view --raw -o "jsonpath={.users[0].user.client-$part-data}" | base64 -d
+    done
+}
+
+@test "a page of elsewhere cannot use a certificate of the browser" {
+    certificate >"$BATS_TEST_TMPDIR/admin.pem"
+    admin=(ca="$SERVER/root/certs/ca.crt" cert="$BATS_TEST_TMPDIR/admin.pem")
+    run -0 socket_watch "$HTTPS" "&timeoutSeconds=1" "${admin[@]}"
+    says "closed 1000"
+    run -0 socket_watch "$HTTPS" "&timeoutSeconds=1" "${admin[@]}" origin=http://localhost:8001
+    says "closed 1000"
+    run -0 socket_watch "$HTTPS" "" "${admin[@]}" origin=https://evil.example
+    says "refused 403"
+}
+
 @test "what is refused is refused before there is a WebSocket" {
     run -0 socket_watch "$HTTP" "" token=wrong
     says "refused 401"

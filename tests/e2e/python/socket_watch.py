@@ -4,8 +4,8 @@
     socket_watch.py URL [NAME=VALUE…]
 
 Prints every message; `pong TEXT` when the ping it sends first is answered; in the end `closed CODE`, or `refused STATUS` where there is no
-upgrade. Names: token (in a header field), protocol, page_token (as a subprotocol), origin (`none`: without), ca (a file), leave (closes
-after so many messages).
+upgrade. Names: token (in a header field), protocol, page_token (as a subprotocol), origin (`none`: without), ca, cert (files; cert has the
+key too), leave (closes after so many messages).
 """
 
 import base64
@@ -17,7 +17,8 @@ import websocket
 
 def arguments(options):
     """What the library calls them."""
-    given = {"timeout": 30, "sslopt": {"ca_certs": options["ca"]} if "ca" in options else None}
+    files = {"ca_certs": options.get("ca"), "certfile": options.get("cert")}
+    given = {"timeout": 30, "sslopt": {name: file for name, file in files.items() if file}}
     protocols = [options["protocol"]] if "protocol" in options else []
     if "page_token" in options:
         encoded = base64.urlsafe_b64encode(options["page_token"].encode()).decode().rstrip("=")

@@ -313,6 +313,44 @@ static void pages_from_elsewhere_can_be_refused_as_anonymous(void **state)
     assert_is(authn, &(kc__peer){0}, FIELDS("Host", "plane.example"), ANONYMOUS);
 }
 
+static bool is_cross_site(const char *const *fields)
+{
+    kc_scoped(kc__headers) headers = {0};
+    for (; fields[0]; fields += 2)
+        assert_int_equal(kc__headers_add(&headers, kc_cstr(fields[0]), kc_cstr(fields[1]), NULL),
+                         0);
+    return kc__is_cross_site(&(kc__request){.peer = &elsewhere, .headers = headers});
+}
+
+static void a_page_of_the_server_is_no_other_site(void **state)
+{
+    (void)state;
+    assert_false(is_cross_site(FIELDS()));
+    assert_false(is_cross_site(FIELDS("Host", "api.example:6443")));
+    assert_false(
+        is_cross_site(FIELDS("Host", "api.example:6443", "Origin", "https://API.example:6443")));
+    assert_false(is_cross_site(FIELDS("Host", "api.example", "Origin", "https://api.example/")));
+    assert_false(is_cross_site(FIELDS("Host", "api.example", "Origin", "http://localhost:8001")));
+    assert_false(is_cross_site(FIELDS("Host", "api.example", "Origin", "http://127.0.0.1/")));
+    assert_false(is_cross_site(FIELDS("Host", "api.example", "Sec-Fetch-Site", "same-origin")));
+}
+
+static void any_other_page_is(void **state)
+{
+    (void)state;
+    assert_true(is_cross_site(FIELDS("Host", "api.example", "Origin", "https://evil.example")));
+    assert_true(is_cross_site(FIELDS("Host", "api.example", "Origin", "https://api.example.evil")));
+    assert_true(
+        is_cross_site(FIELDS("Host", "api.example", "Origin", "https://evil.example/api.example")));
+    assert_true(is_cross_site(
+        FIELDS("Host", "api.example", "Origin", "https://evil.example/://api.example")));
+    assert_true(is_cross_site(FIELDS("Host", "api.example", "Origin", "null")));
+    assert_true(is_cross_site(FIELDS("Host", "", "Origin", "")));
+    assert_true(is_cross_site(FIELDS("Host", "api.example", "Origin", "https://api.example",
+                                     "Origin", "https://evil.example")));
+    assert_true(is_cross_site(FIELDS("Host", "api.example", "Sec-Fetch-Site", "cross-site")));
+}
+
 static void what_a_proxy_passes_on_is_no_local_request(void **state)
 {
     (void)state;
@@ -378,15 +416,16 @@ static void origins_of_this_machine_are_few(void **state)
 }
 
 TESTS(a_websocket_may_carry_its_token_as_a_subprotocol, a_bad_one_is_refused,
-      outside_a_websocket_a_subprotocol_means_nothing, nobody_in_particular_is_anonymous,
-      anonymous_requests_can_be_refused, a_bearer_token_names_its_user,
-      a_bad_token_is_refused_even_where_anonymous_is_allowed, a_token_is_bad_where_there_are_none,
-      other_schemes_and_empty_tokens_are_ignored, a_bad_token_file_is_an_error,
-      a_certificate_names_user_and_groups, a_certificate_comes_before_any_token,
-      a_certificate_without_common_name_names_nobody, a_certificate_gives_its_credential_id,
-      a_full_arena_is_an_error, this_machine_is_the_administrator_where_allowed,
-      no_header_makes_another_machine_this_one, a_caller_without_address_is_not_this_machine,
-      whoever_shows_credentials_is_judged_by_them, a_foreign_host_is_no_local_request,
-      an_absolute_target_counts_as_host, a_page_from_elsewhere_is_no_local_request,
-      pages_from_elsewhere_can_be_refused_as_anonymous, what_a_proxy_passes_on_is_no_local_request,
-      names_of_this_machine_are_few, origins_of_this_machine_are_few)
+      outside_a_websocket_a_subprotocol_means_nothing, a_page_of_the_server_is_no_other_site,
+      any_other_page_is, nobody_in_particular_is_anonymous, anonymous_requests_can_be_refused,
+      a_bearer_token_names_its_user, a_bad_token_is_refused_even_where_anonymous_is_allowed,
+      a_token_is_bad_where_there_are_none, other_schemes_and_empty_tokens_are_ignored,
+      a_bad_token_file_is_an_error, a_certificate_names_user_and_groups,
+      a_certificate_comes_before_any_token, a_certificate_without_common_name_names_nobody,
+      a_certificate_gives_its_credential_id, a_full_arena_is_an_error,
+      this_machine_is_the_administrator_where_allowed, no_header_makes_another_machine_this_one,
+      a_caller_without_address_is_not_this_machine, whoever_shows_credentials_is_judged_by_them,
+      a_foreign_host_is_no_local_request, an_absolute_target_counts_as_host,
+      a_page_from_elsewhere_is_no_local_request, pages_from_elsewhere_can_be_refused_as_anonymous,
+      what_a_proxy_passes_on_is_no_local_request, names_of_this_machine_are_few,
+      origins_of_this_machine_are_few)
