@@ -7,7 +7,8 @@
  * search: who shows a token meant to be somebody, and must not become nobody without noticing. A
  * certificate comes first, as upstream: its connection has proved it already.
  *
- *     certificate ─▶ bearer token ─▶ this machine ─▶ anonymous ─▶ 401
+ *     certificate ─▶ bearer token (in a header field, of a WebSocket) ─▶ this machine ─▶ anonymous
+ * ─▶ 401
  *
  * To add a kind of bearer token (JWTs, a webhook), add a row to `token_authenticators`; another
  * kind of credentials is a row of `authenticators`.
@@ -18,6 +19,7 @@
 
 #include "apiserver/access/local_request.h"
 #include "apiserver/access/token_file.h"
+#include "apiserver/access/websocket_token.h"
 
 struct kc__authn {
     kc__token_file *tokens; /* NULL: there is no token file. */
@@ -114,18 +116,30 @@ static kc_str bearer_token(kc_str authorization)
     return kc_str_cut(&rest, ' ');
 }
 
-static int by_token(const question *q, kc__user *ret, kc_error *err)
+static int by_any_token(const question *q, kc_str token, kc__user *ret, kc_error *err)
 {
-    const kc_str token =
-        bearer_token(kc__headers_get(&q->request->headers, KC_STR("Authorization")));
-    if (kc_str_empty(token))
-        return 0;
     for (size_t i = 0; i < KC_COUNT(token_authenticators); i++) {
         const int found = token_authenticators[i](q, token, ret, err);
         if (found)
             return found;
     }
     return unauthorized(err);
+}
+
+static int by_token(const question *q, kc__user *ret, kc_error *err)
+{
+    const kc_str token =
+        bearer_token(kc__headers_get(&q->request->headers, KC_STR("Authorization")));
+    return kc_str_empty(token) ? 0 : by_any_token(q, token, ret, err);
+}
+
+static int by_websocket_token(const question *q, kc__user *ret, kc_error *err)
+{
+    kc_str token = {0};
+    const int found = kc__websocket_token(q->request, q->arena, &token);
+    if (found < 0)
+        return unauthorized(err);
+    return found ? by_any_token(q, token, ret, err) : 0;
 }
 
 /* ---- without credentials ---- */
@@ -160,10 +174,7 @@ static int by_nothing(const question *q, kc__user *ret, kc_error *err)
 /* ---- all of them ---- */
 
 static int (*const authenticators[])(const question *q, kc__user *ret, kc_error *err) = {
-    by_certificate,
-    by_token,
-    by_localhost,
-    by_nothing,
+    by_certificate, by_token, by_websocket_token, by_localhost, by_nothing,
 };
 
 int kc__authenticate(const kc__authn *authn, const kc__request *request, kc_arena *arena,

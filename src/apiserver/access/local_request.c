@@ -115,6 +115,33 @@ static bool passes_rules(const kc__request *request, bool of_pages)
     return true;
 }
 
+/* What stands between "://" and the path, if there is any. */
+static kc_str authority_of(kc_str origin)
+{
+    for (size_t i = 0; i + 3 <= origin.n; i++)
+        if (!memcmp(origin.p + i, "://", 3)) {
+            kc_str rest = kc_str_sub(origin, i + 3, origin.n);
+            return kc_str_cut(&rest, '/');
+        }
+    return (kc_str){0};
+}
+
+bool kc__is_cross_site(const kc__request *request)
+{
+    const kc_str host = kc__headers_get(&request->headers, KC_STR("Host"));
+    kc_str value;
+    for (size_t at = 0; kc__headers_next(&request->headers, KC_STR("Origin"), &at, &value);) {
+        const kc_str authority = authority_of(value);
+        if (!kc__is_local_authority(authority) &&
+            (!authority.n || !kc_str_eq_nocase(authority, host)))
+            return true;
+    }
+    for (size_t at = 0; kc__headers_next(&request->headers, KC_STR("Sec-Fetch-Site"), &at, &value);)
+        if (!is_no_other_site(value))
+            return true;
+    return false;
+}
+
 bool kc__is_from_foreign_page(const kc__request *request)
 {
     return request->peer && request->peer->loopback && !passes_rules(request, true);

@@ -15,6 +15,10 @@ bool kc__is_local_request(const kc__request *request);
  * the same fields mean nothing: they may well know the server by another name.) */
 bool kc__is_from_foreign_page(const kc__request *request);
 
+/* Sent by a browser for a page of another site than the server's, wherever both are. A page that a
+ * program of the client's machine served counts as no other site. */
+bool kc__is_cross_site(const kc__request *request);
+
 /* "localhost", an address of 127.0.0.0/8 or "[::1]", with or without a port. */
 bool kc__is_local_authority(kc_str host_and_port);
 /* "http://" or "https://" and one of those, and nothing else. */

@@ -13,12 +13,17 @@
  * whoever sends them without reading costs no memory.
  *
  * As upstream, the handshake comes last: a request that is refused for any other reason gets an
- * ordinary answer. Any site's Origin will do here: whether a page may use credentials that the
- * browser did not get from it is the authenticator's to say (local_request.c). Unlike upstream, no
- * Origin will do as well, for only a browser has reason to send one.
+ * ordinary answer.
+ *
+ * A browser opens WebSockets to anywhere for any page, and lets the page read what comes. So a page
+ * must not profit from what the browser has and the page has not: its place on this machine, which
+ * the authenticator sees to (local_request.c), and its certificate. A token is the page's own; with
+ * one any Origin will do. No Origin will do too, unlike upstream: only a browser has reason to send
+ * one.
  */
 #include "apiserver/rest/watch_websocket.h"
 
+#include "apiserver/access/local_request.h"
 #include "apiserver/rest/status.h"
 #include "http/body.h"
 #include "http/websocket.h"
@@ -135,6 +140,9 @@ static int shake(kc__call *call, kc__websocket_hello *ret)
         return -KC_BAD_REQUEST;
     if (has_bad_origin(request))
         return kc_error_set(&call->error, KC_FORBIDDEN, "missing or bad WebSocket-Origin");
+    if (request->peer && request->peer->cert && kc__is_cross_site(request))
+        return kc_error_set(&call->error, KC_FORBIDDEN,
+                            "a page of another site must not use the browser's certificate");
     return 0;
 }
 

@@ -20,7 +20,8 @@ static char *answer_of(const kc__authn *authn, const kc__peer *peer, const char 
     for (; fields[0]; fields += 2)
         assert_int_equal(kc__headers_add(&headers, kc_cstr(fields[0]), kc_cstr(fields[1]), NULL),
                          0);
-    const kc__request request = {.peer = peer, .headers = headers};
+    const kc__request request = {
+        .method = KC_STR("GET"), .protocol = "HTTP/1.1", .peer = peer, .headers = headers};
     kc__user user;
     if (kc__authenticate(authn, &request, &arena, &user, &err) < 0) {
         assert_int_equal(err.code, 401);
@@ -91,6 +92,43 @@ static void a_bearer_token_names_its_user(void **state)
     assert_is(authn, &elsewhere, FIELDS("Authorization", "Bearer secret"), ALICE);
     assert_is(authn, &elsewhere, FIELDS("authorization", "bEARER secret"), ALICE);
     assert_is(authn, &elsewhere, FIELDS("Authorization", "Bearer secret more"), ALICE);
+}
+
+#define SOCKET(...) \
+    FIELDS("Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Protocol", __VA_ARGS__)
+#define IN_BASE64 "base64url.bearer.authorization.k8s.io."
+
+static void a_websocket_may_carry_its_token_as_a_subprotocol(void **state)
+{
+    (void)state;
+    kc_auto(kc__authn) *authn = authn_of((kc__authn_opts){.allow_localhost = true});
+    assert_is(authn, &elsewhere, SOCKET(IN_BASE64 "c2VjcmV0, v4.channel.k8s.io"), ALICE);
+    assert_is(authn, &here, SOCKET("v4.channel.k8s.io," IN_BASE64 "c2VjcmV0"), ALICE);
+    assert_is(authn, &here, SOCKET("v4", "Sec-WebSocket-Protocol", IN_BASE64 "c2VjcmV0"), ALICE);
+    assert_is(authn, &elsewhere, SOCKET(IN_BASE64 "c2VjcmV0, v4", "Origin", "https://page.example"),
+              ALICE);
+}
+
+static void a_bad_one_is_refused(void **state)
+{
+    (void)state;
+    kc_auto(kc__authn) *authn = authn_of((kc__authn_opts){.allow_localhost = true});
+    assert_is(authn, &here, SOCKET(IN_BASE64 "d3Jvbmc, v4"), "Unauthorized");
+    assert_is(authn, &here, SOCKET(IN_BASE64 "c2VjcmV0"), "Unauthorized");
+    assert_is(authn, &here, SOCKET(IN_BASE64 "c2VjcmV0, "), "Unauthorized");
+    assert_is(authn, &here, SOCKET(IN_BASE64 "c2VjcmV0*, v4"), "Unauthorized");
+    assert_is(authn, &here, SOCKET(IN_BASE64 "c2VjcmV0, v4, " IN_BASE64 "c2VjcmV0"),
+              "Unauthorized");
+}
+
+static void outside_a_websocket_a_subprotocol_means_nothing(void **state)
+{
+    (void)state;
+    kc_auto(kc__authn) *authn = authn_of((kc__authn_opts){0});
+    assert_is(authn, &elsewhere, FIELDS("Sec-WebSocket-Protocol", IN_BASE64 "c2VjcmV0, v4"),
+              ANONYMOUS);
+    assert_is(authn, &elsewhere, SOCKET("v4"), ANONYMOUS);
+    assert_is(authn, &elsewhere, SOCKET(IN_BASE64 ", v4"), ANONYMOUS);
 }
 
 static void a_bad_token_is_refused_even_where_anonymous_is_allowed(void **state)
@@ -275,6 +313,44 @@ static void pages_from_elsewhere_can_be_refused_as_anonymous(void **state)
     assert_is(authn, &(kc__peer){0}, FIELDS("Host", "plane.example"), ANONYMOUS);
 }
 
+static bool is_cross_site(const char *const *fields)
+{
+    kc_scoped(kc__headers) headers = {0};
+    for (; fields[0]; fields += 2)
+        assert_int_equal(kc__headers_add(&headers, kc_cstr(fields[0]), kc_cstr(fields[1]), NULL),
+                         0);
+    return kc__is_cross_site(&(kc__request){.peer = &elsewhere, .headers = headers});
+}
+
+static void a_page_of_the_server_is_no_other_site(void **state)
+{
+    (void)state;
+    assert_false(is_cross_site(FIELDS()));
+    assert_false(is_cross_site(FIELDS("Host", "api.example:6443")));
+    assert_false(
+        is_cross_site(FIELDS("Host", "api.example:6443", "Origin", "https://API.example:6443")));
+    assert_false(is_cross_site(FIELDS("Host", "api.example", "Origin", "https://api.example/")));
+    assert_false(is_cross_site(FIELDS("Host", "api.example", "Origin", "http://localhost:8001")));
+    assert_false(is_cross_site(FIELDS("Host", "api.example", "Origin", "http://127.0.0.1/")));
+    assert_false(is_cross_site(FIELDS("Host", "api.example", "Sec-Fetch-Site", "same-origin")));
+}
+
+static void any_other_page_is(void **state)
+{
+    (void)state;
+    assert_true(is_cross_site(FIELDS("Host", "api.example", "Origin", "https://evil.example")));
+    assert_true(is_cross_site(FIELDS("Host", "api.example", "Origin", "https://api.example.evil")));
+    assert_true(
+        is_cross_site(FIELDS("Host", "api.example", "Origin", "https://evil.example/api.example")));
+    assert_true(is_cross_site(
+        FIELDS("Host", "api.example", "Origin", "https://evil.example/://api.example")));
+    assert_true(is_cross_site(FIELDS("Host", "api.example", "Origin", "null")));
+    assert_true(is_cross_site(FIELDS("Host", "", "Origin", "")));
+    assert_true(is_cross_site(FIELDS("Host", "api.example", "Origin", "https://api.example",
+                                     "Origin", "https://evil.example")));
+    assert_true(is_cross_site(FIELDS("Host", "api.example", "Sec-Fetch-Site", "cross-site")));
+}
+
 static void what_a_proxy_passes_on_is_no_local_request(void **state)
 {
     (void)state;
@@ -339,7 +415,9 @@ static void origins_of_this_machine_are_few(void **state)
     assert_false(kc__is_local_origin(KC_STR("http://")));
 }
 
-TESTS(nobody_in_particular_is_anonymous, anonymous_requests_can_be_refused,
+TESTS(a_websocket_may_carry_its_token_as_a_subprotocol, a_bad_one_is_refused,
+      outside_a_websocket_a_subprotocol_means_nothing, a_page_of_the_server_is_no_other_site,
+      any_other_page_is, nobody_in_particular_is_anonymous, anonymous_requests_can_be_refused,
       a_bearer_token_names_its_user, a_bad_token_is_refused_even_where_anonymous_is_allowed,
       a_token_is_bad_where_there_are_none, other_schemes_and_empty_tokens_are_ignored,
       a_bad_token_file_is_an_error, a_certificate_names_user_and_groups,

@@ -17,6 +17,20 @@ typedef struct stage {
     int port;
 } stage;
 
+/* An object came and went, and nobody remembers. */
+static void forget_the_past(kc_storage *storage)
+{
+    const kc_str key = KC_STR("/registry/core/configmaps/default/past");
+    const kc_storage_op ops[] = {
+        {KC_STORAGE_PUT, key, KC_STORAGE_ABSENT, KC_STR("{}")},
+        {KC_STORAGE_DELETE, key, KC_STORAGE_ANY, {0}},
+    };
+    kc_storage_result results[KC_COUNT(ops)];
+    uint64_t revision = 0;
+    assert_int_equal(kc_storage_commit(storage, ops, KC_COUNT(ops), results, &revision, NULL), 0);
+    assert_int_equal(kc_storage_compact(storage, revision, NULL), 0);
+}
+
 static stage *stage_start(const kc__authn_opts *authn)
 {
     stage *s = kc_new(stage);
@@ -27,6 +41,7 @@ static stage *stage_start(const kc__authn_opts *authn)
     assert_int_equal(kc_storage_open(&kc_storage_file, &(kc_storage_opts){.location = s->folder},
                                      &storage, &err),
                      0);
+    forget_the_past(storage);
     s->authn = kc__authn_new(authn, &err);
     s->server = kc_apiserver_start(&(kc_apiserver_opts){.storage = storage,
                                                         .listeners = &(kc__listener){0},
@@ -67,23 +82,29 @@ static void stage_free(stage *s)
 KC_AUTO_DEFINE(stage, stage_free)
 
 #define CONFIG_MAPS "/api/v1/namespaces/default/configmaps"
-#define HELLO                                                          \
-    "Host: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" \
+#define HELLO_TO(host)                                                \
+    "Host: " host "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" \
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+#define HELLO HELLO_TO("127.0.0.1")
 
-static void create(stage *s, const char *name, const char *labels)
+static void create_with(stage *s, const char *name, const char *labels, const char *value)
 {
     kc_auto(client) *c = client_connect(s->port);
     kc_scoped(kc_buf) body = {0}, request = {0};
-    kc_buf_printf(&body, "{\"metadata\":{\"name\":\"%s\",\"labels\":{%s}}}", name, labels);
+    kc_buf_printf(&body, "{\"metadata\":{\"name\":\"%s\",\"labels\":{%s}},\"data\":{\"k\":\"%s\"}}",
+                  name, labels, value);
     kc_buf_printf(&request,
                   "POST " CONFIG_MAPS " HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
-                  "application/json\r\n"
-                  "Content-Length: %zu\r\n\r\n%s",
+                  "application/json\r\nContent-Length: %zu\r\n\r\n%s",
                   body.n, kc_buf_cstr(&body));
     client_say(c, kc_buf_cstr(&request));
     client_hear_answer(c);
     assert_contains(kc_buf_cstr(&c->in), "HTTP/1.1 201 ");
+}
+
+static void create(stage *s, const char *name, const char *labels)
+{
+    create_with(s, name, labels, "");
 }
 
 /* ---- a client ---- */
@@ -238,6 +259,59 @@ static void a_streamed_list_ends_with_its_bookmark(void **state)
     kc_autofree char *mark = hear_event(c);
     assert_contains(mark, "\"BOOKMARK\"");
     assert_contains(mark, "initial-events-end");
+}
+
+static char *long_text(size_t n)
+{
+    char *text = kc_alloc(n + 1);
+    memset(text, 'x', n);
+    text[n] = '\0';
+    return text;
+}
+
+static void a_large_event_is_one_message_too(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_open();
+    kc_autofree char *value = long_text(500 * 1000);
+    kc_auto(client) *c = watch(s, CONFIG_MAPS "?watch=1");
+    create_with(s, "small", "", "");
+    create_with(s, "large", "", value);
+    create_with(s, "medium", "", "more than 125 bytes with its metadata");
+    hears_event(c, "ADDED", "small");
+    hears_event(c, "ADDED", "large");
+    hears_event(c, "ADDED", "medium");
+}
+
+/* What it does not take waits; then it gets all of it. */
+static void a_client_that_does_not_read_for_a_while_misses_nothing(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_open();
+    kc_autofree char *value = long_text(400 * 1000);
+    kc_auto(client) *c = client_connect_with(s->port, 4096);
+    client_say(c, "GET " CONFIG_MAPS "?watch=1 HTTP/1.1\r\n" HELLO "\r\n");
+    kc_autofree char *head = hear_head(c);
+    assert_contains(head, " 101 ");
+    for (int i = 0; i < 20; i++) {
+        kc_autofree char *name = kc_asprintf("n%d", i);
+        create_with(s, name, "", value);
+    }
+    for (int i = 0; i < 20; i++) {
+        kc_autofree char *name = kc_asprintf("n%d", i);
+        hears_event(c, "ADDED", name);
+    }
+}
+
+static void a_watch_that_is_too_old_says_so_and_closes(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_open();
+    kc_auto(client) *c = watch(s, CONFIG_MAPS "?watch=1&resourceVersion=1");
+    kc_autofree char *text = hear_event(c);
+    assert_contains(text, "{\"type\":\"ERROR\",\"object\":{");
+    assert_contains(text, "\"reason\":\"Expired\"");
+    hears_close(c, KC__WEBSOCKET_NORMAL);
 }
 
 static void the_end_of_its_time_closes_a_watch(void **state)
@@ -406,8 +480,7 @@ static void pages_of_elsewhere_are_not_let_in(stage *s)
         HELLO "Origin: null\r\n",
         HELLO "Sec-Fetch-Site: cross-site\r\n",
         HELLO "Origin: http://localhost:3000\r\nOrigin: https://evil.example\r\n",
-        "Host: rebound.evil.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
+        HELLO_TO("rebound.evil.example"),
     };
     for (size_t i = 0; i < KC_COUNT(foreign); i++)
         is_refused(s, CONFIG_MAPS "?watch=1", foreign[i], "HTTP/1.1 401 ", "\"Unauthorized\"");
@@ -432,6 +505,30 @@ static void nor_is_it_anybody(void **state)
     kc_auto(client) *program = watch(s, CONFIG_MAPS "?watch=1");
 }
 
+/* Whoever knows a token may show it from anywhere; it does not come back. */
+static void a_page_may_show_a_token(void **state)
+{
+    (void)state;
+    char tokens[] = "/tmp/kc-tokens-XXXXXX";
+    const int fd = mkstemp(tokens);
+    assert_true(write(fd, "secret,alice,1\n", 15) == 15);
+    close(fd);
+    kc_auto(stage) *s =
+        stage_start(&(kc__authn_opts){.token_file = tokens, .refuse_anonymous = true});
+    unlink(tokens);
+    kc_auto(client) *c = ask_with(
+        s, CONFIG_MAPS "?watch=1",
+        HELLO "Origin: https://page.example\r\nSec-WebSocket-Protocol: " KC__WEBSOCKET_TOKEN
+              "c2VjcmV0, v4\r\n");
+    kc_autofree char *head = hear_head(c);
+    assert_contains(head, " 101 ");
+    assert_contains(head, "\r\nSec-WebSocket-Protocol: v4\r\n");
+    assert_null(strstr(head, "c2VjcmV0"));
+    is_refused(s, CONFIG_MAPS "?watch=1",
+               HELLO "Sec-WebSocket-Protocol: " KC__WEBSOCKET_TOKEN "d3Jvbmc, v4\r\n",
+               "HTTP/1.1 401 ", "\"Unauthorized\"");
+}
+
 static void nobody_watches_without_credentials(void **state)
 {
     (void)state;
@@ -440,11 +537,13 @@ static void nobody_watches_without_credentials(void **state)
 }
 
 TESTS(every_event_is_one_message, selectors_and_the_old_way_to_watch_work_too,
-      a_streamed_list_ends_with_its_bookmark, the_end_of_its_time_closes_a_watch,
+      a_streamed_list_ends_with_its_bookmark, a_large_event_is_one_message_too,
+      a_client_that_does_not_read_for_a_while_misses_nothing,
+      a_watch_that_is_too_old_says_so_and_closes, the_end_of_its_time_closes_a_watch,
       going_down_closes_watches, a_ping_is_answered, messages_of_the_client_are_dropped,
       a_close_is_answered_with_its_code, what_breaks_the_protocol_closes,
       frames_may_follow_the_request_at_once, a_bad_handshake_is_a_bad_request,
       other_errors_come_first_and_are_ordinary_answers, only_watches_are_upgraded,
       the_only_subprotocol_is_echoed, a_client_of_http_1_0_gets_an_ordinary_watch,
-      a_web_page_of_elsewhere_is_not_this_machine, nor_is_it_anybody,
+      a_web_page_of_elsewhere_is_not_this_machine, nor_is_it_anybody, a_page_may_show_a_token,
       nobody_watches_without_credentials)
