@@ -21,6 +21,7 @@ static void validate_update(const kc_value *object, const kc_value *old, kc_fiel
 {
     static const char *const fixed[] = {"data", "binaryData"};
     kc__validate_immutable(object, old, fixed, KC_COUNT(fixed), errors);
+    kc__validate_metadata_again(object, errors);
     validate(object, errors);
 }
 

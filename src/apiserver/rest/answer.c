@@ -67,8 +67,7 @@ kc__verdict kc__answer_text(kc__call *call, int status, kc_str type, kc_str text
         call, &(kc__answer){.status = status, .type = type, .body = text, .gzip = true});
 }
 
-/* JSON text in the way the client wants to read it. */
-static kc__verdict answer_json(kc__call *call, int status, kc_str json)
+kc__verdict kc__answer_json(kc__call *call, int status, kc_str json)
 {
     kc_scoped(kc_buf) out = {0};
     if (call->form.yaml || call->form.pretty)
@@ -98,18 +97,17 @@ kc__verdict kc__answer_object(kc__call *call, int status, const kc_object *objec
     kc_scoped(kc_buf) json = {0};
     kc__renderer renderer = kc__renderer_of(call);
     kc__render_one(&renderer, &json, object);
-    return answer_json(call, status, kc_buf_str(&json));
+    return kc__answer_json(call, status, kc_buf_str(&json));
 }
 
 kc__verdict kc__answer_error(kc__call *call)
 {
     kc_scoped(kc_buf) json = {0};
-    if (call->error.reason == KC_NOT_ACCEPTABLE)
-        call->form = (kc__form){0};
+    call->form = kc__negotiate_status(&call->x->request, &call->query);
     kc__status_write(
         &json, &call->error,
         &(kc__status_opts){.details = call->bare_details, .continue_token = call->continue_token});
-    return answer_json(call, call->error.code, kc_buf_str(&json));
+    return kc__answer_json(call, call->error.code, kc_buf_str(&json));
 }
 
 kc__verdict kc__answer_deleted(kc__call *call, int status, const kc_object *object)
@@ -117,7 +115,19 @@ kc__verdict kc__answer_deleted(kc__call *call, int status, const kc_object *obje
     kc_scoped(kc_buf) json = {0};
     kc__status_write_success(&json, kc_cstr(call->resource->group), kc_cstr(call->resource->plural),
                              kc_object_name(object), kc_object_uid(object));
-    return answer_json(call, status, kc_buf_str(&json));
+    return kc__answer_json(call, status, kc_buf_str(&json));
+}
+
+/* As Go's own web server says it, so that a browser takes it for text and nothing else. */
+kc__verdict kc__answer_no_page(kc__call *call)
+{
+    return kc__answer_bytes(
+        call,
+        &(kc__answer){.status = 404,
+                      .type = KC_STR("text/plain; charset=utf-8"),
+                      .headers = &(kc__header){KC_STR("X-Content-Type-Options"), KC_STR("nosniff")},
+                      .n_headers = 1,
+                      .body = KC_STR("404 page not found\n")});
 }
 
 kc_str kc__call_now(kc__call *call, char out[KC_TIME_TEXT])

@@ -84,8 +84,9 @@ extern const kc__verb kc__verb_get, kc__verb_list, kc__verb_watch, kc__verb_crea
 /* An endpoint that is no resource: "/version". */
 typedef struct kc__endpoint {
     const char *path;
-    bool below; /* Also everything under it. */
-    bool open;  /* Needs no credentials. */
+    bool below;    /* Also everything under it. */
+    bool only_get; /* 405 for other methods; others take any for a GET. */
+    bool open;     /* Needs no credentials. */
     kc__phase_fn *answer;
 } kc__endpoint;
 
@@ -100,6 +101,7 @@ struct kc__call {
     kc__query query;
     kc__request_info info;
     kc__user user;
+    int64_t patience;        /* How long it may take, if it is no watch. */
     _Atomic size_t *counted; /* Where it is counted while it is under way. */
 
     /* What it is about, from ROUTED on. */
@@ -191,11 +193,10 @@ kc__verdict kc__fail_exists(kc__call *call, kc_str name, bool being_deleted);
 kc__verdict kc__fail_modified(kc__call *call, kc_str name);
 /* With nothing but a code's own text: "the server could not find the requested resource". */
 kc__verdict kc__fail_generic(kc__call *call, kc_reason reason);
+/* No clause of Accept names a media type of ours. */
+kc__verdict kc__fail_not_acceptable(kc__call *call);
 /* Invalid, about the resource's kind. */
 kc__verdict kc__fail_invalid(kc__call *call, kc_str name, const kc_field_errors *errors);
-
-/* Invalid, about the patch in the body. */
-kc__verdict kc__fail_patch(kc__call *call, const char *fmt, ...) KC_PRINTF(2, 3);
 
 void kc__warn(kc__call *call, kc_str text);
 
@@ -206,8 +207,12 @@ kc__verdict kc__answer_object(kc__call *call, int status, const kc_object *objec
 /* The Status of call->error, or of success about an object. */
 kc__verdict kc__answer_error(kc__call *call);
 kc__verdict kc__answer_deleted(kc__call *call, int status, const kc_object *object);
+/* JSON text in the way the client wants to read it: YAML, indented, or as it is. */
+kc__verdict kc__answer_json(kc__call *call, int status, kc_str json);
 /* Text made by the caller; `text` is copied. */
 kc__verdict kc__answer_text(kc__call *call, int status, kc_str type, kc_str text);
+/* "404 page not found", for what belongs to nobody. */
+kc__verdict kc__answer_no_page(kc__call *call);
 /* Bytes that outlive the answer (constants, or held by `owner`). */
 kc__verdict kc__answer_bytes(kc__call *call, kc__answer *answer);
 

@@ -37,11 +37,13 @@ static void fill_system_fields(kc__call *call, kc__metadata *m)
     m->name = name_of(call, m);
     m->uid = new_uid(call);
     m->created = kc__call_now(call, now);
-    m->generation = call->resource->strategy->generation ? 1 : 0;
+    if (call->resource->strategy->generation)
+        m->generation = 1;
     m->deleted = (kc_str){0};
     m->has_grace = false;
     /* A place for the revision, which the commit fills in. */
-    m->resource_version = call->options.dry_run ? (kc_str){0} : KC_STR("0");
+    if (!call->options.dry_run)
+        m->resource_version = KC_STR("0");
 }
 
 /* A status is what controllers find, not what a client wishes. */
@@ -53,24 +55,33 @@ static void prepare(kc_edit *edit, kc__call *call)
         call->resource->strategy->prepare(edit);
 }
 
+/* A version belongs to an object that is there: one that is to be created must not name any. */
+static void check_version(kc__call *call)
+{
+    uint64_t version = 0;
+    bool named = kc__object_version(call->given, &version, NULL) == 0 && version;
+    if (named && call->verb == &kc__verb_create && !call->options.dry_run)
+        call->refusal = "resourceVersion should not be set on objects to be created";
+}
+
 kc__verdict kc__propose_new(kc__call *call)
 {
     kc__metadata m;
-    kc_object_unref(call->proposed);
-    call->proposed = kc_object_ref(call->given);
-    bool plain = !kc__subresource_find(call->resource, KC_STR("status")) &&
-                 !call->resource->strategy->prepare;
-    if (!plain && kc__reshape(call, &call->proposed, prepare) < 0)
-        return KC__FAIL;
-    kc__metadata_of(call->proposed, call->arena, &m);
+    kc__metadata_of(call->given, call->arena, &m);
     kc__verdict verdict = kc__check_namespace(call, &m);
     if (verdict != KC__NEXT)
         return verdict;
-    if (!kc_str_empty(m.resource_version))
-        call->refusal = "resourceVersion should not be set on objects to be created";
+    check_version(call);
     fill_system_fields(call, &m);
+    kc__dedup_owners(call, &m);
     call->key = kc__key_of(call, m.name);
-    return kc__propose_metadata(call, &m);
+    kc_object_unref(call->proposed);
+    call->proposed = kc_object_ref(call->given);
+    if (kc__propose_metadata(call, &m) != KC__NEXT)
+        return KC__FAIL;
+    bool plain = !kc__subresource_find(call->resource, KC_STR("status")) &&
+                 !call->resource->strategy->prepare;
+    return plain || kc__reshape(call, &call->proposed, prepare) == 0 ? KC__NEXT : KC__FAIL;
 }
 
 static kc__verdict answer(kc__call *call)

@@ -9,75 +9,62 @@
  */
 #include "apiserver/rest/decode.h"
 
-#include "apiserver/kinds/protobuf.h"
 #include "apiserver/kinds/typed.h"
+#include "apiserver/rest/body.h"
 #include "apiserver/rest/write.h"
-#include "http/media.h"
-#include "kc/codec.h"
 #include "kc/kind.h"
 
-/* ---- bytes to an object ---- */
-
-static kc__verdict unsupported(kc__call *call)
-{
-    return kc__fail(call, KC_UNSUPPORTED_MEDIA_TYPE,
-                    "the body of the request was in an unknown format - accepted media types "
-                    "include: " KC__ACCEPTED);
-}
-
-static kc_object *read_body(kc__call *call, const kc__media_type *media, kc_error *err)
-{
-    kc_str body = call->x->request.body;
-    if (kc__media_type_is(media, KC__PROTOBUF_MEDIA_TYPE))
-        return kc__protobuf_decode(body, NULL, err);
-    if (kc__media_type_is(media, "application/yaml"))
-        return kc_codec_decode_one(&kc_codec_yaml, body, NULL, err);
-    return kc_object_parse(body, NULL, err);
-}
-
-static bool is_known(const kc__media_type *media)
-{
-    return kc__media_type_is(media, "application/json") ||
-           kc__media_type_is(media, "application/yaml") ||
-           kc__media_type_is(media, KC__PROTOBUF_MEDIA_TYPE);
-}
-
-/* Go's words for text that is nothing: what its people search for. */
-static kc__verdict unreadable(kc__call *call, const kc_error *why)
+static kc__verdict unrecognized(kc__call *call, kc_error *why)
 {
     kc_scoped(kc_buf) start = {0};
-    kc_str body = call->x->request.body;
-    kc_json_quote(&start, kc_str_sub(body, 0, 40));
+    if (why->reason == KC_TOO_LARGE) {
+        kc_error_move(&call->error, why);
+        return KC__FAIL;
+    }
+    kc__body_summary(&start, call->x->request.body);
     return kc__fail(call, KC_BAD_REQUEST,
-                    "the object provided is unrecognized (must be of type %s): couldn't get "
-                    "version/kind; json parse error: %s (%s)",
+                    "the object provided is unrecognized (must be of type %s): %s (%s)",
                     call->resource->kind, kc_error_text(why), kc_buf_cstr(&start));
 }
 
-static kc__verdict read_any(kc__call *call, kc_object **ret)
+/* ---- options of a delete ---- */
+
+/* They are no object of the resource: what is wrong with them is not the client's fault, as far as
+ * Kubernetes is concerned. */
+static kc__verdict bad_options(kc__call *call, const kc_error *why)
 {
-    kc__media_type media = {KC_STR_INIT("application"), KC_STR_INIT("json"), NULL, 0};
-    kc_str header = kc__headers_get(&call->x->request.headers, KC_STR("Content-Type"));
-    if (!kc_str_empty(header) && !kc_str_is(header, "application/json") &&
-        (kc__media_type_parse(header, call->arena, &media, NULL) < 0 || !is_known(&media)))
-        return unsupported(call);
-    kc_scoped(kc_error) err = {0};
-    kc_object *object = read_body(call, &media, &err);
-    if (object) {
-        *ret = object;
-        return KC__NEXT;
+    return kc__fail(call, why->reason == KC_TOO_LARGE ? KC_TOO_LARGE : KC_UNKNOWN, "%s",
+                    kc_error_text(why));
+}
+
+static kc_object *read_options(kc__call *call, kc__body_type type, kc_error *err)
+{
+    kc_auto(kc_object) *body = kc__body_read(call->x->request.body, type, NULL, err);
+    if (!body)
+        return NULL;
+    kc_str kind = kc_object_kind(body);
+    if (!kc_str_empty(kind) && !kc_str_is(kind, "DeleteOptions")) {
+        kc_error_set(err, KC_BAD_REQUEST,
+                     "no kind \"%.*s\" is registered for version \"%.*s\" in scheme "
+                     "\"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"",
+                     KC_ARG(kind), KC_ARG(kc_object_api_version(body)));
+        return NULL;
     }
-    if (err.reason == KC_TOO_LARGE) {
-        kc_error_move(&call->error, &err);
-        return KC__FAIL;
-    }
-    return unreadable(call, &err);
+    return kc__typed_decode(kc__definition_of_kind(KC_STR("v1"), KC_STR("DeleteOptions")), body,
+                            NULL, err);
 }
 
 kc__verdict kc__decode_options_body(kc__call *call, kc_object **ret)
 {
+    kc__body_type type;
+    kc_scoped(kc_error) err = {0};
     *ret = NULL;
-    return kc_str_empty(call->x->request.body) ? KC__NEXT : read_any(call, ret);
+    if (kc_str_empty(call->x->request.body))
+        return KC__NEXT;
+    if (kc__body_type_of(call, &type) != KC__NEXT)
+        return KC__FAIL;
+    *ret = read_options(call, type, &err);
+    return *ret ? KC__NEXT : bad_options(call, &err);
 }
 
 /* ---- the right kind ---- */
@@ -87,31 +74,27 @@ static void first_label(kc_str group, kc_str *ret)
     *ret = kc_str_empty(group) ? KC_STR("core") : kc_str_cut(&group, '.');
 }
 
-static kc__verdict wrong_kind(kc__call *call, kc_gvk got, kc_str api_version)
+static bool is_own_kind(const kc__call *call, const kc__resource *other)
+{
+    return !strcmp(other->kind, call->resource->kind) &&
+           !strcmp(other->group, call->resource->group);
+}
+
+/* Why an object of another kind cannot stand here. */
+static int wrong_kind(kc__call *call, kc_gvk got, kc_str api_version, kc_error *err)
 {
     const kc__resource *r = call->resource;
     const kc__resource *other =
         kc__kinds_find_kind(call->api->kinds, got.group, got.version, got.kind);
-    if (!other)
-        return kc__fail(call, KC_BAD_REQUEST,
-                        "%.*s in version \"%.*s\" cannot be handled as a %s: no kind \"%.*s\" is "
-                        "registered for version \"%.*s\" in scheme "
-                        "\"pkg/api/legacyscheme/scheme.go:30\"",
-                        KC_ARG(got.kind), KC_ARG(got.version), r->kind, KC_ARG(got.kind),
-                        KC_ARG(api_version));
-    if (!strcmp(other->kind, r->kind) && !strcmp(other->group, r->group))
-        return kc__fail(
-            call, KC_BAD_REQUEST,
-            "the API version in the data (%.*s) does not match the expected API version "
-            "(%s/%s)",
-            KC_ARG(api_version), r->group, r->version);
+    if (!other || is_own_kind(call, other))
+        return kc_error_set(err, KC_BAD_REQUEST,
+                            "no kind \"%.*s\" is registered for version \"%.*s\" in scheme "
+                            "\"pkg/api/legacyscheme/scheme.go:30\"",
+                            KC_ARG(got.kind), KC_ARG(api_version));
     kc_str group;
     first_label(kc_cstr(r->group), &group);
-    return kc__fail(call, KC_BAD_REQUEST,
-                    "%s in version \"%s\" cannot be handled as a %s: converting (%s.%s) to "
-                    "(%.*s.%s): unknown conversion",
-                    other->kind, other->version, r->kind, other->version, other->kind,
-                    KC_ARG(group), r->kind);
+    return kc_error_set(err, KC_BAD_REQUEST, "converting (%s.%s) to (%.*s.%s): unknown conversion",
+                        other->version, other->kind, KC_ARG(group), r->kind);
 }
 
 /* "apps/v1", "v1" */
@@ -123,13 +106,13 @@ static kc_str own_api_version(kc__call *call)
 }
 
 /* An object that does not say what it is, is what the path says. */
-static int name_kind(kc__call *call, kc_object **object)
+static int name_kind(kc__call *call, kc_object **object, kc_error *err)
 {
     kc_auto(kc_edit) *edit = kc_edit_of(*object);
     kc_node *root = kc_edit_root(edit);
     kc_node_set(edit, root, KC_STR("kind"), kc_node_str(edit, kc_cstr(call->resource->kind)));
     kc_node_set(edit, root, KC_STR("apiVersion"), kc_node_str(edit, own_api_version(call)));
-    kc_object *named = kc_edit_freeze(edit, &call->error);
+    kc_object *named = kc_edit_freeze(edit, err);
     if (!named)
         return -1;
     kc_object_unref(*object);
@@ -137,92 +120,125 @@ static int name_kind(kc__call *call, kc_object **object)
     return 0;
 }
 
-static kc__verdict check_kind(kc__call *call, kc_object **object)
+int kc__decode_kind(kc__call *call, kc_object **object, kc_error *err)
 {
     kc_str api_version = kc_object_api_version(*object), kind = kc_object_kind(*object);
     kc_str own = own_api_version(call);
-    if (kc_str_eq(api_version, own) && kc_str_is(kind, call->resource->kind))
-        return KC__NEXT;
+    bool complete = !kc_str_empty(api_version) && !kc_str_empty(kind);
     if (kc_str_empty(api_version))
         api_version = own;
     if (kc_str_empty(kind))
         kind = kc_cstr(call->resource->kind);
-    if (kc_str_eq(api_version, own) && kc_str_is(kind, call->resource->kind))
-        return name_kind(call, object) < 0 ? KC__FAIL : KC__NEXT;
-    return wrong_kind(call, kc_gvk_of(api_version, kind), api_version);
+    if (!kc_str_eq(api_version, own) || !kc_str_is(kind, call->resource->kind))
+        return wrong_kind(call, kc_gvk_of(api_version, kind), api_version, err);
+    return complete ? 0 : name_kind(call, object, err);
+}
+
+/* What Kubernetes puts before the reason, where it got so far as to know what was sent. */
+static kc__verdict not_handled(kc__call *call, kc_error *why)
+{
+    kc_str api_version = kc_object_api_version(call->given), kind = kc_object_kind(call->given);
+    if (kc_str_empty(api_version))
+        api_version = own_api_version(call);
+    if (kc_str_empty(kind))
+        kind = kc_cstr(call->resource->kind);
+    kc_gvk got = kc_gvk_of(api_version, kind);
+    const kc__resource *r = call->resource,
+                       *other =
+                           kc__kinds_find_kind(call->api->kinds, got.group, got.version, got.kind);
+    if (kc_str_empty(got.version)) {
+        kc_error_set(why, KC_BAD_REQUEST, "unexpected GroupVersion string: %.*s",
+                     KC_ARG(api_version));
+        return unrecognized(call, why);
+    }
+    if (other && is_own_kind(call, other))
+        return kc__fail(
+            call, KC_BAD_REQUEST,
+            "the API version in the data (%.*s) does not match the expected API version "
+            "(%s/%s)",
+            KC_ARG(api_version), r->group, r->version);
+    return kc__fail(call, KC_BAD_REQUEST, "%.*s in version \"%.*s\" cannot be handled as a %s: %s",
+                    KC_ARG(got.kind), KC_ARG(got.version), r->kind, kc_error_text(why));
 }
 
 /* ---- typed ---- */
 
-static kc__verdict complain(kc__call *call, kc_str text, kc_reason strict)
+/* The sentences of strict decoding about the text of an object. */
+static void find_complaints(kc__call *call, kc_str text, const kc_paths *twice, kc_paths *ret)
 {
-    kc_scoped(kc_paths) complaints = {0};
-    kc__typed_complaints(call->resource->type, text, &complaints);
-    if (call->options.validation != KC__VALIDATE_STRICT) {
-        for (size_t i = 0; i < complaints.n; i++)
-            kc__warn(call, kc_cstr(complaints.items[i]));
-        return KC__NEXT;
-    }
-    kc_scoped(kc_buf) all = {0};
-    for (size_t i = 0; i < complaints.n; i++)
-        kc_buf_printf(&all, "%s%s", i ? ", " : "", complaints.items[i]);
-    if (!all.n)
-        return KC__NEXT;
-    const kc__resource *r = call->resource;
-    if (strict == KC_INVALID)
-        return kc__fail_patch(call, "strict decoding error: %s", kc_buf_cstr(&all));
-    return kc__fail(call, strict,
-                    "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
-                    r->kind, r->version, r->kind, kc_buf_cstr(&all));
+    for (size_t i = 0; twice && i < twice->n; i++)
+        kc_vec_push(ret, kc_asprintf("duplicate field \"%s\"", twice->items[i]));
+    kc__typed_complaints(call->resource->type, text, ret);
 }
+
+const char *kc__complaints_join(const kc_paths *complaints, kc_arena *arena)
+{
+    kc_scoped(kc_buf) all = {0};
+    kc_buf_puts(&all, "strict decoding error: ");
+    for (size_t i = 0; i < complaints->n; i++)
+        kc_buf_printf(&all, "%s%s", i ? ", " : "", complaints->items[i]);
+    return kc_arena_strndup(arena, kc_buf_cstr(&all), all.n);
+}
+
+/* Warnings, or under strict validation a refusal. */
+static kc__verdict complain(kc__call *call, const kc_paths *complaints)
+{
+    const kc__resource *r = call->resource;
+    if (complaints->n && call->options.validation == KC__VALIDATE_STRICT)
+        return kc__fail(call, KC_BAD_REQUEST, "%s in version \"%s\" cannot be handled as a %s: %s",
+                        r->kind, r->version, r->kind, kc__complaints_join(complaints, call->arena));
+    for (size_t i = 0; i < complaints->n; i++)
+        kc__warn(call, kc_cstr(complaints->items[i]));
+    return KC__NEXT;
+}
+
+static kc__verdict decode_typed(kc__call *call, kc_str text, const kc_paths *twice)
+{
+    const kc__resource *r = call->resource;
+    kc_scoped(kc_error) err = {0};
+    kc_scoped(kc_paths) complaints = {0};
+    kc_object *typed = kc__typed_decode(r->type, call->given, NULL, &err);
+    if (!typed)
+        return kc__fail(call, err.reason, "%s in version \"%s\" cannot be handled as a %s: %s",
+                        r->kind, r->version, r->kind, kc_error_text(&err));
+    bool same = typed == call->given && text.n == kc_object_json(typed).n;
+    kc_object_unref(call->given);
+    call->given = typed;
+    /* Nothing was dropped and nothing was shortened: there is nothing to complain about. */
+    if ((same && !twice->n) || call->options.validation == KC__VALIDATE_IGNORE)
+        return KC__NEXT;
+    find_complaints(call, text, twice, &complaints);
+    return complain(call, &complaints);
+}
+
+/* ---- what the client left open ---- */
 
 static void complete(kc_edit *edit, kc__call *call)
 {
     kc__defaults_apply(call->resource->strategy->defaults, edit, kc_edit_root(edit));
 }
 
-/* What the client left open becomes what the kind says. */
-static kc__verdict fill_in(kc__call *call, kc_object **object)
+kc__verdict kc__decode_defaults(kc__call *call)
 {
-    if (call->resource->strategy->defaults && kc__reshape(call, object, complete) < 0)
+    if (call->resource->strategy->defaults && kc__reshape(call, &call->given, complete) < 0)
         return KC__FAIL;
     return KC__NEXT;
 }
 
-kc__verdict kc__decode_typed(kc__call *call, kc_object **object, kc_str text, kc_reason strict)
-{
-    const kc__resource *r = call->resource;
-    kc_scoped(kc_error) err = {0};
-    kc_object *typed = kc__typed_decode(r->type, *object, NULL, &err);
-    if (!typed)
-        return kc__fail(call, err.reason, "%s in version \"%s\" cannot be handled as a %s: %s",
-                        r->kind, r->version, r->kind, kc_error_text(&err));
-    bool changed = typed != *object || text.n != kc_object_json(*object).n;
-    kc_object_unref(*object);
-    *object = typed;
-    /* Nothing was dropped and nothing was shortened: there is nothing to complain about. */
-    if (changed && call->options.validation != KC__VALIDATE_IGNORE && !kc_str_empty(text)) {
-        kc__verdict verdict = complain(call, text, strict);
-        if (verdict != KC__NEXT)
-            return verdict;
-    }
-    return fill_in(call, object);
-}
-
-static bool is_json(kc__call *call)
-{
-    kc_str header = kc__headers_get(&call->x->request.headers, KC_STR("Content-Type"));
-    return kc_str_empty(header) || kc_str_starts(header, KC_STR("application/json"));
-}
-
 kc__verdict kc__decode_body(kc__call *call)
 {
-    kc__verdict verdict = read_any(call, &call->given);
-    if (verdict == KC__NEXT)
-        verdict = check_kind(call, &call->given);
-    if (verdict != KC__NEXT)
-        return verdict;
-    kc_str text = is_json(call) ? call->x->request.body : kc_object_json(call->given);
+    kc__body_type type;
+    kc_scoped(kc_error) err = {0};
+    kc_scoped(kc_paths) twice = {0};
+    if (kc__body_type_of(call, &type) != KC__NEXT)
+        return KC__FAIL;
+    call->given = kc__body_read(call->x->request.body, type, &twice, &err);
+    if (!call->given)
+        return unrecognized(call, &err);
+    if (kc__decode_kind(call, &call->given, &err) < 0)
+        return not_handled(call, &err);
     kc_auto(kc_object) *kept = kc_object_ref(call->given); /* `text` may be its. */
-    return kc__decode_typed(call, &call->given, text, KC_BAD_REQUEST);
+    kc_str text = type == KC__BODY_JSON ? call->x->request.body : kc_object_json(kept);
+    kc__verdict verdict = decode_typed(call, text, &twice);
+    return verdict == KC__NEXT ? kc__decode_defaults(call) : verdict;
 }

@@ -9,12 +9,17 @@
  * as the request asks for it. */
 kc__verdict kc__decode_body(kc__call *call);
 
-/* The body as an object of whatever kind, as DeleteOptions are read; *ret is NULL without a body.
- */
+/* The body as DeleteOptions, typed; *ret is NULL without a body. */
 kc__verdict kc__decode_options_body(kc__call *call, kc_object **ret);
 
-/* Gives `object` its type: what Kubernetes would make of it. `text` is where it came from, for
- * complaints about fields that stand there twice; may be empty. The result replaces *object. */
-kc__verdict kc__decode_typed(kc__call *call, kc_object **object, kc_str text, kc_reason strict);
+/* Whether the object is of the resource's kind; one that does not say is. 0, or negative in the
+ * words of Kubernetes' decoder. *object may be replaced. */
+int kc__decode_kind(kc__call *call, kc_object **object, kc_error *err);
+
+/* "strict decoding error: …": all sentences in one, the arena's. */
+const char *kc__complaints_join(const kc_paths *complaints, kc_arena *arena);
+
+/* Gives call->given what the kind says about fields that were left open. */
+kc__verdict kc__decode_defaults(kc__call *call);
 
 #endif

@@ -26,7 +26,7 @@ struct batch {
     kc__call *call;
     item *items;
     size_t n, left;
-    uint64_t revision;
+    kc__list_meta meta; /* Its token is the call's. */
 };
 
 static kc__verdict decode(kc__call *call)
@@ -36,13 +36,9 @@ static kc__verdict decode(kc__call *call)
     if (verdict != KC__NEXT)
         return verdict;
     call->skip_validation = true;
-    kc_str version = {0};
-    if (kc__options_read_list(&call->query, false, &call->options, &call->error) < 0)
+    if (kc__options_read_list(&call->query, false, &call->options, &call->error) < 0 ||
+        kc__options_read_delete(&call->query, body, call->arena, &call->options, &call->error) < 0)
         return KC__FAIL;
-    version = call->options.resource_version;
-    if (kc__options_read_delete(&call->query, body, call->arena, &call->options, &call->error) < 0)
-        return KC__FAIL;
-    call->options.resource_version = version;
     return KC__NEXT;
 }
 
@@ -67,7 +63,8 @@ static bool submit(item *it)
 {
     kc__call *call = it->batch->call;
     kc__deletion plan;
-    if (!it->current || call->error.reason || kc__deletion_plan(call, it->current, &plan) < 0)
+    if (!it->current || call->error.reason || kc__deletion_check(call, it->current) != KC__NEXT ||
+        kc__deletion_plan(call, it->current, &plan) < 0)
         return false;
     kc_object_unref(it->next);
     it->next = plan.object;
@@ -79,7 +76,7 @@ static bool submit(item *it)
                             .verb = plan.removes ? KC_STORAGE_DELETE : KC_STORAGE_PUT,
                             .key = kc_cstr(it->key),
                             .expected = kc_object_revision(it->current),
-                            .object = it->next,
+                            .object = plan.removes ? NULL : it->next,
                             .loop = call->x->loop,
                             .done = done};
     kc__store_submit(call->api->store, &it->write);
@@ -111,38 +108,22 @@ static void done(kc__write *write)
 
 /* ---- all of them ---- */
 
-static void add(batch *b, const kc_cow_iter *at)
-{
-    b->items[b->n++] = (item){
-        .batch = b,
-        .listed = kc_object_ref(at->object),
-        .current = kc_object_ref(at->object),
-        .key = kc_str_dup(at->key),
-    };
-}
-
-static size_t range_of(kc__call *call, const kc__selection *selection, kc__page *page,
-                       kc_cow_range *ret)
-{
-    *ret =
-        (kc_cow_range){.prefix = kc_str_empty(selection->key) ? selection->prefix : selection->key,
-                       .from = page->from};
-    size_t n = kc_cow_snapshot_count_in(page->snapshot, ret);
-    int64_t limit = call->options.limit;
-    return limit > 0 && (size_t)limit < n ? (size_t)limit : n;
-}
-
 static void collect(kc__call *call, const kc__selection *selection, kc__page *page, batch *b)
 {
-    kc_cow_range range;
-    size_t most = range_of(call, selection, page, &range);
-    b->items = kc_calloc(most + 1, sizeof(*b->items));
-    b->revision = page->revision;
-    kc_cow_iter at = kc_cow_iter_start(page->snapshot, &range);
-    while (b->n < most && kc_cow_iter_next(&at))
-        if ((kc_str_empty(selection->key) || kc_str_eq(at.key, selection->key)) &&
-            kc__selection_matches(selection, at.object))
-            add(b, &at);
+    bool limited = kc__page_is_limited(&call->options);
+    size_t most = limited ? (size_t)call->options.limit : SIZE_MAX;
+    KC_VEC(item) items = {0};
+    kc_cow_iter at = kc__selection_start(selection, page->snapshot, page->from);
+    b->meta.revision = page->revision;
+    while (items.n < most && kc__selection_next(selection, &at))
+        kc_vec_push(&items, (item){.batch = b,
+                                   .listed = kc_object_ref(at.object),
+                                   .current = kc_object_ref(at.object),
+                                   .key = kc_str_dup(at.key)});
+    if (items.n == most)
+        kc__page_end(call, selection, page->snapshot, &at, &b->meta);
+    b->items = items.items;
+    b->n = items.n;
 }
 
 static kc__verdict start(kc__call *call, batch *b)
@@ -178,16 +159,13 @@ static kc__verdict propose(kc__call *call)
 static kc__verdict answer(kc__call *call)
 {
     batch *b = call->state;
-    kc_scoped(kc_buf) out = {0}, text = {0};
+    kc_scoped(kc_buf) out = {0};
     kc__renderer renderer = kc__renderer_of(call);
-    kc__render_list_begin(&renderer, &out, &(kc__list_meta){.revision = b->revision});
+    kc__render_list_begin(&renderer, &out, &b->meta);
     for (size_t i = 0; i < b->n; i++)
         kc__render_list_item(&renderer, &out, b->items[i].listed);
     kc__render_list_end(&renderer, &out);
-    if (call->form.yaml || call->form.pretty)
-        kc__render_for_people(&call->form, kc_buf_str(&out), &text);
-    kc_str type = call->form.yaml ? KC_STR("application/yaml") : KC_STR("application/json");
-    return kc__answer_text(call, 200, type, text.n ? kc_buf_str(&text) : kc_buf_str(&out));
+    return kc__answer_json(call, 200, kc_buf_str(&out));
 }
 
 static void forget(kc__call *call)

@@ -18,6 +18,47 @@
 #define ORPHAN     "orphan"
 #define FOREGROUND "foregroundDeletion"
 
+/* ---- preconditions ---- */
+
+/* Namespaces, which are deleted in a way of their own, also say it in one. */
+static kc__verdict not_meant(kc__call *call, const kc_object *current, const char *what,
+                             kc_str wanted, kc_str is, const char *hint)
+{
+    const kc__resource *r = call->resource;
+    kc_str name = kc_object_name(current);
+    bool own_way = r->strategy->begin_deletion;
+    const char *kind = own_way ? r->plural : r->kind;
+    const char *about =
+        kc_arena_printf(call->arena, "Operation cannot be fulfilled on %s%s%s \"%.*s\"", kind,
+                        *r->group ? "." : "", r->group, KC_ARG(name));
+    if (own_way)
+        kc__fail(call, KC_CONFLICT,
+                 "%s: Precondition failed: %s in precondition: %.*s, %s in object meta: %.*s",
+                 about, what, KC_ARG(wanted), what, KC_ARG(is));
+    else
+        kc__fail(
+            call, KC_CONFLICT,
+            "%s: the %s in the precondition (%.*s) does not match the %s in record (%.*s). The "
+            "object might have been %s",
+            about, what, KC_ARG(wanted), what, KC_ARG(is), hint);
+    kc_error_about(&call->error, kc_cstr(r->group), kc_cstr(kind), name);
+    return KC__FAIL;
+}
+
+kc__verdict kc__deletion_check(kc__call *call, const kc_object *current)
+{
+    const kc__options *o = &call->options;
+    kc_str uid = kc_object_uid(current), version = kc_object_resource_version(current);
+    if (o->uid.p && !kc_str_eq(o->uid, uid))
+        return not_meant(call, current, "UID", o->uid, uid, "deleted and then recreated");
+    if (o->precondition_version.p && !kc_str_eq(o->precondition_version, version))
+        return not_meant(call, current, "ResourceVersion", o->precondition_version, version,
+                         "modified");
+    return KC__NEXT;
+}
+
+/* ---- what becomes of it ---- */
+
 static bool wants_orphans(kc__call *call, const kc_object *object)
 {
     const kc__options *o = &call->options;

@@ -10,6 +10,9 @@ typedef struct kc__deletion {
     bool removes;
 } kc__deletion;
 
+/* Whether the object is the one the client means: 409 for another uid or version. */
+kc__verdict kc__deletion_check(kc__call *call, const kc_object *current);
+
 /*
  * By the call's options and the kind's rules: an object with finalizers stays and is only marked;
  * propagation policies add finalizers that the garbage collector acts on. 0 or negative

@@ -61,26 +61,44 @@ static kc__verdict not_found(kc__call *call, const kc__target *target)
     if (kc_str_is(kc__target_segment(target, 0), "api") ||
         kc__kinds_find_group(call->api->kinds, group))
         return kc__fail_generic(call, KC_NOT_FOUND);
-    return kc__answer_text(call, 404, KC_STR("text/plain; charset=utf-8"),
-                           KC_STR("404 page not found\n"));
+    return kc__answer_no_page(call);
+}
+
+/* The aggregated form, unless the client has it already. */
+static kc__verdict answer_aggregated(kc__call *call, const kc__document *doc)
+{
+    kc__header headers[] = {{KC_STR("Vary"), KC_STR("Accept")},
+                            {KC_STR("ETag"), doc->etag},
+                            {KC_STR("Cache-Control"), KC_STR("public")}};
+    kc_str known = kc__headers_get(&call->x->request.headers, KC_STR("If-None-Match"));
+    bool same = !kc_str_empty(known) && kc__etag_matches(known, doc->etag);
+    return kc__answer_bytes(call, &(kc__answer){.status = same ? 304 : 200,
+                                                .type = doc->type,
+                                                .headers = headers,
+                                                .n_headers = KC_COUNT(headers),
+                                                .body = same ? (kc_str){0} : doc->body,
+                                                .gzip = true});
+}
+
+/* The others, as the client wants to read them. */
+static kc__verdict answer_plain(kc__call *call, const kc__document *doc)
+{
+    bool foreign = false;
+    kc__negotiation opts = {.kind = KC__ANSWERS_STATUS};
+    if (kc__negotiate(&call->x->request, &call->query, &opts, &call->form, &foreign, &call->error) <
+        0)
+        return foreign ? kc__fail_not_acceptable(call) : KC__FAIL;
+    if (call->form.yaml || call->form.pretty)
+        return kc__answer_json(call, 200, doc->body);
+    return kc__answer_bytes(
+        call, &(kc__answer){.status = 200, .type = doc->type, .body = doc->body, .gzip = true});
 }
 
 kc__verdict kc__endpoint_discovery(kc__call *call)
 {
-    const kc__request *request = &call->x->request;
-    const kc__document *doc = find(call, &request->target);
+    const kc__target *target = &call->x->request.target;
+    const kc__document *doc = find(call, target);
     if (!doc)
-        return not_found(call, &request->target);
-    bool has_etag = !kc_str_empty(doc->etag);
-    kc__header headers[] = {{KC_STR("Vary"), KC_STR("Accept")},
-                            {KC_STR("ETag"), doc->etag},
-                            {KC_STR("Cache-Control"), KC_STR("public")}};
-    kc_str known = kc__headers_get(&request->headers, KC_STR("If-None-Match"));
-    bool same = has_etag && !kc_str_empty(known) && kc__etag_matches(known, doc->etag);
-    return kc__answer_bytes(call, &(kc__answer){.status = same ? 304 : 200,
-                                                .type = doc->type,
-                                                .headers = headers,
-                                                .n_headers = has_etag ? KC_COUNT(headers) : 1,
-                                                .body = same ? (kc_str){0} : doc->body,
-                                                .gzip = true});
+        return not_found(call, target);
+    return kc_str_empty(doc->etag) ? answer_plain(call, doc) : answer_aggregated(call, doc);
 }

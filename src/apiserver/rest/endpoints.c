@@ -13,15 +13,16 @@ static kc__phase_fn answer_version, answer_metrics, answer_paths;
 
 static const kc__endpoint endpoints[] = {
     {"/", .answer = answer_paths},
-    {"/api", .answer = kc__endpoint_discovery},
+    {"/api", .only_get = true, .answer = kc__endpoint_discovery},
     {"/apis", .answer = kc__endpoint_discovery},
-    {"/healthz", .below = true, .open = true, .answer = kc__endpoint_health},
-    {"/livez", .below = true, .open = true, .answer = kc__endpoint_health},
+    {"/healthz", .below = true, .answer = kc__endpoint_health},
+    {"/livez", .below = true, .answer = kc__endpoint_health},
     {"/metrics", .answer = answer_metrics},
-    {"/readyz", .below = true, .open = true, .answer = kc__endpoint_health},
-    {"/version", .open = true, .answer = answer_version},
+    {"/readyz", .below = true, .answer = kc__endpoint_health},
+    {"/version", .only_get = true, .answer = answer_version},
 };
-static const kc__endpoint discovery = {"", .answer = kc__endpoint_discovery};
+static const kc__endpoint group = {.answer = kc__endpoint_discovery};
+static const kc__endpoint version = {.only_get = true, .answer = kc__endpoint_discovery};
 
 /* /api/V, /apis/G and /apis/G/V: whether they exist is discovery's to say. */
 static bool is_discovery(const kc__target *target)
@@ -42,7 +43,10 @@ const kc__endpoint *kc__endpoint_find(const kc__target *target)
             (endpoints[i].below && kc_str_starts(path, own) && path.p[own.n] == '/'))
             return &endpoints[i];
     }
-    return is_discovery(target) ? &discovery : NULL;
+    if (!is_discovery(target))
+        return NULL;
+    bool is_group = kc_str_is(kc__target_segment(target, 0), "apis") && target->n_segments == 2;
+    return is_group ? &group : &version;
 }
 
 static kc__verdict answer_version(kc__call *call)

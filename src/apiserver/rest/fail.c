@@ -62,7 +62,6 @@ kc__verdict kc__fail_generic(kc__call *call, kc_reason reason)
     } texts[] = {
         {KC_NOT_FOUND, "the server could not find the requested resource"},
         {KC_METHOD_NOT_ALLOWED, "the server does not allow this method on the requested resource"},
-        {KC_NOT_ACCEPTABLE, "406: Not Acceptable\n\nAvailable representations: " KC__ACCEPTED},
         {KC_UNSUPPORTED_MEDIA_TYPE, "415: Unsupported Media Type"},
     };
     call->bare_details = true;
@@ -70,6 +69,16 @@ kc__verdict kc__fail_generic(kc__call *call, kc_reason reason)
         if (texts[i].reason == reason)
             return kc__fail(call, reason, "%s", texts[i].text);
     return kc__fail(call, reason, "unknown");
+}
+
+kc__verdict kc__fail_not_acceptable(kc__call *call)
+{
+    /* Lists and watches are one route, and offer what both have. */
+    bool streams = call->verb == &kc__verb_list || call->verb == &kc__verb_watch;
+    call->bare_details = true;
+    return kc__fail(call, KC_NOT_ACCEPTABLE,
+                    "406: Not Acceptable\n\nAvailable representations: " KC__ACCEPTED "%s",
+                    streams ? ", " KC__WATCH_TYPES : "");
 }
 
 kc__verdict kc__fail_invalid(kc__call *call, kc_str name, const kc_field_errors *errors)

@@ -3,7 +3,19 @@
  * get.c: one object, as it is stored now. A look into the cache is always the latest state: the
  * committer publishes a change before it tells anybody that it was stored.
  */
-#include "apiserver/rest/call.h"
+#include "apiserver/rest/list.h"
+
+/* A version asks for nothing but that the state has reached it. */
+static kc__verdict decode(kc__call *call)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_str text = {0};
+    uint64_t version = 0, now = kc__store_revision(call->api->store);
+    kc__query_get(&call->query, KC_STR("resourceVersion"), &text);
+    if (kc__parse_version(text, &version, &err) < 0)
+        return kc__fail(call, KC_UNKNOWN, "%s", kc_error_text(&err));
+    return version > now ? kc__fail_too_large(call, version, now) : KC__NEXT;
+}
 
 static kc__verdict answer(kc__call *call)
 {
@@ -13,4 +25,4 @@ static kc__verdict answer(kc__call *call)
     return kc__answer_object(call, 200, call->current);
 }
 
-const kc__verb kc__verb_get = {.name = "get", .bit = KC__GET, .answer = answer};
+const kc__verb kc__verb_get = {.name = "get", .bit = KC__GET, .decode = decode, .answer = answer};

@@ -82,10 +82,10 @@ static kc__verdict answer_one(kc__call *call, unsigned on, kc_str name)
         if (!(checks[i].on & on) || !kc_str_is(name, checks[i].name))
             continue;
         if (checks[i].passes(call->api))
-            return answer_plain(call, 200, KC_STR("ok"));
+            return kc__answer_text(call, 200, KC_STR("text/plain; charset=utf-8"), KC_STR("ok"));
         return answer_plain(call, 500, KC_STR("internal server error: reason withheld\n"));
     }
-    return answer_plain(call, 404, KC_STR("404 page not found\n"));
+    return kc__answer_no_page(call);
 }
 
 kc__verdict kc__endpoint_health(kc__call *call)
@@ -93,6 +93,8 @@ kc__verdict kc__endpoint_health(kc__call *call)
     const kc__target *target = &call->x->request.target;
     kc_str name = kc__target_segment(target, 0);
     unsigned on = kc_str_is(name, "healthz") ? HEALTHZ : kc_str_is(name, "livez") ? LIVEZ : READYZ;
+    if (target->trailing_slash)
+        return kc__answer_no_page(call);
     if (target->n_segments > 1)
         return answer_one(call, on, kc__target_segment(target, 1));
     kc_scoped(kc_buf) out = {0};

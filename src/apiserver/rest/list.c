@@ -8,7 +8,6 @@
  */
 #include "apiserver/rest/list.h"
 
-#include "apiserver/rest/page_token.h"
 #include "apiserver/rest/render.h"
 
 enum { FIRST_PIECE = 32 * 1024 };
@@ -41,40 +40,15 @@ static kc__verdict decode(kc__call *call)
                                                                                         : KC__NEXT;
 }
 
-/* To the next object of the selection; false at the end of the range. */
-static bool next_match(const kc__selection *selection, kc_cow_iter *at)
-{
-    while (kc_cow_iter_next(at))
-        if ((kc_str_empty(selection->key) || kc_str_eq(at->key, selection->key)) &&
-            kc__selection_matches(selection, at->object))
-            return true;
-    return false;
-}
-
-static kc_cow_iter start_of(const listing *l, kc_str from)
-{
-    kc_cow_range range = {.prefix = l->selection.prefix, .from = from};
-    if (!kc_str_empty(l->selection.key))
-        range = (kc_cow_range){.prefix = l->selection.key, .from = from};
-    return kc_cow_iter_start(l->snapshot, &range);
-}
-
 /* Walks the page to see where it ends; leaves what the list says of the rest in its metadata. */
 static void measure(kc__call *call, listing *l, kc_cow_iter at)
 {
-    size_t prefix = l->selection.prefix.n;
-    size_t found = 0;
-    while (found < (size_t)call->options.limit && next_match(&l->selection, &at))
-        found++;
-    l->left = found;
-    if (found < (size_t)call->options.limit || !at.left)
-        return;
-    kc_str token = kc__page_token_after(kc_str_sub(at.key, prefix, at.key.n),
-                                        (int64_t)l->meta.revision, call->arena);
-    l->meta.continue_token = kc_cstr(kc_str_dup(token));
-    if (kc__selection_is_everything(&l->selection))
-        l->meta.remaining = at.left;
-    kc__cache_keep(call->served->cache, l->meta.revision, l->snapshot);
+    l->left = 0;
+    while (l->left < (size_t)call->options.limit && kc__selection_next(&l->selection, &at))
+        l->left++;
+    if (l->left == (size_t)call->options.limit)
+        kc__page_end(call, &l->selection, l->snapshot, &at, &l->meta);
+    l->meta.continue_token = kc_cstr(kc_str_dup(l->meta.continue_token));
 }
 
 static kc__fill write_items(kc_buf *out, size_t room, listing *l)
@@ -84,7 +58,7 @@ static kc__fill write_items(kc_buf *out, size_t room, listing *l)
         kc__render_list_begin(&l->renderer, out, &l->meta);
     l->begun = true;
     while (out->n - start < room) {
-        if (!l->left || !next_match(&l->selection, &l->at)) {
+        if (!l->left || !kc__selection_next(&l->selection, &l->at)) {
             kc__render_list_end(&l->renderer, out);
             return KC__FILL_END;
         }
@@ -109,12 +83,11 @@ static const kc__body_source source = {.fill = fill, .done = listing_free};
 /* For people the whole text is needed at once. */
 static kc__verdict answer_whole(kc__call *call, listing *l)
 {
-    kc_scoped(kc_buf) text = {0};
     write_items(&l->ahead, SIZE_MAX, l);
-    kc__render_for_people(&call->form, kc_buf_str(&l->ahead), &text);
+    kc_scoped(kc_buf) json = l->ahead;
+    l->ahead = (kc_buf){0};
     listing_free(l);
-    kc_str type = call->form.yaml ? KC_STR("application/yaml") : KC_STR("application/json");
-    return kc__answer_text(call, 200, type, kc_buf_str(&text));
+    return kc__answer_json(call, 200, kc_buf_str(&json));
 }
 
 /* A short list is one piece, and one write. */
@@ -149,8 +122,8 @@ static kc__verdict answer(kc__call *call)
     l->meta.revision = page.revision;
     l->left = SIZE_MAX;
     l->renderer = kc__renderer_of(call);
-    l->at = start_of(l, page.from);
-    if (call->options.limit > 0)
+    l->at = kc__selection_start(&l->selection, l->snapshot, page.from);
+    if (kc__page_is_limited(&call->options))
         measure(call, l, l->at);
     return call->form.yaml || call->form.pretty ? answer_whole(call, l) : answer_streamed(call, l);
 }

@@ -151,6 +151,13 @@ static void read_delete_dry_run(const kc_value *list, kc_arena *arena, kc__optio
     check_dry_run(values, n, ret, errors);
 }
 
+/* A text in the arena; without p where there is none. */
+static kc_str keep(const kc_value *value, kc_arena *arena)
+{
+    kc_str text = kc_as_str(value);
+    return text.p ? kc_cstr(kc_arena_strndup(arena, text.p, text.n)) : (kc_str){0};
+}
+
 static void read_delete_body(const kc_value *root, kc_arena *arena, kc__options *ret,
                              kc_field_errors *errors)
 {
@@ -160,9 +167,8 @@ static void read_delete_body(const kc_value *root, kc_arena *arena, kc__options 
     ret->has_grace = kc_as_i64(kc_get(root, "gracePeriodSeconds"), &ret->grace_seconds);
     if (kc_type_of(orphan) == KC_BOOL)
         ret->orphan_dependents = kc_as_bool(orphan, false) ? KC__YES : KC__NO;
-    ret->uid = kc_arena_str(arena, kc_as_str(kc_get(preconditions, "uid")));
-    ret->resource_version =
-        kc_arena_str(arena, kc_as_str(kc_get(preconditions, "resourceVersion")));
+    ret->uid = keep(kc_get(preconditions, "uid"), arena);
+    ret->precondition_version = keep(kc_get(preconditions, "resourceVersion"), arena);
     if (policy.p)
         check_propagation(policy, ret, errors);
     read_delete_dry_run(kc_get(root, "dryRun"), arena, ret, errors);
@@ -175,8 +181,6 @@ int kc__options_read_delete(const kc__query *query, const kc_object *body, kc_ar
     if (body) {
         kc_auto(kc_view) *view = kc_view_of(body);
         read_delete_body(kc_view_root(view), arena, ret, &errors);
-        if (!ret->dry_run)
-            read_dry_run(query, ret, &errors);
     } else if (read_delete_query(query, ret, &errors, err) < 0) {
         return -KC_BAD_REQUEST;
     }
@@ -244,9 +248,9 @@ static int read_selectors(const kc__query *query, kc__options *ret, kc_error *er
 int kc__options_read_list(const kc__query *query, bool watch, kc__options *ret, kc_error *err)
 {
     kc_str match = text_of(query, "resourceVersionMatch");
-    if (read_selectors(query, ret, err) < 0 ||
+    if (kc__query_i64(query, KC_STR("timeoutSeconds"), 0, &ret->timeout_seconds, err) < 0 ||
         kc__query_i64(query, KC_STR("limit"), 0, &ret->limit, err) < 0 ||
-        kc__query_i64(query, KC_STR("timeoutSeconds"), 0, &ret->timeout_seconds, err) < 0)
+        read_selectors(query, ret, err) < 0)
         return -KC_BAD_REQUEST;
     ret->continue_token = text_of(query, "continue");
     ret->resource_version = text_of(query, "resourceVersion");

@@ -48,14 +48,14 @@ typedef struct kc__options {
     kc__maybe orphan_dependents;
     bool has_grace;
     int64_t grace_seconds;
-    kc_str uid,
-        resource_version; /* Preconditions of a delete; of a list or watch the latter is its. */
+    kc_str uid, precondition_version; /* What it must be; without p: anything. */
 
     /* list, watch, deletecollection */
     kc_selector *labels; /* NULL: everything. To be freed. */
     kc_field_selector *fields;
     int64_t limit;
     kc_str continue_token;
+    kc_str resource_version;
     kc__version_match match;
     bool bookmarks;
     kc__maybe initial_events;
@@ -68,7 +68,7 @@ void kc__options_done(kc__options *options);
 /* Of writes: `kind` is "CreateOptions", …. 0, or negative: an Invalid error about the options. */
 int kc__options_read_write(const kc__query *query, const char *kind, kc__options *ret,
                            kc_error *err);
-/* Of a delete; what the body says (NULL: no body) goes before the query. */
+/* Of a delete: from the body, or where there is none (NULL) from the query. */
 int kc__options_read_delete(const kc__query *query, const kc_object *body, kc_arena *arena,
                             kc__options *ret, kc_error *err);
 /* Of a list or watch. */

@@ -3,7 +3,8 @@
  * page.c: which version of a resource a list reads.
  *
  *     resourceVersion   match          limit   reads
- *     "" or "0"         –              any     the newest
+ *     ""                –              any     the newest
+ *     "0"               –              any     the newest, all of it: the limit does not count
  *     N                 Exact          any     exactly N
  *     N                 NotOlderThan   any     the newest, if it has reached N
  *     N                 –              no      the same
@@ -37,13 +38,18 @@ int kc__parse_version(kc_str text, uint64_t *ret, kc_error *err)
     return 0;
 }
 
-static kc__verdict too_large(kc__call *call, uint64_t wanted, uint64_t is)
+void kc__too_large(kc_error *err, uint64_t wanted, uint64_t is)
 {
-    kc__fail(call, KC_TIMEOUT, "Timeout: Too large resource version: %llu, current: %llu",
-             (unsigned long long)wanted, (unsigned long long)is);
-    kc_error_add_cause(&call->error, "ResourceVersionTooLarge", (kc_str){0},
+    kc_error_set(err, KC_TIMEOUT, "Timeout: Too large resource version: %llu, current: %llu",
+                 (unsigned long long)wanted, (unsigned long long)is);
+    kc_error_add_cause(err, "ResourceVersionTooLarge", (kc_str){0},
                        KC_STR("Too large resource version"));
-    call->error.retry_after_seconds = 1;
+    err->retry_after_seconds = 1;
+}
+
+kc__verdict kc__fail_too_large(kc__call *call, uint64_t wanted, uint64_t is)
+{
+    kc__too_large(&call->error, wanted, is);
     return KC__FAIL;
 }
 
@@ -53,7 +59,7 @@ static kc__verdict newest(kc__call *call, uint64_t at_least, kc__page *ret)
     if (ret->revision >= at_least)
         return KC__NEXT;
     ret->snapshot = kc_cow_snapshot_unref(ret->snapshot);
-    return too_large(call, at_least, ret->revision);
+    return kc__fail_too_large(call, at_least, ret->revision);
 }
 
 static kc__verdict exactly(kc__call *call, uint64_t revision, kc__page *ret)
@@ -65,7 +71,7 @@ static kc__verdict exactly(kc__call *call, uint64_t revision, kc__page *ret)
     if (ret->snapshot)
         return KC__NEXT;
     if (err.reason != KC_EXPIRED)
-        return too_large(call, revision, now);
+        return kc__fail_too_large(call, revision, now);
     return kc__fail(call, KC_EXPIRED, "The resourceVersion for the provided list is too old.");
 }
 
@@ -89,7 +95,7 @@ static kc__verdict go_on(kc__call *call, const kc__selection *selection, kc__pag
     /* A key ends with NUL when it means "after": as a slice it keeps it. */
     ret->from = whole_key(call, selection, token.start);
     ret->from.n = selection->prefix.n + token.start.n;
-    if (token.revision == KC__PAGE_TOKEN_NOW)
+    if (token.revision < 0)
         return newest(call, 0, ret);
     kc__verdict verdict = exactly(call, (uint64_t)token.revision, ret);
     if (verdict == KC__FAIL && call->error.reason == KC_EXPIRED) {
@@ -105,8 +111,22 @@ kc__verdict kc__page_find(kc__call *call, const kc__selection *selection, kc__pa
     uint64_t version;
     if (!kc_str_empty(o->continue_token))
         return go_on(call, selection, ret);
-    if (kc__parse_version(o->resource_version, &version, &call->error) < 0)
+    if (kc__parse_version(o->resource_version, &version, &call->error) < 0) {
+        kc_error_wrap(&call->error, "invalid resource version");
         return KC__FAIL;
+    }
     bool exact = o->match == KC__MATCH_EXACT || (o->match == KC__MATCH_UNSET && o->limit > 0);
     return version && exact ? exactly(call, version, ret) : newest(call, version, ret);
+}
+
+void kc__page_end(kc__call *call, const kc__selection *selection, kc_cow_snapshot *snapshot,
+                  const kc_cow_iter *at, kc__list_meta *meta)
+{
+    if (!at->left)
+        return;
+    kc_str last = kc_str_sub(at->key, selection->prefix.n, at->key.n);
+    meta->continue_token = kc__page_token_after(last, (int64_t)meta->revision, call->arena);
+    if (kc__selection_is_everything(selection))
+        meta->remaining = at->left;
+    kc__cache_keep(call->served->cache, meta->revision, snapshot);
 }

@@ -5,6 +5,8 @@
  */
 #include "apiserver/rest/page_token.h"
 
+#include "apiserver/rest/go_json.h"
+#include "kc/ascii.h"
 #include "kc/base64.h"
 #include "kc/json.h"
 
@@ -18,16 +20,31 @@ static int not_valid(kc_error *err, const char *why)
                         why);
 }
 
-/* What Go says of text that does not even begin as JSON. */
-static int not_json(kc_str text, kc_error *err, kc_arena *arena)
+/* Where Go's decoder of base64 stops: at what is no digit, or at a digit that is left over. */
+static int not_base64(kc_str text, kc_arena *arena, kc_error *err)
 {
-    if (kc_str_empty(text))
-        return not_valid(err, ": unexpected end of JSON input");
-    if (text.p[0] == '{' || text.p[0] == '[' || text.p[0] == '"')
-        return not_valid(err, ": unexpected end of JSON input");
-    return not_valid(err, kc_arena_printf(arena,
-                                          ": invalid character '%c' looking for beginning of value",
-                                          (unsigned char)text.p[0] < 0x7F ? text.p[0] : '?'));
+    size_t at = 0;
+    while (at < text.n && (kc_is_alnum(text.p[at]) || text.p[at] == '-' || text.p[at] == '_'))
+        at++;
+    if (at == text.n && at) /* The last of four has no digit to stand for. */
+        at--;
+    return not_valid(err, kc_arena_printf(arena, ": illegal base64 data at input byte %zu", at));
+}
+
+static int not_json(kc_str text, kc_arena *arena, kc_error *err)
+{
+    kc_scoped(kc_buf) why = {0};
+    if (!kc__go_json_complaint(text, &why))
+        kc_buf_puts(&why, "unexpected end of JSON input");
+    return not_valid(err, kc_arena_printf(arena, ": %s", kc_buf_cstr(&why)));
+}
+
+static int not_a_token(const kc_value *root, kc_arena *arena, kc_error *err)
+{
+    return not_valid(
+        err, kc_arena_printf(
+                 arena, ": json: cannot unmarshal %s into Go value of type storage.continueToken",
+                 kc__go_json_type(root)));
 }
 
 /* A key that stays below its prefix: no empty, "." or ".." part. */
@@ -50,13 +67,14 @@ static int read_fields(const kc_value *root, kc_arena *arena, kc__page_token *re
         return not_valid(
             err, kc_arena_printf(arena, ": server does not recognize this encoded version %.*s",
                                  KC_ARG(version)));
-    if (revision == 0 || revision < KC__PAGE_TOKEN_NOW)
+    if (revision == 0)
         return not_valid(err, ": incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
     if (kc_str_empty(start))
         return not_valid(err, ": encoded start key empty (version meta.k8s.io/v1)");
     if (!is_clean(start))
         return not_valid(err, kc_arena_printf(arena, ": %.*s", KC_ARG(start)));
-    *ret = (kc__page_token){.revision = revision, .start = kc_arena_str(arena, start)};
+    *ret = (kc__page_token){.revision = KC_MAX(revision, KC__PAGE_TOKEN_NOW),
+                            .start = kc_arena_str(arena, start)};
     return 0;
 }
 
@@ -64,10 +82,13 @@ int kc__page_token_parse(kc_str text, kc_arena *arena, kc__page_token *ret, kc_e
 {
     kc_scoped(kc_buf) json = {0};
     if (text.n > MAX_TOKEN || !kc_base64_read(&json, text, KC_BASE64_URL))
-        return not_valid(err, ": illegal base64 data");
+        return not_base64(text, arena, err);
     kc_auto(kc_view) *view = kc_view_parse(kc_buf_str(&json), NULL, NULL);
     if (!view)
-        return not_json(kc_buf_str(&json), err, arena);
+        return not_json(kc_buf_str(&json), arena, err);
+    kc_type type = kc_type_of(kc_view_root(view));
+    if (type != KC_OBJECT && type != KC_NULL)
+        return not_a_token(kc_view_root(view), arena, err);
     return read_fields(kc_view_root(view), arena, ret, err);
 }
 

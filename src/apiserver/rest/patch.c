@@ -7,106 +7,133 @@
  * To add a kind of patch: a line in the table.
  */
 #include "apiserver/kinds/patch_schema.h"
+#include "apiserver/kinds/typed.h"
 #include "apiserver/rest/decode.h"
+#include "apiserver/rest/go_json.h"
 #include "apiserver/rest/write.h"
-#include "http/media.h"
 #include "kc/json_patch.h"
 #include "kc/merge_patch.h"
 
-#include <stdarg.h>
+/* Applies the body to `edit`. What is odd about the patch itself goes to `complaints`. Errors are
+ * KC_BAD_REQUEST for what is no patch, KC_INVALID for one that does not apply to this object. */
+typedef int apply_fn(kc__call *call, kc_edit *edit, kc_paths *complaints, kc_error *err);
 
 typedef struct patch_type {
     const char *media_type;
-    int (*apply)(kc__call *call, kc_edit *edit, kc_error *err);
+    apply_fn *apply; /* NULL: Kubernetes has it and this server does not. */
 } patch_type;
 
-kc__verdict kc__fail_patch(kc__call *call, const char *fmt, ...)
+/* ---- the kinds of patches ---- */
+
+/* "json: cannot unmarshal string into Go value of type map[string]interface {}" */
+static int wrong_type(const kc_value *value, const char *go_type, kc_error *err)
 {
-    kc_scoped(kc_field_errors) errors = {0};
-    kc_scoped(kc_buf) quoted = {0}, detail = {0};
-    va_list args;
-    va_start(args, fmt);
-    kc_buf_vprintf(&detail, fmt, args);
-    va_end(args);
-    kc_json_quote(&quoted, call->x->request.body);
-    kc_field_errors_add(&errors, KC_FIELD_INVALID, "patch", kc_buf_str(&quoted), "%s",
-                        kc_buf_cstr(&detail));
-    kc_field_errors_to_error(&errors, (kc_str){0}, (kc_str){0}, (kc_str){0}, &call->error);
-    return KC__FAIL;
+    return kc_error_set(err, KC_BAD_REQUEST,
+                        "error decoding patch: json: cannot unmarshal %s into Go value of type %s",
+                        kc__go_json_type(value), go_type);
 }
 
-static int apply_json_patch(kc__call *call, kc_edit *edit, kc_error *err)
+static int not_json(kc_str body, const kc_error *why, kc_error *err)
 {
-    kc_auto(kc_json_patch) *patch = kc_json_patch_parse(call->x->request.body, NULL, err);
-    return patch ? kc_json_patch_apply(patch, edit, err) : -1;
+    kc_scoped(kc_buf) text = {0};
+    if (!kc__go_json_complaint(body, &text))
+        kc_buf_puts(&text, kc_error_text(why));
+    return kc_error_set(err, KC_BAD_REQUEST, "error decoding patch: %s", kc_buf_cstr(&text));
 }
 
-/* The body as an object; NULL on error. */
-static kc_view *read_object(kc__call *call, kc_error *err)
+static void add_complaints(kc_paths *to, const char *what, const kc_paths *paths)
 {
-    kc_auto(kc_view) *patch = kc_view_parse(call->x->request.body, NULL, err);
-    if (!patch) {
-        kc_error_set(err, KC_BAD_REQUEST, "error decoding patch: %s", kc_error_text(err));
-        return NULL;
-    }
-    if (kc_type_of(kc_view_root(patch)) == KC_OBJECT)
-        return kc_take(patch);
-    kc_error_set(err, KC_BAD_REQUEST,
-                 "error decoding patch: json: cannot unmarshal %s into Go value of type "
-                 "map[string]interface {}",
-                 kc_type_name(kc_type_of(kc_view_root(patch))));
-    return NULL;
+    for (size_t i = 0; i < paths->n; i++)
+        kc_vec_push(to, kc_asprintf("%s \"%s\"", what, paths->items[i]));
 }
 
-static int apply_merge_patch(kc__call *call, kc_edit *edit, kc_error *err)
+/* A list of operations, each an object. */
+static int check_operations(const kc_value *list, kc_error *err)
 {
-    kc_auto(kc_view) *patch = read_object(call, err);
-    if (!patch)
-        return -1;
-    kc_merge_patch_apply(edit, kc_view_root(patch));
+    if (kc_type_of(list) != KC_ARRAY && kc_type_of(list) != KC_NULL)
+        return wrong_type(list, "[]handlers.jsonPatchOp", err);
+    kc_items (list, item)
+        if (kc_type_of(item) != KC_OBJECT)
+            return wrong_type(item, "handlers.jsonPatchOp", err);
     return 0;
 }
 
-static int apply_strategic_patch(kc__call *call, kc_edit *edit, kc_error *err)
+static apply_fn apply_json_patch, apply_merge_patch;
+
+static int apply_json_patch(kc__call *call, kc_edit *edit, kc_paths *complaints, kc_error *err)
 {
-    kc_auto(kc_view) *patch = read_object(call, err);
-    kc_patch_schema schema = kc__patch_schema_of(call->resource->type);
-    return patch ? kc_strategic_patch_apply(edit, kc_view_root(patch), &schema, err) : -1;
+    kc_scoped(kc_error) why = {0};
+    kc_scoped(kc_paths) twice = {0}, unknown = {0};
+    kc_auto(kc_view) *view =
+        kc_view_parse(call->x->request.body, &(kc_json_opts){.duplicates = &twice}, &why);
+    if (!view)
+        return not_json(call->x->request.body, &why, err);
+    if (check_operations(kc_view_root(view), err) < 0)
+        return -KC_BAD_REQUEST;
+    kc_auto(kc_json_patch) *patch =
+        kc_json_patch_of(kc_view_root(view), &(kc_json_patch_opts){.unknown = &unknown}, err);
+    if (!patch)
+        return kc_failed_with(err, KC_TOO_LARGE) ? kc_error_wrap(err, "Request entity too large")
+                                                 : -1;
+    add_complaints(complaints, "json patch unknown field", &unknown);
+    add_complaints(complaints, "json patch duplicate field", &twice);
+    return kc_json_patch_apply(patch, edit, err);
+}
+
+static int apply_merge_patch(kc__call *call, kc_edit *edit, kc_paths *complaints, kc_error *err)
+{
+    kc_scoped(kc_error) why = {0};
+    kc_scoped(kc_paths) twice = {0};
+    kc_auto(kc_view) *patch =
+        kc_view_parse(call->x->request.body, &(kc_json_opts){.duplicates = &twice}, &why);
+    if (!patch)
+        return not_json(call->x->request.body, &why, err);
+    const kc_value *root = kc_view_root(patch);
+    if (kc_type_of(root) == KC_NULL)
+        return kc_error_set(err, KC_BAD_REQUEST, "Invalid JSON Patch");
+    if (kc_type_of(root) != KC_OBJECT)
+        return wrong_type(root, "map[string]interface {}", err);
+    add_complaints(complaints, "duplicate field", &twice);
+    kc_merge_patch_apply(edit, root);
+    return 0;
 }
 
 static const patch_type types[] = {
     {"application/json-patch+json", apply_json_patch},
     {"application/merge-patch+json", apply_merge_patch},
-    {"application/strategic-merge-patch+json", apply_strategic_patch},
+    {"application/strategic-merge-patch+json", NULL},
+    {"application/apply-patch+yaml", NULL},
 };
 
+/* ---- reading the request ---- */
+
+/* To the letter, as Kubernetes compares it; parameters do not count. */
 static const patch_type *type_of(kc__call *call)
 {
-    kc__media_type media;
     kc_str header = kc__headers_get(&call->x->request.headers, KC_STR("Content-Type"));
-    if (kc__media_type_parse(header, call->arena, &media, NULL) < 0)
-        return NULL;
+    kc_str name = kc_str_trim(kc_str_cut(&header, ';'));
     for (size_t i = 0; i < KC_COUNT(types); i++)
-        if (kc__media_type_is(&media, types[i].media_type))
+        if (kc_str_is(name, types[i].media_type))
             return &types[i];
     return NULL;
 }
 
 static kc__verdict decode(kc__call *call)
 {
-    call->patch = type_of(call);
-    if (!call->patch) {
-        kc__fail(call, KC_UNSUPPORTED_MEDIA_TYPE,
-                 "the body of the request was in an unknown format - accepted media types include: "
-                 "application/json-patch+json, application/merge-patch+json, "
-                 "application/strategic-merge-patch+json");
-        call->bare_details = true;
-        return KC__FAIL;
-    }
-    if (kc__options_read_write(&call->query, "PatchOptions", &call->options, &call->error) < 0)
-        return KC__FAIL;
-    return KC__NEXT;
+    const patch_type *type = type_of(call);
+    if (!type)
+        return kc__fail_generic(call, KC_UNSUPPORTED_MEDIA_TYPE);
+    if (!type->apply)
+        return kc__fail(call, KC_UNSUPPORTED_MEDIA_TYPE,
+                        "the body of the request was in an unknown format - accepted media types "
+                        "include: application/json-patch+json, application/merge-patch+json");
+    call->patch = type;
+    return kc__options_read_write(&call->query, "PatchOptions", &call->options, &call->error) < 0
+               ? KC__FAIL
+               : KC__NEXT;
 }
+
+/* ---- the patched object ---- */
 
 /* A patch that cannot be applied to this object is a well-formed request that makes no sense. */
 static kc__verdict refuse(kc__call *call, kc_error *err)
@@ -120,32 +147,54 @@ static kc__verdict refuse(kc__call *call, kc_error *err)
     return KC__FAIL;
 }
 
-/* The current object with the patch applied, in call->given. */
+/* The object that came of the patch is none of this kind. */
+static kc__verdict bad_result(kc__call *call, const kc_object *patched, const char *why)
+{
+    kc_scoped(kc_field_errors) errors = {0};
+    kc_scoped(kc_buf) quoted = {0};
+    kc_json_quote(&quoted, kc_object_json(patched));
+    kc_field_errors_add(&errors, KC_FIELD_INVALID, "patch", kc_buf_str(&quoted), "%s", why);
+    kc_field_errors_to_error(&errors, (kc_str){0}, (kc_str){0}, (kc_str){0}, &call->error);
+    return KC__FAIL;
+}
+
+static kc__verdict complain(kc__call *call, const kc_object *patched, kc_paths *complaints)
+{
+    if (call->options.validation == KC__VALIDATE_IGNORE)
+        return KC__NEXT;
+    kc__typed_complaints(call->resource->type, kc_object_json(patched), complaints);
+    if (complaints->n && call->options.validation == KC__VALIDATE_STRICT)
+        return bad_result(call, patched, kc__complaints_join(complaints, call->arena));
+    for (size_t i = 0; i < complaints->n; i++)
+        kc__warn(call, kc_cstr(complaints->items[i]));
+    return KC__NEXT;
+}
+
+/* Of the right kind, and typed: call->given. */
+static kc__verdict take_result(kc__call *call, kc_object *patched, kc_paths *complaints)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_object) *named = kc_object_ref(patched);
+    kc_object *typed = NULL;
+    if (kc__decode_kind(call, &named, &err) < 0 ||
+        !(typed = kc__typed_decode(call->resource->type, named, NULL, &err)))
+        return bad_result(call, patched, kc_error_text(&err));
+    kc_object_unref(call->given);
+    call->given = typed;
+    kc__verdict verdict = complain(call, patched, complaints);
+    return verdict == KC__NEXT ? kc__decode_defaults(call) : verdict;
+}
+
 static kc__verdict apply(kc__call *call)
 {
     const patch_type *type = call->patch;
     kc_scoped(kc_error) err = {0};
+    kc_scoped(kc_paths) complaints = {0};
     kc_auto(kc_edit) *edit = kc_edit_of(call->current);
-    if (type->apply(call, edit, &err) < 0)
+    if (type->apply(call, edit, &complaints, &err) < 0)
         return refuse(call, &err);
-    kc_object_unref(call->given);
-    call->given = kc_edit_freeze(edit, &err);
-    if (!call->given)
-        return refuse(call, &err);
-    kc_auto(kc_object) *patched = kc_object_ref(call->given);
-    return kc__decode_typed(call, &call->given, kc_object_json(patched), KC_INVALID);
-}
-
-/* What names the object may not be patched away. */
-static kc__verdict check_identity(kc__call *call)
-{
-    kc_str name = kc_object_name(call->given);
-    kc__metadata m = {.ns = kc_object_namespace(call->given)};
-    if (!kc_str_eq(name, call->info.name))
-        return kc__fail(call, KC_BAD_REQUEST,
-                        "the name of the object (%.*s) does not match the name on the URL (%.*s)",
-                        KC_ARG(name), KC_ARG(call->info.name));
-    return kc__check_namespace(call, &m);
+    kc_auto(kc_object) *patched = kc_edit_freeze(edit, &err);
+    return patched ? take_result(call, patched, &complaints) : refuse(call, &err);
 }
 
 static kc__verdict propose(kc__call *call)
@@ -156,7 +205,7 @@ static kc__verdict propose(kc__call *call)
         return kc__fail_not_found(call, call->info.name);
     kc__verdict verdict = apply(call);
     if (verdict == KC__NEXT)
-        verdict = check_identity(call);
+        verdict = kc__check_identity(call);
     if (verdict == KC__NEXT)
         verdict = kc__propose_update(call);
     /* The version stood in the patched object anyway: only a changed one is the client's. */

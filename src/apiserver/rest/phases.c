@@ -6,6 +6,7 @@
  */
 #include "apiserver/rest/call.h"
 
+#include "kc/duration.h"
 #include "kc/uid.h"
 
 static kc__phase_fn *const phases[KC__N_PHASES] = {
@@ -80,6 +81,24 @@ static void name_it(kc__call *call)
     kc_uid_of(random, call->audit_id);
 }
 
+/* How long the client is willing to wait (timeout=10s), but no longer than the server is. */
+static kc__verdict read_timeout(kc__call *call)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_str text = {0};
+    int64_t wish = 0;
+    call->patience = call->api->request_timeout;
+    kc__query_get(&call->query, KC_STR("timeout"), &text);
+    if (kc_str_empty(text) || !strcmp(call->info.verb, "watch"))
+        return KC__NEXT;
+    if (kc_duration_parse(text, &wish, &err) < 0)
+        return kc__fail(call, KC_BAD_REQUEST, "invalid timeout specified in the request URL - %s",
+                        kc_error_text(&err));
+    if (wish > 0)
+        call->patience = KC_MIN(call->patience, wish);
+    return KC__NEXT;
+}
+
 kc__verdict kc__phase_received(kc__call *call)
 {
     const kc__request *request = &call->x->request;
@@ -87,7 +106,7 @@ kc__verdict kc__phase_received(kc__call *call)
     if (kc__query_parse(request->target.query, NULL, call->arena, &call->query, &call->error) < 0)
         return KC__FAIL;
     kc__request_info_of(request, &call->query, call->arena, &call->info);
-    return KC__NEXT;
+    return read_timeout(call);
 }
 
 /* ---- phases that are the verb's ---- */

@@ -21,12 +21,6 @@ static const kc__verb *verb_named(const char *name)
     return NULL;
 }
 
-static kc__verdict page_not_found(kc__call *call)
-{
-    return kc__answer_text(call, 404, KC_STR("text/plain; charset=utf-8"),
-                           KC_STR("404 page not found\n"));
-}
-
 /* Whether the path names the resource in the way its scope asks for; or what to answer. */
 static kc__verdict check_scope(kc__call *call)
 {
@@ -48,7 +42,7 @@ static kc__verdict check_scope(kc__call *call)
 static kc__verdict route_subresource(kc__call *call)
 {
     call->subresource = kc__subresource_find(call->resource, call->info.subresource);
-    if (!call->subresource || !kc_str_empty(call->info.rest))
+    if (!call->subresource || !kc_str_empty(call->info.rest) || call->verb == &kc__verb_watch)
         return kc__fail_generic(call, KC_NOT_FOUND);
     bool served =
         !strcmp(call->subresource->name, "status") || !strcmp(call->subresource->name, "finalize");
@@ -77,7 +71,7 @@ static kc__verdict route_verb(kc__call *call)
 {
     const kc__request_info *info = &call->info;
     call->verb = verb_named(info->verb);
-    if (!call->verb)
+    if (!call->verb || kc_str_is(call->x->request.method, "HEAD"))
         return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
     if (!kc_str_empty(info->subresource))
         return route_subresource(call);
@@ -90,14 +84,28 @@ static kc__verdict route_verb(kc__call *call)
     return KC__NEXT;
 }
 
+/* A name from the path is part of a key. */
+static kc__verdict check_path_name(kc__call *call)
+{
+    const char *why[KC_NAME_MESSAGES];
+    if (!call->info.named || !kc_name_check(KC_NAME_PATH_SEGMENT, call->info.name, why))
+        return KC__NEXT;
+    kc_scoped(kc_buf) quoted = {0};
+    kc_json_quote(&quoted, call->info.name);
+    return kc__fail(call, KC_BAD_REQUEST, "Name parameter invalid: %s: %s", kc_buf_cstr(&quoted),
+                    why[0]);
+}
+
 static kc__verdict route_resource(kc__call *call)
 {
     const kc__request_info *info = &call->info;
     const kc__kinds *kinds = call->api->kinds;
     call->resource = kc__kinds_find(kinds, info->group, info->version, info->resource);
+    if (!call->resource && kc_str_is(info->resource, "watch")) /* The old prefix, and no GET. */
+        return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
     if (!call->resource)
         return kc__kinds_find_group(kinds, info->group) ? kc__fail_generic(call, KC_NOT_FOUND)
-                                                        : page_not_found(call);
+                                                        : kc__answer_no_page(call);
     size_t n;
     call->served = &call->api->served[call->resource - kc__kinds_resources(kinds, &n)];
     kc__verdict verdict = check_scope(call);
@@ -105,29 +113,61 @@ static kc__verdict route_resource(kc__call *call)
         verdict = route_verb(call);
     if (verdict == KC__NEXT)
         make_key(call);
-    return verdict;
+    return verdict == KC__NEXT ? check_path_name(call) : verdict;
 }
 
-kc__verdict kc__phase_routed(kc__call *call)
+/* Whether the path is written in more words than it needs: "//", "." or "..". It means the same
+ * path, and Kubernetes finds nothing there. */
+static bool is_roundabout(const kc__target *target)
 {
-    if (call->info.is_resource)
-        return route_resource(call);
+    kc_str rest = kc_str_sub(target->raw_path, 1, target->raw_path.n);
+    while (rest.p && rest.n) {
+        kc_str part = kc_str_cut(&rest, '/');
+        if (kc_str_empty(part) || kc_str_is(part, ".") || kc_str_is(part, ".."))
+            return true;
+    }
+    return false;
+}
+
+static kc__verdict route_endpoint(kc__call *call)
+{
     call->endpoint = kc__endpoint_find(&call->x->request.target);
+    if (call->endpoint && call->endpoint->only_get && !kc_str_is(call->x->request.method, "GET")) {
+        call->endpoint = NULL;
+        return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
+    }
     if (call->endpoint)
         return KC__NEXT;
     kc_str first = kc__target_segment(&call->x->request.target, 0);
     kc_str group = kc__target_segment(&call->x->request.target, 1);
     bool below = kc_str_is(first, "api") ||
                  (kc_str_is(first, "apis") && kc__kinds_find_group(call->api->kinds, group));
-    return below ? kc__fail_generic(call, KC_NOT_FOUND) : page_not_found(call);
+    return below ? kc__fail_generic(call, KC_NOT_FOUND) : kc__answer_no_page(call);
+}
+
+kc__verdict kc__phase_routed(kc__call *call)
+{
+    const kc__target *target = &call->x->request.target;
+    if (is_roundabout(target))
+        return kc_str_starts(target->raw_path, KC_STR("/api"))
+                   ? kc__fail_generic(call, KC_NOT_FOUND)
+                   : kc__answer_no_page(call);
+    return call->info.is_resource ? route_resource(call) : route_endpoint(call);
 }
 
 kc__verdict kc__phase_negotiated(kc__call *call)
 {
     bool foreign = false;
     bool list = call->verb == &kc__verb_list || call->verb == &kc__verb_delete_collection;
-    if (call->endpoint || kc__negotiate(&call->x->request, &call->query, list, &call->form,
-                                        &foreign, &call->error) == 0)
+    if (call->endpoint)
         return KC__NEXT;
-    return foreign ? kc__fail_generic(call, KC_NOT_ACCEPTABLE) : KC__FAIL;
+    kc__negotiation opts = {.kind = list ? KC__ANSWERS_LIST : KC__ANSWERS_OBJECT,
+                            .resource = call->resource};
+    if (kc__negotiate(&call->x->request, &call->query, &opts, &call->form, &foreign, &call->error) <
+        0)
+        return foreign ? kc__fail_not_acceptable(call) : KC__FAIL;
+    if (call->verb == &kc__verb_watch && call->form.yaml)
+        return kc__fail(call, KC_NOT_ACCEPTABLE,
+                        "only the following media types are accepted: " KC__WATCH_TYPES);
+    return KC__NEXT;
 }

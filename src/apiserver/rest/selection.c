@@ -38,10 +38,22 @@ static kc_str only_key(kc__call *call)
     return kc_cstr(kc_asprintf("%.*s/%.*s", KC_ARG(ns), KC_ARG(name)));
 }
 
+/* The old path of a watch names one object; a selector may not name another. */
+static bool is_contradiction(const kc__call *call)
+{
+    kc_str name;
+    return call->info.named &&
+           kc_field_selector_exact(call->options.fields, KC_STR("metadata.name"), &name) &&
+           !kc_str_eq(name, call->info.name);
+}
+
 kc__verdict kc__selection_take(kc__call *call, kc__selection *ret)
 {
     if (kc_fields_check(call->served->fields, call->options.fields, &call->error) < 0)
         return not_selectable(call);
+    if (is_contradiction(call))
+        return kc__fail(call, KC_BAD_REQUEST,
+                        "fieldSelector metadata.name doesn't match requested name");
     kc_str prefix = {0};
     if (call->resource->namespaced && !kc_str_empty(call->info.ns))
         prefix = kc_cstr(kc_asprintf("%.*s/", KC_ARG(call->info.ns)));
@@ -74,4 +86,21 @@ bool kc__selection_is_everything(const kc__selection *selection)
 {
     return kc_selector_is_everything(selection->labels) &&
            kc_field_selector_is_everything(selection->fields);
+}
+
+kc_cow_iter kc__selection_start(const kc__selection *selection, const kc_cow_snapshot *snapshot,
+                                kc_str from)
+{
+    bool one = !kc_str_empty(selection->key);
+    kc_cow_range range = {.prefix = one ? selection->key : selection->prefix, .from = from};
+    return kc_cow_iter_start(snapshot, &range);
+}
+
+bool kc__selection_next(const kc__selection *selection, kc_cow_iter *at)
+{
+    while (kc_cow_iter_next(at))
+        if ((kc_str_empty(selection->key) || kc_str_eq(at->key, selection->key)) &&
+            kc__selection_matches(selection, at->object))
+            return true;
+    return false;
 }

@@ -22,6 +22,11 @@ kc__verdict kc__selection_take(kc__call *call, kc__selection *ret);
 void kc__selection_done(kc__selection *selection);
 
 bool kc__selection_matches(const kc__selection *selection, const kc_object *object);
+/* Walks what is selected of a snapshot, from a key on (empty: from the beginning). */
+kc_cow_iter kc__selection_start(const kc__selection *selection, const kc_cow_snapshot *snapshot,
+                                kc_str from);
+/* To the next object; false at the end. */
+bool kc__selection_next(const kc__selection *selection, kc_cow_iter *at);
 /* Nothing but the range restricts it. */
 bool kc__selection_is_everything(const kc__selection *selection);
 

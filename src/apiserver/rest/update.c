@@ -20,35 +20,44 @@ static kc__verdict decode(kc__call *call)
 
 /* ---- is it an update of this object? ---- */
 
-static kc__verdict check_name(kc__call *call, const kc__metadata *m)
+static kc__verdict check_name(kc__call *call, kc_str given)
 {
     kc_str name = call->info.name;
-    if (kc_str_empty(m->name))
+    if (kc_str_empty(given))
         return kc__fail(
             call, KC_BAD_REQUEST,
             "the name of the object (%.*s based on URL) was undeterminable: name must be "
             "provided",
             KC_ARG(name));
-    if (!kc_str_eq(m->name, name))
+    if (!kc_str_eq(given, name))
         return kc__fail(call, KC_BAD_REQUEST,
                         "the name of the object (%.*s) does not match the name on the URL (%.*s)",
-                        KC_ARG(m->name), KC_ARG(name));
+                        KC_ARG(given), KC_ARG(name));
     return KC__NEXT;
 }
 
-static kc__verdict other_uid(kc__call *call, kc_str uid)
+kc__verdict kc__check_identity(kc__call *call)
 {
-    kc_str own = kc_object_uid(call->current);
+    kc__metadata m = {.ns = kc_object_namespace(call->given)};
+    kc__verdict verdict = kc__check_namespace(call, &m);
+    return verdict == KC__NEXT ? check_name(call, kc_object_name(call->given)) : verdict;
+}
+
+/* A client that names a uid means that object and no other of the name; `own` is what is there. */
+static kc__verdict check_uid(kc__call *call, kc_str own)
+{
+    const kc__resource *r = call->resource;
+    kc_str uid = kc_object_uid(call->given);
+    if (kc_str_empty(uid) || kc_str_eq(uid, own))
+        return KC__NEXT;
     kc__fail(
         call, KC_CONFLICT,
         "Operation cannot be fulfilled on %s%s%s \"%.*s\": StorageError: invalid object, Code: "
         "4, Key: /registry/%s/%.*s, ResourceVersion: 0, AdditionalErrorMsg: Precondition "
         "failed: UID in precondition: %.*s, UID in object meta: %.*s",
-        call->resource->plural, *call->resource->group ? "." : "", call->resource->group,
-        KC_ARG(call->info.name), call->resource->plural, KC_ARG(call->key), KC_ARG(uid),
-        KC_ARG(own));
-    kc_error_about(&call->error, kc_cstr(call->resource->group), kc_cstr(call->resource->plural),
-                   call->info.name);
+        r->plural, *r->group ? "." : "", r->group, KC_ARG(call->info.name), r->plural,
+        KC_ARG(call->key), KC_ARG(uid), KC_ARG(own));
+    kc_error_about(&call->error, kc_cstr(r->group), kc_cstr(r->plural), call->info.name);
     return KC__FAIL;
 }
 
@@ -57,21 +66,23 @@ static kc__verdict no_version(kc__call *call)
     kc_scoped(kc_field_errors) errors = {0};
     kc_field_errors_add(&errors, KC_FIELD_INVALID, "metadata.resourceVersion", KC_STR("0"),
                         "must be specified for an update");
-    return kc__fail_invalid(call, call->info.name, &errors);
+    kc_field_errors_to_error(&errors, kc_cstr(call->resource->group),
+                             kc_cstr(call->resource->plural), call->info.name, &call->error);
+    return KC__FAIL;
 }
 
-/* The versions and uids a client names are promises about what it replaces. */
-static kc__verdict check_promises(kc__call *call, const kc__metadata *m)
+/* The version a client names is a promise about what it replaces. */
+static kc__verdict check_version(kc__call *call)
 {
-    bool named = !kc_str_empty(m->resource_version) && !kc_str_is(m->resource_version, "0");
-    if (!kc_str_empty(m->uid) && !kc_str_eq(m->uid, kc_object_uid(call->current)))
-        return other_uid(call, m->uid);
-    if (!named)
+    kc_scoped(kc_error) err = {0};
+    uint64_t version;
+    if (kc__object_version(call->given, &version, &err) < 0)
+        return kc__fail(call, KC_UNKNOWN, "%s", kc_error_text(&err));
+    if (!version)
         return call->resource->strategy->conditional ? no_version(call) : KC__NEXT;
     call->conditional = true;
-    if (!kc_str_eq(m->resource_version, kc_object_resource_version(call->current)))
-        return kc__fail_modified(call, call->info.name);
-    return KC__NEXT;
+    return version == kc_object_revision(call->current) ? KC__NEXT
+                                                        : kc__fail_modified(call, call->info.name);
 }
 
 /* ---- the new state ---- */
@@ -127,16 +138,21 @@ static bool spec_differs(const kc_object *a, const kc_object *b)
     return differs;
 }
 
-/* What only the server decides stays as it was. */
+/* What only the server decides stays as it was; what a client changes all the same and may not is
+ * for the validation to say. */
 static void keep_system_fields(kc__call *call, kc__metadata *m)
 {
     kc__metadata old;
     kc__metadata_of(call->current, call->arena, &old);
-    m->uid = old.uid;
+    if (kc_str_empty(m->uid))
+        m->uid = old.uid;
     m->created = old.created;
-    m->deleted = old.deleted;
-    m->has_grace = old.has_grace;
-    m->grace_seconds = old.grace_seconds;
+    if (!kc_str_empty(old.deleted))
+        m->deleted = old.deleted;
+    if (old.has_grace && !m->has_grace) {
+        m->has_grace = true;
+        m->grace_seconds = old.grace_seconds;
+    }
     m->resource_version = old.resource_version;
     m->generation = old.generation;
     if (call->resource->strategy->generation && spec_differs(call->proposed, call->current))
@@ -156,8 +172,7 @@ static bool goes_now(kc__call *call, const kc__metadata *m)
 kc__verdict kc__propose_update(kc__call *call)
 {
     kc__metadata m;
-    kc__metadata_of(call->given, call->arena, &m);
-    kc__verdict verdict = check_promises(call, &m);
+    kc__verdict verdict = check_version(call);
     if (verdict != KC__NEXT)
         return verdict;
     kc_object_unref(call->proposed);
@@ -169,25 +184,25 @@ kc__verdict kc__propose_update(kc__call *call)
     kc__metadata_of(call->proposed, call->arena, &m);
     kc__check_namespace(call, &m);
     keep_system_fields(call, &m);
+    kc__dedup_owners(call, &m);
     call->removes = goes_now(call, &m);
     return kc__propose_metadata(call, &m);
 }
 
 static kc__verdict propose(kc__call *call)
 {
-    kc__metadata m;
-    kc__metadata_of(call->given, call->arena, &m);
-    kc__verdict verdict = kc__check_namespace(call, &m);
-    if (verdict == KC__NEXT)
-        verdict = check_name(call, &m);
+    kc__verdict verdict = kc__check_identity(call);
     if (verdict != KC__NEXT)
         return verdict;
     if (!call->current)
         call->current = kc__cache_get(call->served->cache, call->key);
+    if (!call->current && (!call->resource->strategy->upserts || call->subresource))
+        return kc__fail_not_found(call, call->info.name);
+    verdict = check_uid(call, call->current ? kc_object_uid(call->current) : KC_STR(""));
+    if (verdict != KC__NEXT)
+        return verdict;
     if (call->current)
         return kc__propose_update(call);
-    if (!call->resource->strategy->upserts || call->subresource)
-        return kc__fail_not_found(call, call->info.name);
     call->status = 201;
     return kc__propose_new(call);
 }

@@ -48,7 +48,8 @@ typedef struct watching {
     uint64_t bookmarked; /* The last one sent. */
     bool bookmark_due;
     kc__timer bookmark, end;
-    char *expired; /* Why it cannot begin: the message of its one event. */
+    kc__cache *cache;
+    kc_error refusal; /* Why it cannot begin: its one event. */
 } watching;
 
 /* ---- writing events ---- */
@@ -77,13 +78,25 @@ static void write_bookmark(watching *w, kc_buf *out, uint64_t revision, bool ini
     write_event(w, out, "BOOKMARK", bookmark);
 }
 
-static void write_error(kc_buf *out, const char *message)
+static void write_error(kc_buf *out, const kc_error *err)
+{
+    kc_buf_puts(out, "{\"type\":\"ERROR\",\"object\":");
+    kc__status_write(out, err, NULL);
+    kc_buf_puts(out, "}\n");
+}
+
+/* What it asks for is forgotten. */
+static void set_expired(watching *w, kc_error *err)
+{
+    kc_error_set(err, KC_EXPIRED, "too old resource version: %llu (%llu)",
+                 (unsigned long long)w->from, (unsigned long long)kc__cache_oldest(w->cache));
+}
+
+static void write_expired(watching *w, kc_buf *out)
 {
     kc_scoped(kc_error) err = {0};
-    kc_error_set(&err, KC_EXPIRED, "%s", message);
-    kc_buf_puts(out, "{\"type\":\"ERROR\",\"object\":");
-    kc__status_write(out, &err, NULL);
-    kc_buf_puts(out, "}\n");
+    set_expired(w, &err);
+    write_error(out, &err);
 }
 
 /* What a change means to this selection. */
@@ -105,10 +118,8 @@ static void write_change(watching *w, kc_buf *out, const kc__event *event)
 
 static void write_initial(watching *w, kc_buf *out, size_t until)
 {
-    while (out->n < until && kc_cow_iter_next(&w->at))
-        if ((kc_str_empty(w->selection.key) || kc_str_eq(w->at.key, w->selection.key)) &&
-            kc__selection_matches(&w->selection, w->at.object))
-            write_event(w, out, "ADDED", w->at.object);
+    while (out->n < until && kc__selection_next(&w->selection, &w->at))
+        write_event(w, out, "ADDED", w->at.object);
     if (out->n < until) {
         w->snapshot = kc_cow_snapshot_unref(w->snapshot);
         w->stage = INITIAL_END;
@@ -122,7 +133,7 @@ static kc__fill write_changes(watching *w, kc_buf *out, size_t until)
         switch (kc__watch_next(w->watcher, &event)) {
         case KC__WATCH_EVENT: write_change(w, out, event); break;
         case KC__WATCH_EMPTY: return KC__FILL_WAIT;
-        case KC__WATCH_EXPIRED: write_error(out, "too old resource version"); return KC__FILL_END;
+        case KC__WATCH_EXPIRED: write_expired(w, out); return KC__FILL_END;
         case KC__WATCH_LAGGED: return KC__FILL_END;
         }
     }
@@ -160,8 +171,8 @@ static kc__fill fill(kc_buf *out, size_t room, void *user)
 {
     watching *w = user;
     size_t until = out->n + room;
-    if (w->expired) {
-        write_error(out, w->expired);
+    if (w->refusal.reason) {
+        write_error(out, &w->refusal);
         return KC__FILL_END;
     }
     kc__fill more = KC__FILL_MORE;
@@ -180,7 +191,7 @@ static void watching_free(void *user)
     kc__watch_stop(w->watcher);
     kc_cow_snapshot_unref(w->snapshot);
     kc__selection_done(&w->selection);
-    free(w->expired);
+    kc_error_done(&w->refusal);
     free(w);
 }
 
@@ -235,23 +246,22 @@ static kc__verdict read_version(kc__call *call, uint64_t *ret)
     return kc__fail(call, KC_UNKNOWN, "%s", kc_error_text(&err));
 }
 
-static void begin_with_state(kc__call *call, watching *w)
+/* From what there is, if that has come as far as the client has seen elsewhere. */
+static void begin_with_state(watching *w, uint64_t at_least)
 {
-    kc_cow_range range = {.prefix = kc_str_empty(w->selection.key) ? w->selection.prefix
-                                                                   : w->selection.key};
-    w->snapshot = kc__cache_snapshot(call->served->cache, &w->from);
-    w->at = kc_cow_iter_start(w->snapshot, &range);
+    w->snapshot = kc__cache_snapshot(w->cache, &w->from);
+    w->at = kc__selection_start(&w->selection, w->snapshot, (kc_str){0});
     w->stage = INITIAL;
+    if (w->from < at_least)
+        kc__too_large(&w->refusal, at_least, w->from);
 }
 
-static void begin_after(kc__call *call, watching *w, uint64_t revision)
+static void begin_after(watching *w, uint64_t revision)
 {
-    uint64_t oldest = kc__cache_oldest(call->served->cache);
     w->from = revision;
     w->stage = LIVE;
-    if (revision < oldest)
-        w->expired = kc_asprintf("too old resource version: %llu (%llu)",
-                                 (unsigned long long)revision, (unsigned long long)oldest);
+    if (revision < kc__cache_oldest(w->cache))
+        set_expired(w, &w->refusal);
 }
 
 static void start_timers(kc__call *call, watching *w)
@@ -272,18 +282,20 @@ static void start_timers(kc__call *call, watching *w)
 static void start(kc__call *call, watching *w, uint64_t version)
 {
     const kc__options *o = &call->options;
-    bool streams = o->initial_events == KC__YES;
+    /* Without a version a watch begins as a streamed list does, unless the client does not want it.
+     */
+    bool any = version == 0 && o->initial_events == KC__UNSET;
+    bool streams = any || o->initial_events == KC__YES;
     w->x = call->x;
     w->clock = call->api->clock;
+    w->cache = call->served->cache;
     w->bookmarks = o->bookmarks;
     w->marks_initial_end = streams && o->bookmarks;
     w->renderer = kc__renderer_of(call);
-    if (streams || (version == 0 && o->initial_events == KC__UNSET))
-        begin_with_state(call, w);
-    else if (version == 0)
-        begin_after(call, w, kc__store_revision(call->api->store));
+    if (streams)
+        begin_with_state(w, version);
     else
-        begin_after(call, w, version);
+        begin_after(w, version ? version : kc__store_revision(call->api->store));
     w->watcher = kc__watch_start(&(kc__watch_opts){.cache = call->served->cache,
                                                    .loop = call->x->loop,
                                                    .since = w->from,

@@ -31,6 +31,20 @@ kc__verdict kc__check_namespace(kc__call *call, kc__metadata *metadata)
     return KC__NEXT;
 }
 
+int kc__object_version(const kc_object *object, uint64_t *ret, kc_error *err)
+{
+    kc_str text = kc_object_resource_version(object);
+    uint64_t version = 0;
+    if (!kc_str_empty(text) && !kc_str_to_u64(text, &version)) {
+        kc_scoped(kc_buf) quoted = {0};
+        kc_json_quote(&quoted, text);
+        return kc_error_set(err, KC_BAD_REQUEST, "strconv.ParseUint: parsing %s: invalid syntax",
+                            kc_buf_cstr(&quoted));
+    }
+    *ret = version;
+    return 0;
+}
+
 int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit, kc__call *call))
 {
     kc_auto(kc_edit) *edit = kc_edit_of(*object);
@@ -83,11 +97,24 @@ static void validate_new(kc__call *call, const kc_value *object, kc_field_errors
         strategy->validate(object, errors);
 }
 
+/* By the rules of the kind for the part that is changed. */
+static void validate_part(kc__call *call, const kc_value *object, const kc_value *old,
+                          kc_field_errors *errors)
+{
+    const kc__strategy *strategy = call->resource->strategy;
+    const char *part = call->subresource ? call->subresource->name : "";
+    void (*validate)(const kc_value *, const kc_value *, kc_field_errors *) =
+        !strcmp(part, "status")     ? strategy->validate_status
+        : !strcmp(part, "finalize") ? strategy->validate_finalize
+                                    : strategy->validate_update;
+    if (validate)
+        validate(object, old, errors);
+}
+
 /* Kubernetes checks metadata twice, by the rules of all kinds and by those of the kind, and clients
  * see both in the causes. */
 static void validate_changed(kc__call *call, const kc_value *object, kc_field_errors *errors)
 {
-    const kc__strategy *strategy = call->resource->strategy;
     kc_metadata_rules common = {.name = KC_NAME_PATH_SEGMENT,
                                 .namespaced = call->resource->namespaced};
     kc_auto(kc_view) *view = kc_view_of(call->current);
@@ -96,11 +123,7 @@ static void validate_changed(kc__call *call, const kc_value *object, kc_field_er
     for (int i = 0; i < 2; i++)
         kc_validate_metadata_update(errors, metadata, kc_get(old, "metadata"), &common);
     validate_finalizers(object, errors);
-    if (strategy->validate_update && !call->subresource)
-        strategy->validate_update(object, old, errors);
-    if (strategy->validate_status && call->subresource &&
-        !strcmp(call->subresource->name, "status"))
-        strategy->validate_status(object, old, errors);
+    validate_part(call, object, old, errors);
 }
 
 kc__verdict kc__phase_validated(kc__call *call)
@@ -176,10 +199,13 @@ static kc__verdict decided(kc__call *call, kc__write *write)
         return KC__FAIL;
     }
     switch (write->outcome) {
-    case KC_STORAGE_STORED:
+    case KC_STORAGE_STORED: {
+        /* An update that was the end of an object is answered with what was sent. */
+        bool last = call->removes && call->verb != &kc__verb_delete;
         kc_object_unref(call->current);
-        call->current = kc_take(write->result);
+        call->current = last ? kc_take(call->proposed) : kc_take(write->result);
         return KC__NEXT;
+    }
     case KC_STORAGE_CONFLICT: return conflict(call, kc_take(write->result));
     default: return kc__fail(call, KC_TOO_LARGE, "etcdserver: request is too large");
     }
@@ -225,15 +251,15 @@ static kc__verdict submit(kc__call *call)
         .verb = call->removes ? KC_STORAGE_DELETE : KC_STORAGE_PUT,
         .key = kc_str_of(p->key, call->key.n),
         .expected = call->current ? kc_object_revision(call->current) : KC_STORAGE_ABSENT,
-        .object = p->object,
+        .object =
+            call->removes ? NULL : p->object, /* Watchers see the last state that was stored. */
         .loop = call->x->loop,
         .done = done,
     };
     call->state = p;
     call->timeout.loop = call->x->loop;
     call->timeout.fire = give_up;
-    kc__timer_start(&call->timeout,
-                    kc_clock_deadline(call->api->clock, call->api->request_timeout));
+    kc__timer_start(&call->timeout, kc_clock_deadline(call->api->clock, call->patience));
     kc__store_submit(call->api->store, &p->write);
     return KC__LATER;
 }

@@ -34,6 +34,16 @@ int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit
  */
 kc__verdict kc__propose_update(kc__call *call);
 
+/* Whether call->given is about the object of the path: 400 for another name or namespace. */
+kc__verdict kc__check_identity(kc__call *call);
+
+/* The resource version of an object as a number; 0 where there is none. In Go's words where it is
+ * no number. */
+int kc__object_version(const kc_object *object, uint64_t *ret, kc_error *err);
+
+/* Drops owners that stand there twice, with a warning. */
+void kc__dedup_owners(kc__call *call, kc__metadata *metadata);
+
 /* A new object from call->given (create.c). */
 kc__verdict kc__propose_new(kc__call *call);
 

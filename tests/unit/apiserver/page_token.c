@@ -43,6 +43,26 @@ static void a_token_for_now_keeps_its_place(void **state)
     assert_str(token.start, "b");
 }
 
+static void any_negative_revision_means_now(void **state)
+{
+    (void)state;
+    kc_scoped(kc_arena) arena = {0};
+    kc__page_token token;
+    assert_int_equal(
+        parse("{\"v\":\"meta.k8s.io/v1\",\"rv\":-2,\"start\":\"a\"}", &arena, &token, NULL), 0);
+    assert_int_equal(token.revision, KC__PAGE_TOKEN_NOW);
+}
+
+static void a_token_that_is_no_base64_says_where(void **state)
+{
+    (void)state;
+    kc_scoped(kc_arena) arena = {0};
+    kc_scoped(kc_error) err = {0};
+    kc__page_token token;
+    assert_true(kc__page_token_parse(KC_STR("abc!"), &arena, &token, &err) < 0);
+    assert_error(&err, KC_BAD_REQUEST, "illegal base64 data at input byte 3");
+}
+
 static void what_is_no_token_is_refused(void **state)
 {
     (void)state;
@@ -53,7 +73,6 @@ static void what_is_no_token_is_refused(void **state)
         "{}",
         "{\"v\":\"meta.k8s.io/v2\",\"rv\":1,\"start\":\"a\"}",
         "{\"v\":\"meta.k8s.io/v1\",\"rv\":0,\"start\":\"a\"}",
-        "{\"v\":\"meta.k8s.io/v1\",\"rv\":-2,\"start\":\"a\"}",
         "{\"v\":\"meta.k8s.io/v1\",\"rv\":1}",
         "{\"v\":\"meta.k8s.io/v1\",\"rv\":1,\"start\":\"../a\"}",
         "{\"v\":\"meta.k8s.io/v1\",\"rv\":1,\"start\":\"a/../../b\"}",
@@ -69,4 +88,5 @@ static void what_is_no_token_is_refused(void **state)
 }
 
 TESTS(a_token_leads_behind_the_last_key, a_token_reads_as_kubernetes_writes_it,
-      a_token_for_now_keeps_its_place, what_is_no_token_is_refused)
+      a_token_for_now_keeps_its_place, any_negative_revision_means_now,
+      a_token_that_is_no_base64_says_where, what_is_no_token_is_refused)
