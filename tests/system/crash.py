@@ -405,9 +405,11 @@ def what_was_acknowledged_survives_power_cuts():
 
 @test
 def a_disk_that_lies_about_syncing_is_noticed_by_this_test():
+    server = Unplugged(lies=True)
     try:
-        survives(lambda: Unplugged(lies=True), 3)
+        survives(lambda: server, 3)
     except AssertionError:
+        assert server.undone, "that failed before anything was lost"
         return
     raise AssertionError("writes were lost and nothing was noticed")
 

@@ -36,6 +36,7 @@ BINARY = os.environ.get("KC", os.path.join(ROOT, "build/release/kc"))
 SOAK = os.environ.get("KC_SOAK", "") not in ("", "0")
 SEED = int(os.environ.get("KC_SEED", random.SystemRandom().randrange(1 << 32)))
 
+TOKEN = "token-of-the-system-tests"
 CONFIGMAPS = "/api/v1/namespaces/%s/configmaps"
 
 
@@ -61,7 +62,10 @@ class Server:
         if preload:
             self.environment["LD_PRELOAD"] = preload
         self.open_files = open_files
-        self.flags = list(flags)
+        handle, self.tokens = tempfile.mkstemp(prefix="kc-tokens-")
+        with os.fdopen(handle, "w") as f:
+            f.write('%s,tester,1,"system:masters"\n' % TOKEN)
+        self.flags = ["--token-auth-file", self.tokens] + list(flags)
         self.process = None
         self.port = 0
 
@@ -70,12 +74,15 @@ class Server:
         wanted = self.open_files if hard == resource.RLIM_INFINITY else min(self.open_files, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
+    def _command(self):
+        self.port = free_port()
+        return [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0", "--insecure-port",
+                str(self.port)] + self.flags
+
     def spawn(self):
         """Starts the process and does not wait for anything."""
-        self.port = free_port()
-        command = [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0"]
-        command += ["--insecure-port", str(self.port)] + self.flags
-        self.log = open(os.path.join(self.folder + ".log"), "ab")
+        command = self._command()
+        self.log = open(self.folder + ".log", "ab")
         self.process = subprocess.Popen(command, env=self.environment, stdout=self.log,
                                         stderr=self.log, preexec_fn=self._limits)
 
@@ -97,11 +104,8 @@ class Server:
 
     def refuses_to_start(self, patience=20.0):
         """Starts it where it must not: returns its exit code and what it wrote to stderr."""
-        self.port = free_port()
-        command = [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0"]
-        command += ["--insecure-port", str(self.port)] + self.flags
         try:
-            done = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE,
+            done = subprocess.run(self._command(), env=self.environment, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, timeout=patience)
         except subprocess.TimeoutExpired:
             return None, "it runs"
@@ -146,8 +150,9 @@ class Server:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
-        if os.path.exists(self.folder + ".log"):
-            os.unlink(self.folder + ".log")
+        for path in (self.folder + ".log", self.tokens):
+            if os.path.exists(path):
+                os.unlink(path)
 
     def __enter__(self):
         return self
@@ -183,7 +188,8 @@ def connect(server, timeout=30.0, receive_buffer=None):
 
 
 def head_of(method, path, body=b"", kind="application/json"):
-    lines = "%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n" % (method, path)
+    lines = "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n" % (method, path, TOKEN)
+    lines += "Accept: application/json\r\n"
     if body or method in ("POST", "PUT", "PATCH"):
         lines += "Content-Type: %s\r\nContent-Length: %d\r\n" % (kind, len(body))
     return lines.encode() + b"\r\n"
