@@ -18,6 +18,7 @@ from harness import (CONFIGMAPS, SOAK, TOKEN, Client, Server, Threads, configmap
 
 NS = "default"
 MEGABYTE = 1 << 20
+SLOWEST = 2.0  # Answer to an honest client, on a machine that may be busy with other things.
 REFUSALS = (b"HTTP/1.1 400", b"HTTP/1.1 501", b"HTTP/1.1 505")
 
 
@@ -45,10 +46,12 @@ class Honest:
         return self
 
     def __exit__(self, kind, *_):
+        if not kind:
+            wait_for(lambda: self.count > 10 or self.threads.failures, 20, "an honest client is served")
         self.stop.set()
         if not kind:
             self.threads.join()
-            assert self.count > 10 and self.slowest < 1.0, (self.count, self.slowest)
+            assert self.slowest < SLOWEST, "an honest client waited %.1f s" % self.slowest
 
 
 def closed(s):
