@@ -23,11 +23,11 @@ import tempfile
 import threading
 import time
 
-from harness import (BINARY, CONFIGMAPS, SOAK, Broken, Client, Server, Skipped, Threads, configmap, run, test, wait_for)
+from harness import (CONFIGMAPS, SOAK, Broken, Client, Server, Skipped, Threads, built, configmap, run, test, wait_for)
+from powercut import Unplugged
 
 NS = "default"
 MEGABYTE = 1 << 20
-LIBRARY = os.path.join(os.path.dirname(os.path.abspath(BINARY)), "tests/libkc_faults.so")
 WRITES, SYNCS, LAST_WRITES, STRETCHES = 1, 2, 4, 8
 HANG = 0xffffffff  # In the place of an errno: the call waits until the disk works again.
 
@@ -123,12 +123,11 @@ def ready(server):
     return Client(server).request("GET", "/readyz")[0]
 
 
-def failing_server(flags=()):
-    if not os.path.exists(LIBRARY):
-        raise Skipped("%s is not built" % LIBRARY)
+def failing_server(make=Server, **more):
+    library = built("faults")
     folder = tempfile.mkdtemp(prefix="kc-system-")
     disk = Disk(folder)
-    return disk, Server(folder, preload=LIBRARY, environment=disk.environment, flags=flags)
+    return disk, make(folder, preload=library, environment=disk.environment, **more)
 
 
 def restarted(server, keeper):
@@ -221,7 +220,7 @@ def a_failed_last_write_is_told_and_stops_writes_until_a_restart():
 
 @test
 def a_disk_that_hangs_times_writes_out_and_serves_reads():
-    disk, server = failing_server(["--request-timeout=1s"])
+    disk, server = failing_server(flags=["--request-timeout=1s"])
     with disk, server:
         server.start()
         keeper = Keeper(server)
@@ -260,6 +259,26 @@ def a_fault_at_any_moment_of_a_commit_loses_nothing_that_was_acknowledged():
             if recovered(server, disk, keeper) and n % 4 == 0:
                 restarted(server, keeper)
         print("%d changes acknowledged, %d refused" % (keeper.done, keeper.refused))
+
+
+@test
+def a_fault_and_then_a_power_cut_lose_nothing_that_was_acknowledged():
+    disk, server = failing_server(Unplugged)
+    with disk, server:
+        server.start()
+        keeper = Keeper(server)
+        for _ in range(200 if SOAK else 20):
+            for _ in range(random.randrange(1, 6)):
+                assert keeper.write() in (200, 201)
+            disk.fail(random.choice((WRITES, SYNCS, LAST_WRITES, 15)), random.choice((errno.EIO, errno.ENOSPC)),
+                      skip=random.randrange(4))
+            for _ in range(random.randrange(1, 4)):
+                keeper.write()
+            if random.random() < 0.5:
+                recovered(server, disk, keeper)
+            disk.work()
+            restarted(server, keeper)
+        print("%d changes acknowledged, %d refused, %d sectors lost" % (keeper.done, keeper.refused, server.undone))
 
 
 @test

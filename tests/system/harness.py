@@ -40,6 +40,10 @@ TOKEN = "token-of-the-system-tests"
 CONFIGMAPS = "/api/v1/namespaces/%s/configmaps"
 
 
+class Skipped(Exception):
+    """A test that cannot run here says why."""
+
+
 class Broken(Exception):
     """The connection ended before the answer: whether the request had an effect is not known."""
 
@@ -51,6 +55,14 @@ def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
+
+
+def built(name):
+    """The path of one of the libraries to preload, which stand beside the binary as released."""
+    path = os.path.join(os.path.dirname(os.path.abspath(BINARY)), "tests/libkc_%s.so" % name)
+    if not os.path.exists(path):
+        raise Skipped("%s is not built" % path)
+    return path
 
 
 class Server:
@@ -383,10 +395,6 @@ def wait_for(condition, patience, what):
     while not condition():
         assert time.monotonic() < until, "in %g s not so: %s" % (patience, what)
         time.sleep(0.01)
-
-
-class Skipped(Exception):
-    """A test that cannot run here says why."""
 
 
 _tests = []
