@@ -13,11 +13,12 @@ import struct
 import threading
 import time
 
-from harness import (CONFIGMAPS, SOAK, Client, Server, Threads, configmap, connect, head_of, holds, long_test, run, test,
-                     wait_for)
+from harness import (CONFIGMAPS, SOAK, TOKEN, Client, Server, Threads, configmap, connect, head_of, holds, long_test,
+                     run, test, wait_for)
 
 NS = "default"
 MEGABYTE = 1 << 20
+SLOWEST = 2.0  # Answer to an honest client, on a machine that may be busy with other things.
 REFUSALS = (b"HTTP/1.1 400", b"HTTP/1.1 501", b"HTTP/1.1 505")
 
 
@@ -45,10 +46,12 @@ class Honest:
         return self
 
     def __exit__(self, kind, *_):
+        if not kind:
+            wait_for(lambda: self.count > 10 or self.threads.failures, 20, "an honest client is served")
         self.stop.set()
         if not kind:
             self.threads.join()
-            assert self.count > 10 and self.slowest < 1.0, (self.count, self.slowest)
+            assert self.slowest < SLOWEST, "an honest client waited %.1f s" % self.slowest
 
 
 def closed(s):
@@ -86,7 +89,7 @@ def slow_heads(count, patience):
         with Honest(server) as honest:
             sockets = [connect(server) for _ in range(count)]
             for s in sockets:
-                s.sendall(b"GET /api HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+                s.sendall(head_of("GET", "/api")[:-2] + b"X-Slow: ")
             alive, took = trickle(sockets, b"abcdefgh", 0.2, patience)
         print("%d slow heads, %d still open after %.0f s; beside them %d answers, the slowest after %.0f ms"
               % (count, alive, took, honest.count, honest.slowest * 1e3))
@@ -112,8 +115,7 @@ def bodies_that_come_byte_by_byte_are_cut_off_by_the_body_timeout():
         with Honest(server):
             sockets = [connect(server) for _ in range(200)]
             for s in sockets:
-                s.sendall(b"POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                          b"Content-Length: 100000\r\n\r\n{")
+                s.sendall(head_of("POST", "/api/v1/namespaces", bytes(100000)) + b"{")
             alive, took = trickle(sockets, b" ", 0.5, 80)
         assert alive == 0, "%d of 200 still open after %.0f s" % (alive, took)
 
@@ -251,8 +253,7 @@ def a_body_that_is_too_large_is_refused_before_it_is_read():
         before = server.rss()
         sockets = [connect(server, timeout=10) for _ in range(20)]
         for s in sockets:
-            s.sendall(b"POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                      b"Content-Length: 1000000000\r\n\r\n")
+            s.sendall(head_of("POST", "/api/v1/namespaces", bytes(9)).replace(b": 9\r", b": 1000000000\r"))
         for s in sockets:
             assert received(s).startswith(b"HTTP/1.1 413 "), "no 413"
             s.close()
@@ -274,8 +275,9 @@ def text(value):
 
 
 def get_headers(path):
-    """:method GET, :scheme http, :path, :authority, by HPACK's static table and plain texts."""
-    return b"\x82\x86\x04" + text(path) + b"\x01" + text(b"localhost")
+    """:method GET, :scheme http, :path, :authority, authorization, by HPACK's static table and plain texts."""
+    bearer = ("Bearer " + TOKEN).encode()
+    return b"\x82\x86\x04" + text(path) + b"\x01" + text(b"localhost") + b"\x0f\x08" + text(bearer)
 
 
 def open_http2(server):

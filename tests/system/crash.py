@@ -10,15 +10,13 @@ a bookmark. At the end the log of the follower of everything is the history of t
 acknowledged change must be in it, nothing else than what was sent, no version twice, none missing;
 replayed, it must give the lists and the pages that clients were shown.
 """
-import os
 import random
 import signal
-import struct
-import tempfile
 import time
 
-from harness import (BINARY, CONFIGMAPS, SOAK, Broken, Client, Server, Skipped, Threads, Watch, configmap,
-                     make_namespace, run, test, version_of)
+from harness import (CONFIGMAPS, SOAK, Broken, Client, Server, Threads, Watch, configmap, make_namespace, run, test,
+                     version_of)
+from powercut import Unplugged
 
 NAMESPACES = ("north", "south")
 WRITERS = 6
@@ -308,59 +306,7 @@ class Trial:
                  sum(f.bookmarks for f in self.followers), len(self.pager.lists), self.pager.expired))
 
 
-# ---- power cuts ----
-
-SECTOR = 512
-
-
-class Unplugged(Server):
-    """A server whose kill is a power cut: of what was written and not synced, any part is undone, sector by
-    sector; see powercut.c."""
-
-    def __init__(self, lies=False):
-        library = os.path.join(os.path.dirname(os.path.abspath(BINARY)), "tests/libkc_powercut.so")
-        if not os.path.exists(library):
-            raise Skipped("%s is not built" % library)
-        handle, self.journal = tempfile.mkstemp(prefix="kc-journal-")
-        os.close(handle)
-        self.undone = 0
-        environment = {"KC_POWERCUT_FILE": "/store/data.mdb", "KC_POWERCUT_JOURNAL": self.journal}
-        super().__init__(preload=library, environment=dict(environment, **({"KC_POWERCUT_LIES": "1"} if lies else {})))
-
-    def kill(self):
-        super().kill()
-        with open(self.journal, "r+b") as f:
-            entries = list(self.entries(f.read()))
-            f.truncate(0)
-        chance = random.choice((0.1, 0.5, 0.9, 1.0))
-        with open(os.path.join(self.folder, "store", "data.mdb"), "r+b") as data:
-            for at, old in reversed(entries):
-                self.undo(data, at, old, chance)
-
-    @staticmethod
-    def entries(journal):
-        """The offset and the old bytes of each; a last one that is not complete was never written."""
-        place = 0
-        while place + 16 <= len(journal):
-            at, length = struct.unpack_from("QQ", journal, place)
-            old = journal[place + 16:place + 16 + length]
-            if len(old) == length:
-                yield at, old
-            place += 16 + length
-
-    def undo(self, data, at, old, chance):
-        while old:
-            n = min(len(old), SECTOR - at % SECTOR)
-            if random.random() < chance:
-                data.seek(at)
-                data.write(old[:n])
-                self.undone += 1
-            at, old = at + n, old[n:]
-
-    def discard(self):
-        super().discard()
-        if os.path.exists(self.journal):
-            os.unlink(self.journal)
+# ---- the tests ----
 
 
 def survives(make, rounds):
@@ -405,9 +351,11 @@ def what_was_acknowledged_survives_power_cuts():
 
 @test
 def a_disk_that_lies_about_syncing_is_noticed_by_this_test():
+    server = Unplugged(lies=True)
     try:
-        survives(lambda: Unplugged(lies=True), 3)
+        survives(lambda: server, 3)
     except AssertionError:
+        assert server.undone, "that failed before anything was lost"
         return
     raise AssertionError("writes were lost and nothing was noticed")
 

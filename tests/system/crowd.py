@@ -112,8 +112,8 @@ def ten_thousand_idle_watchers_take_little_memory_and_all_hear_of_one_change():
         again = settled(server)
         crowd.close()
         after = settled(server)
-        print("%d watchers: %.1f KiB each, all told in %.2f s; MiB: %.1f without, %.1f with, %.1f told, %.1f the next as "
-              "many, %.1f after" % (count, each / 1024, took, empty / MEGABYTE, full / MEGABYTE, told / MEGABYTE,
+        print("%d watchers: %.1f KiB each, all told in %.2f s; MiB: %.1f without, %.1f with, %.1f told, "
+              "%.1f the next as many, %.1f after" % (count, each / 1024, took, empty / MEGABYTE, full / MEGABYTE, told / MEGABYTE,
                                     again / MEGABYTE, after / MEGABYTE))
         holds(each, MOST_BYTES, "each watcher")
         holds(again, max(full, told) * 1.1, "with the next as many")

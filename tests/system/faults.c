@@ -27,8 +27,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The bits of `which`. Files that are opened with O_DSYNC have one of their own: LMDB writes its
- * header page, the last step of a commit, through such a one. */
+/* The bits of `which`. Writes to the first two pages have one of their own: there LMDB writes its
+ * header page, the last step of a commit. */
 enum { WRITES = 1, SYNCS = 2, LAST_WRITES = 4, STRETCHES = 8 };
 
 #define HANG UINT32_MAX
@@ -87,8 +87,6 @@ static bool fails(int fd, uint32_t kind)
     const uint32_t number = c ? atomic_load(&c->number) : 0;
     if (!number || !is_ours(fd))
         return false;
-    if (kind == WRITES && fcntl(fd, F_GETFL) & O_DSYNC)
-        kind = LAST_WRITES;
     if (!(atomic_load(&c->which) & kind) || takes_skip(c))
         return false;
     atomic_fetch_add(&c->hits, 1);
@@ -110,16 +108,22 @@ static bool fails(int fd, uint32_t kind)
     if (!real.found)                             \
     abort()
 
+/* Which bit a write at a place belongs to. */
+static uint32_t kind_of(off_t at)
+{
+    return at < 2 * sysconf(_SC_PAGESIZE) ? LAST_WRITES : WRITES;
+}
+
 ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
     REAL(pwrite);
-    return fails(fd, WRITES) ? -1 : real.call(fd, bytes, n, at);
+    return fails(fd, kind_of(at)) ? -1 : real.call(fd, bytes, n, at);
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
 {
     REAL(pwrite64);
-    return fails(fd, WRITES) ? -1 : real.call(fd, bytes, n, at);
+    return fails(fd, kind_of(at)) ? -1 : real.call(fd, bytes, n, at);
 }
 
 ssize_t pwritev(int fd, const struct iovec *parts, int n, off_t at)

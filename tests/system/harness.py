@@ -36,7 +36,12 @@ BINARY = os.environ.get("KC", os.path.join(ROOT, "build/release/kc"))
 SOAK = os.environ.get("KC_SOAK", "") not in ("", "0")
 SEED = int(os.environ.get("KC_SEED", random.SystemRandom().randrange(1 << 32)))
 
+TOKEN = "token-of-the-system-tests"
 CONFIGMAPS = "/api/v1/namespaces/%s/configmaps"
+
+
+class Skipped(Exception):
+    """A test that cannot run here says why."""
 
 
 class Broken(Exception):
@@ -52,6 +57,14 @@ def free_port():
         return s.getsockname()[1]
 
 
+def built(name):
+    """The path of one of the libraries to preload, which stand beside the binary as released."""
+    path = os.path.join(os.path.dirname(os.path.abspath(BINARY)), "tests/libkc_%s.so" % name)
+    if not os.path.exists(path):
+        raise Skipped("%s is not built" % path)
+    return path
+
+
 class Server:
     """A server on a folder; the folder outlives the process, and is removed with the object."""
 
@@ -61,7 +74,10 @@ class Server:
         if preload:
             self.environment["LD_PRELOAD"] = preload
         self.open_files = open_files
-        self.flags = list(flags)
+        handle, self.tokens = tempfile.mkstemp(prefix="kc-tokens-")
+        with os.fdopen(handle, "w") as f:
+            f.write('%s,tester,1,"system:masters"\n' % TOKEN)
+        self.flags = ["--token-auth-file", self.tokens] + list(flags)
         self.process = None
         self.port = 0
 
@@ -70,12 +86,15 @@ class Server:
         wanted = self.open_files if hard == resource.RLIM_INFINITY else min(self.open_files, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
+    def _command(self):
+        self.port = free_port()
+        return [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0", "--insecure-port",
+                str(self.port)] + self.flags
+
     def spawn(self):
         """Starts the process and does not wait for anything."""
-        self.port = free_port()
-        command = [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0"]
-        command += ["--insecure-port", str(self.port), "--authn-allow-localhost"] + self.flags
-        self.log = open(os.path.join(self.folder + ".log"), "ab")
+        command = self._command()
+        self.log = open(self.folder + ".log", "ab")
         self.process = subprocess.Popen(command, env=self.environment, stdout=self.log,
                                         stderr=self.log, preexec_fn=self._limits)
 
@@ -97,11 +116,8 @@ class Server:
 
     def refuses_to_start(self, patience=20.0):
         """Starts it where it must not: returns its exit code and what it wrote to stderr."""
-        self.port = free_port()
-        command = [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0"]
-        command += ["--insecure-port", str(self.port), "--authn-allow-localhost"] + self.flags
         try:
-            done = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE,
+            done = subprocess.run(self._command(), env=self.environment, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, timeout=patience)
         except subprocess.TimeoutExpired:
             return None, "it runs"
@@ -146,8 +162,9 @@ class Server:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
-        if os.path.exists(self.folder + ".log"):
-            os.unlink(self.folder + ".log")
+        for path in (self.folder + ".log", self.tokens):
+            if os.path.exists(path):
+                os.unlink(path)
 
     def __enter__(self):
         return self
@@ -183,7 +200,8 @@ def connect(server, timeout=30.0, receive_buffer=None):
 
 
 def head_of(method, path, body=b"", kind="application/json"):
-    lines = "%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n" % (method, path)
+    lines = "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n" % (method, path, TOKEN)
+    lines += "Accept: application/json\r\n"
     if body or method in ("POST", "PUT", "PATCH"):
         lines += "Content-Type: %s\r\nContent-Length: %d\r\n" % (kind, len(body))
     return lines.encode() + b"\r\n"
@@ -377,10 +395,6 @@ def wait_for(condition, patience, what):
     while not condition():
         assert time.monotonic() < until, "in %g s not so: %s" % (patience, what)
         time.sleep(0.01)
-
-
-class Skipped(Exception):
-    """A test that cannot run here says why."""
 
 
 _tests = []
