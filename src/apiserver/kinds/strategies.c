@@ -15,8 +15,6 @@ static const kc__strategy conditional_counted = {.conditional = true, .generatio
 static const kc__strategy access_rule = {.names = KC_NAME_PATH_SEGMENT, .upserts = true};
 static const kc__strategy orphaning_counted = {.generation = true, .orphans = true};
 static const kc__strategy lease = {.upserts = true, .conditional = true};
-static const kc__strategy service = {
-    .names = KC_NAME_DNS_1035_LABEL, .shows_deleted = true, .upserts = true};
 
 static const struct {
     const char *storage;
@@ -46,7 +44,7 @@ static const struct {
     {"core/resourcequotas", &shown},
     {"core/secrets", &kc__strategy_secret},
     {"core/serviceaccounts", &shown},
-    {"core/services", &service},
+    {"core/services", &kc__strategy_service},
     {"events.k8s.io/events", &upserted},
     {"flowcontrol.apiserver.k8s.io/flowschemas", &counted},
     {"flowcontrol.apiserver.k8s.io/prioritylevelconfigurations", &counted},
