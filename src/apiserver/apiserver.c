@@ -8,6 +8,7 @@
  */
 #include "apiserver/apiserver.h"
 
+#include "apiserver/admission/service_numbers.h"
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/rest/api_metrics.h"
 #include "apiserver/rest/bootstrap.h"
@@ -63,6 +64,8 @@ static int serve_kinds(kc_apiserver *server, kc_error *err)
             return -1;
     server->api.namespaces =
         kc__store_cache(server->api.store, KC_STR("/registry/core/namespaces/"));
+    server->api.numbers = kc__service_numbers_new(
+        kc__store_cache(server->api.store, KC_STR("/registry/core/services/")));
     return 0;
 }
 
@@ -189,6 +192,7 @@ kc_apiserver *kc_apiserver_stop(kc_apiserver *server, int64_t grace)
         kc_fields_free(server->api.served[i].fields);
         free((char *)server->api.served[i].item_prefix.p);
     }
+    kc__service_numbers_free(server->api.numbers);
     free(server->api.served);
     free(server->api.lanes);
     kc__discovery_unref(server->discovery);

@@ -89,7 +89,7 @@ class Server:
     def _command(self):
         self.port = free_port()
         return [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0", "--insecure-port",
-                str(self.port)] + self.flags
+                str(self.port), "--authn-allow-localhost"] + self.flags
 
     def spawn(self):
         """Starts the process and does not wait for anything."""

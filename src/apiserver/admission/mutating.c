@@ -4,9 +4,13 @@
  * table of plug-ins, in the order in which they run; to add one, add its line.
  */
 #include "apiserver/admission/namespace_lifecycle.h"
+#include "apiserver/admission/pod_placement.h"
+#include "apiserver/admission/service_numbers.h"
 
 static kc__phase_fn *const plugins[] = {
     kc__admit_namespace_lifecycle,
+    kc__admit_pod_placement,
+    kc__admit_service_numbers,
 };
 
 kc__verdict kc__phase_mutated(kc__call *call)

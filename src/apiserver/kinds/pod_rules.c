@@ -130,8 +130,14 @@ void kc__check_tolerations(const kc__place *tolerations)
     }
 }
 
+static void check_skew(const kc__place *skew)
+{
+    if (kc__number(skew) <= 0)
+        kc__wrong(skew, KC_FIELD_INVALID, "must be greater than zero");
+}
+
 static const kc__rule spread_[] = {
-    {"maxSkew", .code = kc__check_above_0},
+    {"maxSkew", .code = check_skew},
     {"topologyKey", .required = "can not be empty"},
     {"whenUnsatisfiable", .required = "", .one_of = unsatisfiable},
     {"labelSelector", .code = kc__check_selector},
@@ -150,8 +156,17 @@ static const kc__rule gate_[] = {{"conditionType", .name = &kc__qualified_name}}
 static const kc__rules gate = KC__RULES(gate_);
 static const kc__rule scheduling_gate_[] = {{"name", .required = "", .name = &kc__qualified_name}};
 static const kc__rules scheduling_gate = KC__RULES(scheduling_gate_);
-static const kc__rule os_[] = {{"name", .required = "", .one_of = systems}};
-static const kc__rules os = KC__RULES(os_);
+
+/* The error is about the whole, as in Kubernetes. */
+static void check_system(const kc__place *os)
+{
+    kc__place name = kc__member(os, "name"), shown = *os;
+    shown.value = name.value;
+    if (os->value && !kc__there(&name))
+        kc__wrong(&name, KC_FIELD_REQUIRED, "cannot be empty");
+    else if (os->value && !kc__text_is(&name, "linux") && !kc__text_is(&name, "windows"))
+        kc__not_supported(&shown, systems);
+}
 
 static const kc__rule rest_[] = {
     {"restartPolicy", .required = "", .one_of = restart_policies},
@@ -169,7 +184,7 @@ static const kc__rule rest_[] = {
     {"priorityClassName", .name = &kc__dns_subdomain},
     {"runtimeClassName", .name = &kc__dns_subdomain},
     {"preemptionPolicy", .one_of = preemption_policies},
-    {"os", .of = &os},
+    {"os", .code = check_system},
 };
 static const kc__rules rest_rules = KC__RULES(rest_);
 

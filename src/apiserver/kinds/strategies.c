@@ -7,7 +7,6 @@
 #include "apiserver/kinds/strategy.h"
 
 /* Fields that selectors may name, as Kubernetes offers them. */
-static const kc_field_def service_fields[] = {{.field = "spec.clusterIP"}, {.field = "spec.type"}};
 static const kc_field_def node_fields[] = {{.field = "spec.unschedulable", .otherwise = "false"}};
 static const kc_field_def event_fields[] = {
     {.field = "involvedObject.kind"},
@@ -38,12 +37,6 @@ static const kc__strategy event = {.upserts = true, SELECTABLE(event_fields)};
 static const kc__strategy job = {.generation = true, .orphans = true, SELECTABLE(job_fields)};
 static const kc__strategy node = {SELECTABLE(node_fields)};
 static const kc__strategy lease = {.upserts = true, .conditional = true};
-static const kc__strategy service = {
-    .names = KC_NAME_DNS_1035_LABEL,
-    .shows_deleted = true,
-    .upserts = true,
-    SELECTABLE(service_fields),
-};
 
 static const struct {
     const char *storage;
@@ -74,7 +67,7 @@ static const struct {
     {"core/resourcequotas", &shown},
     {"core/secrets", &kc__strategy_secret},
     {"core/serviceaccounts", &shown},
-    {"core/services", &service},
+    {"core/services", &kc__strategy_service},
     {"events.k8s.io/events", &event},
     {"flowcontrol.apiserver.k8s.io/flowschemas", &counted},
     {"flowcontrol.apiserver.k8s.io/prioritylevelconfigurations", &counted},

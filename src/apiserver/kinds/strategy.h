@@ -59,6 +59,7 @@ const kc__strategy *kc__strategy_find(kc_str storage);
 extern const kc__strategy kc__strategy_configmap, kc__strategy_namespace, kc__strategy_secret;
 extern const kc__strategy kc__strategy_deployment, kc__strategy_replica_set,
     kc__strategy_replication_controller;                               /* strategy_deployment.c */
+extern const kc__strategy kc__strategy_service;                        /* strategy_service.c */
 extern const kc__strategy kc__strategy_pod, kc__strategy_pod_template; /* strategy_pod.c */
 
 #endif

@@ -72,12 +72,9 @@ static void check_strategy(const kc__place *strategy)
 static void check_template(const kc__place *spec)
 {
     kc__place template = kc__member(spec, "template");
-    const kc_value *selector = kc_get(spec->value, "selector");
-    bool empty = kc_type_of(selector) == KC_OBJECT && !kc_len(kc_get(selector, "matchLabels")) &&
-                 !kc_len(kc_get(selector, "matchExpressions"));
     kc__check_workload_selector(spec, "deployment");
-    if (!empty)
-        kc__check_selector_matches(spec);
+    if (!kc__check_selector_matches(spec, "invalid label selector"))
+        return;
     kc__check_pod_template(&template);
     kc__check_runs_on(&template, "ReplicaSet");
 }

@@ -91,9 +91,31 @@ static const kc__rule only_pods_[] = {
 };
 static const kc__rules only_pods = KC__RULES(only_pods_);
 
+/* A token is some service account's. */
+static void check_tokens(const kc__place *volume)
+{
+    kc__place projected = kc__member(volume, "projected");
+    kc__place sources = kc__member(&projected, "sources");
+    size_t i = 0;
+    kc_items (sources.value, value) {
+        kc__place source = kc__item(&sources, value, i++);
+        kc__place token = kc__member(&source, "serviceAccountToken");
+        if (token.value)
+            kc__wrong(&token, KC_FIELD_FORBIDDEN,
+                      "must not be specified when serviceAccountName is not set");
+    }
+}
+
+static const kc__rule volume_[] = {{.code = check_tokens}};
+static const kc__rules volume_rules = KC__RULES(volume_);
+static const kc__rule without_account_[] = {{"volumes", .of = &volume_rules}};
+static const kc__rules without_account = KC__RULES(without_account_);
+
 static void check(const kc__place *spec)
 {
     kc__check_pod_spec(spec);
+    if (kc_str_empty(kc__text_in(spec, "serviceAccountName")))
+        kc__rules_check(&without_account, spec);
     kc__rules_check(&only_pods, spec);
 }
 

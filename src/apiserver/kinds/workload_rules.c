@@ -19,18 +19,23 @@ void kc__check_workload_selector(const kc__place *spec, const char *what)
         kc__wrong(&selector, KC_FIELD_INVALID, "empty selector is invalid for %s", what);
 }
 
-void kc__check_selector_matches(const kc__place *spec)
+bool kc__check_selector_matches(const kc__place *spec, const char *unreadable)
 {
+    static const char why[] = "`selector` does not match template `labels`";
     kc__place template = kc__member(spec, "template"), metadata = kc__member(&template, "metadata");
     kc__place labels = kc__member(&metadata, "labels"), selector = kc__member(spec, "selector");
     kc_auto(kc_selector) *parsed = kc_selector_of(selector.value, NULL);
-    if (!parsed || kc_selector_match_value(parsed, labels.value))
-        return;
+    if (!parsed) {
+        kc__wrong(&selector, KC_FIELD_INVALID, "%s", unreadable);
+        return false;
+    }
+    if (kc_selector_match_value(parsed, labels.value))
+        return true;
     if (labels.value)
-        kc__wrong(&labels, KC_FIELD_INVALID, "`selector` does not match template `labels`");
+        kc__wrong(&labels, KC_FIELD_INVALID, why);
     else
-        kc__wrong_as(&labels, KC_FIELD_INVALID, "null",
-                     "`selector` does not match template `labels`");
+        kc__wrong_as(&labels, KC_FIELD_INVALID, "null", why);
+    return true;
 }
 
 void kc__check_runs_on(const kc__place *template, const char *what)

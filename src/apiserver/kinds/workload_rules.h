@@ -10,8 +10,9 @@
 /* spec.selector is there and not empty; `what` names the kind: "empty selector is invalid for
  * deployment". */
 void kc__check_workload_selector(const kc__place *spec, const char *what);
-/* The labels of spec.template satisfy spec.selector. */
-void kc__check_selector_matches(const kc__place *spec);
+/* The labels of spec.template satisfy spec.selector. False, and `unreadable` is said, when that is
+ * none. */
+bool kc__check_selector_matches(const kc__place *spec, const char *unreadable);
 /* Pods that shall always run: they start again, and have no deadline. */
 void kc__check_runs_on(const kc__place *template, const char *what);
 

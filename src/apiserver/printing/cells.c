@@ -14,6 +14,15 @@ const kc_value *kc__row_root(kc__row *row)
     return kc_view_root(row->view);
 }
 
+const kc_value *kc__row_at(kc__row *row, const char *path)
+{
+    const kc_value *value = kc__row_root(row);
+    kc_str rest = kc_cstr(path);
+    while (rest.p)
+        value = kc_get_str(value, kc_str_cut(&rest, '.'));
+    return kc_type_of(value) == KC_NULL ? NULL : value;
+}
+
 /* ---- values ---- */
 
 void kc__cell_put_text(kc_buf *out, kc_str text)
@@ -30,6 +39,26 @@ void kc__cell_put_since(kc_buf *out, const kc__row *row, kc_str timestamp)
 {
     char text[KC_DURATION_TEXT];
     kc_json_quote(out, kc_time_age(timestamp, row->now, text));
+}
+
+static void put_count(kc_buf *out, const kc_value *value)
+{
+    bool list = kc_type_of(value) == KC_ARRAY;
+    kc__cell_put_number(out, list ? (int64_t)kc_len(value) : kc_as_i64_or(value, 0));
+}
+
+void kc__cell_at(kc_buf *out, kc__row *row, const kc__column *column)
+{
+    const kc_value *value = kc__row_at(row, column->path);
+    kc_str text = kc_as_str(value);
+    if (column->counts)
+        put_count(out, value);
+    else if (text.n)
+        kc__cell_put_text(out, text);
+    else if (kc_type_of(value) == KC_BOOL)
+        kc_buf_puts(out, kc_as_bool(value, false) ? "true" : "false");
+    else
+        kc__cell_put_text(out, kc_cstr(column->otherwise));
 }
 
 /* ---- cells ---- */

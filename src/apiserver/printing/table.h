@@ -41,7 +41,12 @@ typedef struct kc__column {
     const char *format;      /* "name" in the one column that is the object's. Defaults to "". */
     const char *description; /* Defaults to "". */
     int priority;            /* Above 0: shown only by a client that has room (-o wide). */
-    kc__cell *cell;
+    /* What stands in it: */
+    const char
+        *path; /* the value at this place, "spec.type": text as it is, other values as JSON, */
+    const char *otherwise; /* or this text where there is none (defaults to ""), */
+    bool counts;           /* or a number, 0 where there is none; of a list how many it holds; */
+    kc__cell *cell;        /* or, without a path, what this appends. */
 } kc__column;
 
 typedef struct kc__columns {
@@ -59,10 +64,15 @@ const kc__columns *kc__columns_of(const kc__resource *resource);
 /* The object, parsed. Lives as long as the row. */
 const kc_value *kc__row_root(kc__row *row);
 
+/* The value at a place of names and dots; NULL when there is none. */
+const kc_value *kc__row_at(kc__row *row, const char *path);
+
 /* Cells that many kinds have, and values for cells of one's own. */
 void kc__cell_name(kc_buf *out, kc__row *row);
 void kc__cell_age(kc_buf *out, kc__row *row);
 void kc__cell_created(kc_buf *out, kc__row *row);
+/* Appends the cell of a column that has a path. */
+void kc__cell_at(kc_buf *out, kc__row *row, const kc__column *column);
 void kc__cell_put_text(kc_buf *out, kc_str text);
 void kc__cell_put_number(kc_buf *out, int64_t number);
 /* How long ago it was; "<unknown>" when it is empty. */

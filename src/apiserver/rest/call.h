@@ -125,8 +125,9 @@ struct kc__call {
     const char *refusal; /* Said instead of storing, after everything else was checked. */
     unsigned tries;
     kc__timer timeout;
-    void *state;       /* The verb's own. */
-    const void *patch; /* How the body is applied (patch.c). */
+    void *state;             /* The verb's own. */
+    const void *patch;       /* How the body is applied (patch.c). */
+    struct kc__taken *taken; /* Numbers of Services it took (service_numbers.c). */
 
     int status; /* Of the answer; 0: 200. */
     kc_error error;
@@ -150,6 +151,7 @@ struct kc__api {
     int64_t request_timeout;
     size_t max_mutating, max_reading; /* In flight. */
     kc__cache *namespaces;
+    struct kc__service_numbers *numbers;
     _Atomic size_t mutating, reading;
     _Atomic bool draining;
     struct kc__lane *lanes; /* One for each loop. */

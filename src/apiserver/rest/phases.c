@@ -4,6 +4,7 @@
  * what it does. A phase that has to wait returns KC__LATER and the call is taken up again on the
  * same loop, so no phase ever blocks.
  */
+#include "apiserver/admission/service_numbers.h"
 #include "apiserver/rest/call.h"
 
 #include "kc/duration.h"
@@ -59,6 +60,8 @@ void kc__call_done(kc__call *call)
     kc__limits_leave(call);
     if (call->verb && call->verb->forget)
         call->verb->forget(call);
+    if (call->taken)
+        kc__service_numbers_settle(call);
     call->given = kc_object_unref(call->given);
     call->current = kc_object_unref(call->current);
     call->proposed = kc_object_unref(call->proposed);

@@ -159,6 +159,15 @@ static void keep_system_fields(kc__call *call, kc__metadata *m)
         m->generation++;
 }
 
+kc__verdict kc__recount_generation(kc__call *call)
+{
+    kc__metadata m;
+    kc__metadata_of(call->proposed, call->arena, &m);
+    m.generation = kc_object_generation(call->current);
+    m.generation += spec_differs(call->proposed, call->current);
+    return kc__propose_metadata(call, &m);
+}
+
 static bool goes_now(kc__call *call, const kc__metadata *m)
 {
     if (kc_str_empty(m->deleted) || !kc_str_empty(m->finalizers) || m->grace_seconds > 0)

@@ -45,10 +45,9 @@ int kc__object_version(const kc_object *object, uint64_t *ret, kc_error *err)
     return 0;
 }
 
-int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit, kc__call *call))
+/* What is in the edit, with its type, in the place of *object. */
+static int replace(kc__call *call, kc_object **object, kc_edit *edit)
 {
-    kc_auto(kc_edit) *edit = kc_edit_of(*object);
-    change(edit, call);
     kc_auto(kc_object) *changed = kc_edit_freeze(edit, &call->error);
     kc_object *typed =
         changed ? kc__typed_decode(call->resource->type, changed, NULL, &call->error) : NULL;
@@ -57,6 +56,21 @@ int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit
     kc_object_unref(*object);
     *object = typed;
     return 0;
+}
+
+int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit, kc__call *call))
+{
+    kc_auto(kc_edit) *edit = kc_edit_of(*object);
+    change(edit, call);
+    return replace(call, object, edit);
+}
+
+kc__verdict kc__replace_proposed(kc__call *call, kc_edit *edit)
+{
+    if (replace(call, &call->proposed, edit) < 0)
+        return KC__FAIL;
+    bool counted = call->current && call->resource->strategy->generation;
+    return counted ? kc__recount_generation(call) : KC__NEXT;
 }
 
 kc__verdict kc__propose_metadata(kc__call *call, const kc__metadata *metadata)

@@ -27,6 +27,9 @@ kc__verdict kc__check_namespace(kc__call *call, kc__metadata *metadata);
  * *object is replaced. */
 int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit, kc__call *call));
 
+/* The same for admission: what was made of call->proposed takes its place. */
+kc__verdict kc__replace_proposed(kc__call *call, kc_edit *edit);
+
 /*
  * call->given in the place of call->current: keeps what a client may not change, lets the kind
  * prepare it, and leaves the result in call->proposed. The object goes (call->removes) when it is
@@ -43,6 +46,9 @@ int kc__object_version(const kc_object *object, uint64_t *ret, kc_error *err);
 
 /* Drops owners that stand there twice, with a warning. */
 void kc__dedup_owners(kc__call *call, kc__metadata *metadata);
+
+/* Counts the generation of call->proposed anew, after somebody changed it. */
+kc__verdict kc__recount_generation(kc__call *call);
 
 /* A new object from call->given (create.c). */
 kc__verdict kc__propose_new(kc__call *call);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strategy_service.c: Services: defaults, what the server keeps on updates, and what fields go with
+ * which type. Addresses and ports that a client leaves open are drawn by admission
+ * (service_numbers.c), between `prepare` and `validate`.
+ */
+#include "apiserver/kinds/service_rules.h"
+#include "apiserver/kinds/strategy.h"
+#include "kc/diff.h"
+
+/* ---- defaults ---- */
+
+static bool reached_from_outside(const kc_node *spec)
+{
+    kc_str type = kc__node_text(spec, "type");
+    return kc_str_is(type, "NodePort") || kc_str_is(type, "LoadBalancer") ||
+           (kc_str_is(type, "ClusterIP") && kc_node_len(kc_node_get(spec, KC_STR("externalIPs"))));
+}
+
+static void choose_affinity(kc_edit *edit, kc_node *spec)
+{
+    kc__default_set(edit, spec, "sessionAffinity", "\"None\"");
+    kc_str affinity = kc__node_text(spec, "sessionAffinity");
+    if (kc_str_is(affinity, "None"))
+        kc_node_remove(spec, KC_STR("sessionAffinityConfig"));
+    if (!kc_str_is(affinity, "ClientIP"))
+        return;
+    kc_node *config = kc__default_set(edit, spec, "sessionAffinityConfig", "{}");
+    kc_node *client = kc__default_set(edit, config, "clientIP", "{}");
+    kc__default_set(edit, client, "timeoutSeconds", "10800");
+}
+
+static void choose_ports(kc_edit *edit, kc_node *spec)
+{
+    kc_node_items (kc_node_get(spec, KC_STR("ports")), port) {
+        kc_node *target = kc_node_get(port, KC_STR("targetPort"));
+        int64_t number = 0;
+        bool none =
+            kc_node_as_i64(target, &number) ? number == 0 : kc_str_empty(kc_node_as_str(target));
+        kc__default_set(edit, port, "protocol", "\"TCP\"");
+        if (none && !kc__node_absent(port, "port"))
+            kc_node_set(edit, port, KC_STR("targetPort"),
+                        kc_node_clone(edit, kc_node_get(port, KC_STR("port"))));
+    }
+}
+
+static void complete(kc_edit *edit, kc_node *spec)
+{
+    choose_affinity(edit, spec);
+    kc__default_set(edit, spec, "type", "\"ClusterIP\"");
+    choose_ports(edit, spec);
+    kc_str type = kc__node_text(spec, "type");
+    if (reached_from_outside(spec))
+        kc__default_set(edit, spec, "externalTrafficPolicy", "\"Cluster\"");
+    if (!kc_str_is(type, "ExternalName"))
+        kc__default_set(edit, spec, "internalTrafficPolicy", "\"Cluster\"");
+    if (kc_str_is(type, "LoadBalancer"))
+        kc__default_set(edit, spec, "allocateLoadBalancerNodePorts", "true");
+}
+
+static const kc__defaults spec_defaults = {.code = complete};
+static const kc__default service[] = {{.field = "spec", .of = &spec_defaults}};
+static const kc__defaults defaults = KC__DEFAULTS(service);
+
+/* ---- one address, or a list of them ---- */
+
+static bool has_address(const kc_node *spec)
+{
+    return !kc_str_is(kc__node_text(spec, "type"), "ExternalName");
+}
+
+/* Who sets one of clusterIP and clusterIPs means both. */
+static void align_addresses(kc_edit *edit, kc_node *spec)
+{
+    kc_node *list = kc_node_get(spec, KC_STR("clusterIPs"));
+    kc_str one = kc__node_text(spec, "clusterIP");
+    if (one.n && !kc_node_len(list)) {
+        list = kc_node_array(edit);
+        kc_node_append(list, kc_node_str(edit, one));
+        kc_node_set(edit, spec, KC_STR("clusterIPs"), list);
+    }
+}
+
+static void append_text(kc_edit *edit, kc_node *list, const char *text)
+{
+    kc_node_append(list, kc_node_str(edit, kc_cstr(text)));
+}
+
+/* One family of addresses, but for services whose endpoints somebody else brings. */
+static void choose_families(kc_edit *edit, kc_node *spec)
+{
+    bool open = kc_str_is(kc__node_text(spec, "clusterIP"), "None") &&
+                !kc_node_len(kc_node_get(spec, KC_STR("selector")));
+    if (kc__node_absent(spec, "ipFamilyPolicy"))
+        kc__default_set(edit, spec, "ipFamilyPolicy",
+                        open ? "\"RequireDualStack\"" : "\"SingleStack\"");
+    if (kc_node_len(kc_node_get(spec, KC_STR("ipFamilies"))))
+        return;
+    kc_node *families = kc_node_array(edit);
+    append_text(edit, families, "IPv4");
+    if (open && !kc_str_is(kc__node_text(spec, "ipFamilyPolicy"), "SingleStack"))
+        append_text(edit, families, "IPv6");
+    kc_node_set(edit, spec, KC_STR("ipFamilies"), families);
+}
+
+static void prepare(kc_edit *edit)
+{
+    kc_node *spec = kc_node_get(kc_edit_root(edit), KC_STR("spec"));
+    if (!spec)
+        return;
+    align_addresses(edit, spec);
+    if (has_address(spec))
+        choose_families(edit, spec);
+}
+
+/* ---- updates: what was drawn stays, unless the type no longer has it ---- */
+
+static void keep(kc_edit *edit, kc_node *spec, const kc_value *old, const char *name)
+{
+    if (kc__node_absent(spec, name) && kc_get(old, name))
+        kc_node_set(edit, spec, kc_cstr(name), kc_node_copy(edit, kc_get(old, name)));
+}
+
+/* Drops a member that is as it was: nobody asked for it, and the type does not have it. */
+static void drop_if_same(kc_edit *edit, kc_node *spec, const kc_value *old, const char *name)
+{
+    kc_auto(kc_edit) *copy = kc_edit_new();
+    (void)edit;
+    kc_edit_set_root(copy, kc_node_clone(copy, kc_node_get(spec, kc_cstr(name))));
+    kc_auto(kc_view) *view = kc_edit_root(copy) ? kc_edit_view(copy, NULL) : NULL;
+    if (view && kc_value_equal(kc_view_root(view), kc_get(old, name), NULL))
+        kc_node_remove(spec, kc_cstr(name));
+}
+
+static bool uses_node_ports(kc_str type)
+{
+    return kc_str_is(type, "NodePort") || kc_str_is(type, "LoadBalancer");
+}
+
+/* Ports of nodes by protocol and port, as text. */
+static kc_str port_key(kc_arena *arena, kc_str protocol, int64_t port)
+{
+    return kc_cstr(kc_arena_printf(arena, "%.*s/%lld", KC_ARG(protocol), (long long)port));
+}
+
+static void keep_node_ports(kc_edit *edit, kc_node *spec, const kc_value *old)
+{
+    kc_scoped(kc_arena) arena = {0};
+    kc_scoped(kc_map) before = {0};
+    kc_items (kc_get(old, "ports"), port)
+        kc_map_put(&before,
+                   port_key(&arena, kc_as_str(kc_get(port, "protocol")),
+                            kc_as_i64_or(kc_get(port, "port"), 0)),
+                   (void *)port);
+    kc_node_items (kc_node_get(spec, KC_STR("ports")), port) {
+        int64_t number = 0;
+        kc_node_as_i64(kc_node_get(port, KC_STR("port")), &number);
+        const kc_value *was =
+            kc_map_get(&before, port_key(&arena, kc__node_text(port, "protocol"), number));
+        if (was)
+            keep(edit, port, was, "nodePort");
+    }
+}
+
+static void drop_node_ports(kc_node *spec)
+{
+    kc_node_items (kc_node_get(spec, KC_STR("ports")), port)
+        kc_node_remove(port, KC_STR("nodePort"));
+}
+
+static void keep_numbers(kc_edit *edit, kc_node *spec, const kc_value *old)
+{
+    kc_str type = kc__node_text(spec, "type"), before = kc_as_str(kc_get(old, "type"));
+    bool had = !kc_str_is(before, "ExternalName"), has = has_address(spec);
+    if (had && has) {
+        if (kc_str_empty(kc__node_text(spec, "clusterIP")) &&
+            !kc_node_len(kc_node_get(spec, KC_STR("clusterIPs")))) {
+            keep(edit, spec, old, "clusterIP");
+            keep(edit, spec, old, "clusterIPs");
+        }
+        keep(edit, spec, old, "ipFamilies");
+        keep(edit, spec, old, "ipFamilyPolicy");
+    } else if (had) {
+        static const char *const fields[] = {"clusterIP", "clusterIPs", "ipFamilies",
+                                             "ipFamilyPolicy", "internalTrafficPolicy"};
+        for (size_t i = 0; i < KC_COUNT(fields); i++)
+            drop_if_same(edit, spec, old, fields[i]);
+    }
+    if (uses_node_ports(before) && uses_node_ports(type))
+        keep_node_ports(edit, spec, old);
+    else if (uses_node_ports(before))
+        drop_node_ports(spec);
+}
+
+static void prepare_update(kc_edit *edit, const kc_value *old_object, const char *subresource)
+{
+    kc_node *spec = kc_node_get(kc_edit_root(edit), KC_STR("spec"));
+    const kc_value *old = kc_get(old_object, "spec");
+    bool was_balanced = kc_str_is(kc_as_str(kc_get(old, "type")), "LoadBalancer");
+    if (!spec || subresource)
+        return;
+    keep_numbers(edit, spec, old);
+    if (was_balanced && !kc_str_is(kc__node_text(spec, "type"), "LoadBalancer"))
+        drop_if_same(edit, spec, old, "allocateLoadBalancerNodePorts");
+    if (!reached_from_outside(spec))
+        drop_if_same(edit, spec, old, "externalTrafficPolicy");
+    prepare(edit);
+}
+
+/* ---- checks ---- */
+
+static void validate(const kc_value *object, kc_field_errors *errors)
+{
+    kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
+    kc__check_service(&spec);
+}
+
+static void validate_update(const kc_value *object, const kc_value *old, kc_field_errors *errors)
+{
+    kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
+    kc__check_service_update(&spec, kc_get(old, "spec"));
+    kc__check_service(&spec);
+}
+
+static const kc_field_def selectable[] = {{.field = "spec.clusterIP"}, {.field = "spec.type"}};
+
+const kc__strategy kc__strategy_service = {
+    .names = KC_NAME_DNS_1035_LABEL,
+    .shows_deleted = true,
+    .upserts = true,
+    .selectable = selectable,
+    .n_selectable = KC_COUNT(selectable),
+    .defaults = &defaults,
+    .prepare = prepare,
+    .prepare_update = prepare_update,
+    .validate = validate,
+    .validate_update = validate_update,
+};

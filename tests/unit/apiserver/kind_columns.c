@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/kinds/registry.h"
+#include "apiserver/printing/table.h"
+#include "testing.h"
+
+/* 2024-02-29T12:00:00Z */
+static const kc_time now = (kc_time)1709208000 * 1000000000;
+#define META "'metadata':{'name':'x','creationTimestamp':'2024-02-29T11:55:00Z'}"
+
+/* How the cells of an object begin, as they stand in its row. */
+static void assert_cells(const char *group, const char *version, const char *plural,
+                         const char *json, const char *cells)
+{
+    kc_auto(kc__kinds) *kinds = kc__kinds_new(NULL);
+    const kc__resource *resource =
+        kc__kinds_find(kinds, kc_cstr(group), kc_cstr(version), kc_cstr(plural));
+    assert_non_null(resource);
+    kc_auto(kc_object) *object = object_of(json);
+    kc__table table = {.columns = kc__columns_of(resource),
+                       .include = KC__INCLUDE_NONE,
+                       .now = now,
+                       .no_headers = true};
+    kc_scoped(kc_buf) out = {0}, expected = {0};
+    kc__table_of(&table, &out, object);
+    kc_buf_puts(&expected, "{\"cells\":[");
+    for (const char *p = cells; *p; p++)
+        kc_buf_putc(&expected, *p == '\'' ? '"' : *p);
+    assert_contains(kc_buf_cstr(&out), kc_buf_cstr(&expected));
+}
+
+static void assert_pod(const char *rest, const char *cells)
+{
+    kc_autofree char *json = kc_asprintf("{" META ",'spec':{'containers':[{'name':'c'}]}%s}", rest);
+    assert_cells("", "v1", "pods", json, cells);
+}
+
+static void a_pod_shows_its_phase_until_containers_say_more(void **state)
+{
+    (void)state;
+    assert_pod(",'status':{'phase':'Pending'}",
+               "'x','0/1','Pending','0','5m','<none>','<none>','<none>','<none>'");
+    assert_pod(",'status':{'phase':'Running','podIPs':[{'ip':'10.0.0.1'}],'containerStatuses':"
+               "[{'name':'c','ready':true,'restartCount':0,'state':{'running':{}}}]}",
+               "'x','1/1','Running','0','5m','10.0.0.1','<none>','<none>','<none>'");
+    assert_pod(",'status':{'phase':'Running','containerStatuses':[{'name':'c','ready':false,"
+               "'restartCount':3,'state':{'waiting':{'reason':'CrashLoopBackOff'}},'lastState':"
+               "{'terminated':{'exitCode':1,'finishedAt':'2024-02-29T11:59:00Z'}}}]}",
+               "'x','0/1','CrashLoopBackOff','3 (60s ago)','5m'");
+    assert_pod(",'status':{'phase':'Failed','containerStatuses':[{'name':'c','restartCount':0,"
+               "'state':{'terminated':{'exitCode':2}}}]}",
+               "'x','0/1','ExitCode:2','0','5m'");
+}
+
+static void a_pod_shows_how_far_its_initialization_is(void **state)
+{
+    (void)state;
+    assert_cells("", "v1", "pods",
+                 "{" META ",'spec':{'initContainers':[{'name':'a'},{'name':'b'}],"
+                 "'containers':[{'name':'c'}]},'status':{'phase':'Pending',"
+                 "'initContainerStatuses':[{'name':'a','restartCount':0,'state':{'terminated':"
+                 "{'exitCode':0}}},{'name':'b','restartCount':0,'state':{'running':{}}}]}}",
+                 "'x','0/1','Init:1/2','0','5m'");
+}
+
+static void a_pod_that_is_deleted_is_terminating(void **state)
+{
+    (void)state;
+    assert_cells("", "v1", "pods",
+                 "{'metadata':{'name':'x','creationTimestamp':'2024-02-29T11:55:00Z',"
+                 "'deletionTimestamp':'2024-02-29T12:00:00Z'},'spec':{'containers':[{'name':'c'}]},"
+                 "'status':{'phase':'Running'}}",
+                 "'x','0/1','Terminating','0','5m'");
+}
+
+static void workloads_show_their_counts(void **state)
+{
+    (void)state;
+    assert_cells("apps", "v1", "deployments",
+                 "{" META ",'spec':{'replicas':3,'selector':{'matchLabels':{'a':'b'}},'template':"
+                 "{'spec':{'containers':[{'name':'c','image':'i'},{'name':'d','image':'j'}]}}},"
+                 "'status':{'readyReplicas':2,'updatedReplicas':3}}",
+                 "'x','2/3',3,0,'5m','c,d','i,j','a=b'");
+    assert_cells("apps", "v1", "daemonsets", "{" META ",'spec':{'selector':{}}}",
+                 "'x',0,0,0,0,0,'<none>','5m','','','<none>'");
+    assert_cells("batch", "v1", "jobs",
+                 "{" META ",'spec':{'completions':2},'status':{'succeeded':1,"
+                 "'startTime':'2024-02-29T11:58:00Z'}}",
+                 "'x','Running','1/2','2m','5m','','','<none>'");
+}
+
+static void a_service_shows_addresses_and_ports(void **state)
+{
+    (void)state;
+    assert_cells("", "v1", "services",
+                 "{" META ",'spec':{'type':'NodePort','clusterIPs':['10.96.0.9'],'ports':"
+                 "[{'port':80,'nodePort':30080,'protocol':'TCP'},{'port':53,'protocol':'UDP'}],"
+                 "'selector':{'app':'web'}}}",
+                 "'x','NodePort','10.96.0.9','<none>','80:30080/TCP,53/UDP','5m','app=web'");
+    assert_cells("", "v1", "services",
+                 "{" META ",'spec':{'type':'LoadBalancer','clusterIPs':['10.96.0.9']}}",
+                 "'x','LoadBalancer','10.96.0.9','<pending>','<none>','5m','<none>'");
+}
+
+static void endpoints_show_the_first_three(void **state)
+{
+    (void)state;
+    assert_cells("", "v1", "endpoints", "{" META "}", "'x','<none>','5m'");
+    assert_cells("", "v1", "endpoints",
+                 "{" META ",'subsets':[{'addresses':[{'ip':'1.1.1.1'},{'ip':'1.1.1.2'}],"
+                 "'ports':[{'port':80},{'port':81}]}]}",
+                 "'x','1.1.1.1:80,1.1.1.2:80,1.1.1.1:81 + 1 more...','5m'");
+}
+
+static void a_node_shows_status_and_roles(void **state)
+{
+    (void)state;
+    assert_cells("", "v1", "nodes",
+                 "{'metadata':{'name':'x','creationTimestamp':'2024-02-29T11:55:00Z','labels':"
+                 "{'node-role.kubernetes.io/worker':''}},'spec':{'unschedulable':true},"
+                 "'status':{'conditions':[{'type':'Ready','status':'True'}],"
+                 "'nodeInfo':{'kubeletVersion':'v1'}}}",
+                 "'x','Ready,SchedulingDisabled','worker','5m','v1','<none>','<none>',"
+                 "'<unknown>','<unknown>','<unknown>'");
+}
+
+static void claims_show_what_they_got(void **state)
+{
+    (void)state;
+    assert_cells("", "v1", "persistentvolumeclaims",
+                 "{" META ",'spec':{'volumeName':'v','storageClassName':'s'},'status':{'phase':"
+                 "'Bound','capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce']}}",
+                 "'x','Bound','v','1Gi','RWO','s','<unset>','5m','<unset>'");
+}
+
+static void bindings_show_to_whom(void **state)
+{
+    (void)state;
+    assert_cells("rbac.authorization.k8s.io", "v1", "rolebindings",
+                 "{" META ",'roleRef':{'kind':'Role','name':'r'},'subjects':[{'kind':'User',"
+                 "'name':'a'},{'kind':'ServiceAccount','namespace':'n','name':'s'}]}",
+                 "'x','Role/r','5m','a','','n/s'");
+}
+
+static void an_autoscaler_shows_two_metrics(void **state)
+{
+    (void)state;
+    assert_cells("autoscaling", "v2", "horizontalpodautoscalers",
+                 "{" META ",'spec':{'scaleTargetRef':{'kind':'Deployment','name':'web'},"
+                 "'minReplicas':1,'maxReplicas':5,'metrics':[{'type':'Resource','resource':"
+                 "{'name':'cpu','target':{'averageUtilization':80}}}]}}",
+                 "'x','Deployment/web','cpu: <unknown>/80%','1',5,0,'5m'");
+}
+
+TESTS(a_pod_shows_its_phase_until_containers_say_more, a_pod_shows_how_far_its_initialization_is,
+      a_pod_that_is_deleted_is_terminating, workloads_show_their_counts,
+      a_service_shows_addresses_and_ports, endpoints_show_the_first_three,
+      a_node_shows_status_and_roles, claims_show_what_they_got, bindings_show_to_whom,
+      an_autoscaler_shows_two_metrics)
