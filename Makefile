@@ -16,7 +16,7 @@ run: release                ## start an API server on this machine; its data are
 test: bootstrap             ## every check and test, as CI runs them
 	@scripts/test
 
-soak: release               ## the long version of tests/system: about ten minutes
+soak: release               ## the long version of tests/system: about a quarter of an hour
 	@scripts/soak
 
 bench: release              ## benchmarks, as ratios against a peer in the same run

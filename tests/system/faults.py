@@ -474,9 +474,9 @@ def a_folder_that_cannot_be_written_is_refused():
                               stderr=subprocess.DEVNULL).returncode:
                 os.rmdir(folder)
                 raise Skipped("a filesystem cannot be mounted here")
-            there = Server(os.path.join(folder, "data"))
             try:
-                code, text = there.refuses_to_start(5)
+                with Server(os.path.join(folder, "data")) as there:
+                    code, text = there.refuses_to_start(5)
             finally:
                 subprocess.run(["umount", "-l", folder], check=False)
                 shutil.rmtree(folder)
@@ -491,7 +491,9 @@ def a_folder_that_cannot_be_written_is_refused():
 def a_second_server_on_the_folder_is_refused_while_the_first_goes_on():
     with Server() as server:
         server.start()
-        code, text = Server(server.folder).refuses_to_start(5)
+        second = Server(server.folder)
+        code, text = second.refuses_to_start(5)
+        os.unlink(second.tokens)
         assert code == 1 and text.startswith("kc apiserver: ") and len(text.strip().split("\n")) == 1, (code, text)
         assert Keeper(server).write() == 201
 
