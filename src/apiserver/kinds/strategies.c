@@ -6,6 +6,38 @@
  */
 #include "apiserver/kinds/strategy.h"
 
+#define FIELDS(list) .selectable = list, .n_selectable = KC_COUNT(list)
+
+/* What selectors may name besides name and namespace. */
+static const kc_field_def pod_fields[] = {
+    {.field = "spec.nodeName"},
+    {.field = "spec.restartPolicy"},
+    {.field = "spec.schedulerName"},
+    {.field = "spec.serviceAccountName"},
+    {.field = "spec.hostNetwork", .otherwise = "false"},
+    {.field = "status.phase"},
+    {.field = "status.podIP"},
+    {.field = "status.nominatedNodeName"},
+};
+static const kc_field_def service_fields[] = {{.field = "spec.clusterIP"}, {.field = "spec.type"}};
+static const kc_field_def node_fields[] = {{.field = "spec.unschedulable", .otherwise = "false"}};
+static const kc_field_def controller_fields[] = {{.field = "status.replicas", .otherwise = "0"}};
+static const kc_field_def job_fields[] = {
+    {.field = "status.successful", .path = "status.succeeded", .otherwise = "0"}};
+static const kc_field_def event_fields[] = {
+    {.field = "involvedObject.kind"},
+    {.field = "involvedObject.namespace"},
+    {.field = "involvedObject.name"},
+    {.field = "involvedObject.uid"},
+    {.field = "involvedObject.apiVersion"},
+    {.field = "involvedObject.resourceVersion"},
+    {.field = "involvedObject.fieldPath"},
+    {.field = "reason"},
+    {.field = "reportingComponent"},
+    {.field = "source", .path = "source.component"},
+    {.field = "type"},
+};
+
 static const kc__strategy ordinary = {0};
 static const kc__strategy counted = {.generation = true};
 static const kc__strategy upserted = {.upserts = true};
@@ -13,10 +45,17 @@ static const kc__strategy shown = {.shows_deleted = true};
 static const kc__strategy conditional = {.conditional = true};
 static const kc__strategy conditional_counted = {.conditional = true, .generation = true};
 static const kc__strategy access_rule = {.names = KC_NAME_PATH_SEGMENT, .upserts = true};
-static const kc__strategy orphaning_counted = {.generation = true, .orphans = true};
+static const kc__strategy job = {.generation = true, .orphans = true, FIELDS(job_fields)};
+static const kc__strategy controller = {
+    .generation = true, .orphans = true, FIELDS(controller_fields)};
+static const kc__strategy pod = {.shows_deleted = true, FIELDS(pod_fields)};
+static const kc__strategy node = {FIELDS(node_fields)};
+static const kc__strategy event = {.upserts = true, FIELDS(event_fields)};
 static const kc__strategy lease = {.upserts = true, .conditional = true};
-static const kc__strategy service = {
-    .names = KC_NAME_DNS_1035_LABEL, .shows_deleted = true, .upserts = true};
+static const kc__strategy service = {.names = KC_NAME_DNS_1035_LABEL,
+                                     .shows_deleted = true,
+                                     .upserts = true,
+                                     FIELDS(service_fields)};
 
 static const struct {
     const char *storage;
@@ -31,18 +70,19 @@ static const struct {
     {"apps/replicasets", &counted},
     {"apps/statefulsets", &counted},
     {"batch/cronjobs", &counted},
-    {"batch/jobs", &orphaning_counted},
+    {"batch/jobs", &job},
     {"coordination.k8s.io/leases", &lease},
     {"core/configmaps", &kc__strategy_configmap},
     {"core/endpoints", &upserted},
-    {"core/events", &upserted},
+    {"core/events", &event},
     {"core/limitranges", &upserted},
     {"core/namespaces", &kc__strategy_namespace},
+    {"core/nodes", &node},
     {"core/persistentvolumeclaims", &shown},
     {"core/persistentvolumes", &shown},
-    {"core/pods", &shown},
+    {"core/pods", &pod},
     {"core/podtemplates", &shown},
-    {"core/replicationcontrollers", &orphaning_counted},
+    {"core/replicationcontrollers", &controller},
     {"core/resourcequotas", &shown},
     {"core/secrets", &kc__strategy_secret},
     {"core/serviceaccounts", &shown},
