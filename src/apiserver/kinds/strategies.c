@@ -17,6 +17,7 @@ static const kc_field_def pod_fields[] = {
     {.field = "spec.hostNetwork", .otherwise = "false"},
     {.field = "status.phase"},
     {.field = "status.podIP"},
+    {.field = "status.podIPs", .path = "status.podIPs[0].ip"},
     {.field = "status.nominatedNodeName"},
 };
 static const kc_field_def service_fields[] = {{.field = "spec.clusterIP"}, {.field = "spec.type"}};
@@ -24,6 +25,7 @@ static const kc_field_def node_fields[] = {{.field = "spec.unschedulable", .othe
 static const kc_field_def controller_fields[] = {{.field = "status.replicas", .otherwise = "0"}};
 static const kc_field_def job_fields[] = {
     {.field = "status.successful", .path = "status.succeeded", .otherwise = "0"}};
+static const kc_field_def request_fields[] = {{.field = "spec.signerName"}};
 static const kc_field_def event_fields[] = {
     {.field = "involvedObject.kind"},
     {.field = "involvedObject.namespace"},
@@ -42,16 +44,19 @@ static const kc__strategy ordinary = {0};
 static const kc__strategy counted = {.generation = true};
 static const kc__strategy upserted = {.upserts = true};
 static const kc__strategy shown = {.shows_deleted = true};
+static const kc__strategy shown_counted = {.shows_deleted = true, .generation = true};
 static const kc__strategy conditional = {.conditional = true};
 static const kc__strategy conditional_counted = {.conditional = true, .generation = true};
+static const kc__strategy conditional_shown = {.conditional = true, .shows_deleted = true};
 static const kc__strategy access_rule = {.names = KC_NAME_PATH_SEGMENT, .upserts = true};
+static const kc__strategy lease = {.upserts = true, .conditional = true};
 static const kc__strategy job = {.generation = true, .orphans = true, FIELDS(job_fields)};
 static const kc__strategy controller = {
     .generation = true, .orphans = true, FIELDS(controller_fields)};
-static const kc__strategy pod = {.shows_deleted = true, FIELDS(pod_fields)};
+static const kc__strategy pod = {.shows_deleted = true, .generation = true, FIELDS(pod_fields)};
 static const kc__strategy node = {FIELDS(node_fields)};
 static const kc__strategy event = {.upserts = true, FIELDS(event_fields)};
-static const kc__strategy lease = {.upserts = true, .conditional = true};
+static const kc__strategy request = {FIELDS(request_fields)};
 static const kc__strategy service = {.names = KC_NAME_DNS_1035_LABEL,
                                      .shows_deleted = true,
                                      .upserts = true,
@@ -71,6 +76,9 @@ static const struct {
     {"apps/statefulsets", &counted},
     {"batch/cronjobs", &counted},
     {"batch/jobs", &job},
+    {"certificates.k8s.io/certificatesigningrequests", &request},
+    {"certificates.k8s.io/clustertrustbundles", &conditional},
+    {"coordination.k8s.io/leasecandidates", &lease},
     {"coordination.k8s.io/leases", &lease},
     {"core/configmaps", &kc__strategy_configmap},
     {"core/endpoints", &upserted},
@@ -81,13 +89,14 @@ static const struct {
     {"core/persistentvolumeclaims", &shown},
     {"core/persistentvolumes", &shown},
     {"core/pods", &pod},
-    {"core/podtemplates", &shown},
+    {"core/podtemplates", &shown_counted},
     {"core/replicationcontrollers", &controller},
     {"core/resourcequotas", &shown},
     {"core/secrets", &kc__strategy_secret},
     {"core/serviceaccounts", &shown},
     {"core/services", &service},
-    {"events.k8s.io/events", &upserted},
+    {"discovery.k8s.io/endpointslices", &counted},
+    {"events.k8s.io/events", &event},
     {"flowcontrol.apiserver.k8s.io/flowschemas", &counted},
     {"flowcontrol.apiserver.k8s.io/prioritylevelconfigurations", &counted},
     {"networking.k8s.io/ingressclasses", &counted},
@@ -99,11 +108,17 @@ static const struct {
     {"rbac.authorization.k8s.io/clusterroles", &access_rule},
     {"rbac.authorization.k8s.io/rolebindings", &access_rule},
     {"rbac.authorization.k8s.io/roles", &access_rule},
-    {"storage.k8s.io/csidrivers", &conditional},
-    {"storage.k8s.io/csinodes", &conditional},
+    {"resource.k8s.io/deviceclasses", &shown_counted},
+    {"resource.k8s.io/resourceclaims", &shown},
+    {"resource.k8s.io/resourceclaimtemplates", &shown},
+    {"resource.k8s.io/resourceslices", &shown_counted},
+    {"scheduling.k8s.io/priorityclasses", &counted},
+    {"storage.k8s.io/csidrivers", &conditional_shown},
+    {"storage.k8s.io/csinodes", &conditional_shown},
     {"storage.k8s.io/csistoragecapacities", &conditional},
     {"storage.k8s.io/storageclasses", &shown},
-    {"storage.k8s.io/volumeattachments", &shown},
+    {"storage.k8s.io/volumeattachments", &conditional_shown},
+    {"storage.k8s.io/volumeattributesclasses", &shown},
 };
 
 const kc__strategy *kc__strategy_find(kc_str storage)
