@@ -6,8 +6,13 @@
  */
 #include "apiserver/kinds/strategy.h"
 
-/* Fields that selectors may name, as Kubernetes offers them. */
+#define FIELDS(list) .selectable = list, .n_selectable = KC_COUNT(list)
+
+/* What selectors may name besides name and namespace. */
 static const kc_field_def node_fields[] = {{.field = "spec.unschedulable", .otherwise = "false"}};
+static const kc_field_def job_fields[] = {
+    {.field = "status.successful", .path = "status.succeeded", .otherwise = "0"}};
+static const kc_field_def request_fields[] = {{.field = "spec.signerName"}};
 static const kc_field_def event_fields[] = {
     {.field = "involvedObject.kind"},
     {.field = "involvedObject.namespace"},
@@ -21,22 +26,21 @@ static const kc_field_def event_fields[] = {
     {.field = "source", .path = "source.component"},
     {.field = "type"},
 };
-static const kc_field_def job_fields[] = {
-    {.field = "status.successful", .path = "status.succeeded", .otherwise = "0"}};
-
-#define SELECTABLE(fields) .selectable = fields, .n_selectable = KC_COUNT(fields)
 
 static const kc__strategy ordinary = {0};
 static const kc__strategy counted = {.generation = true};
 static const kc__strategy upserted = {.upserts = true};
 static const kc__strategy shown = {.shows_deleted = true};
+static const kc__strategy shown_counted = {.shows_deleted = true, .generation = true};
 static const kc__strategy conditional = {.conditional = true};
 static const kc__strategy conditional_counted = {.conditional = true, .generation = true};
+static const kc__strategy conditional_shown = {.conditional = true, .shows_deleted = true};
 static const kc__strategy access_rule = {.names = KC_NAME_PATH_SEGMENT, .upserts = true};
-static const kc__strategy event = {.upserts = true, SELECTABLE(event_fields)};
-static const kc__strategy job = {.generation = true, .orphans = true, SELECTABLE(job_fields)};
-static const kc__strategy node = {SELECTABLE(node_fields)};
 static const kc__strategy lease = {.upserts = true, .conditional = true};
+static const kc__strategy job = {.generation = true, .orphans = true, FIELDS(job_fields)};
+static const kc__strategy node = {FIELDS(node_fields)};
+static const kc__strategy event = {.upserts = true, FIELDS(event_fields)};
+static const kc__strategy request = {FIELDS(request_fields)};
 
 static const struct {
     const char *storage;
@@ -52,6 +56,9 @@ static const struct {
     {"apps/statefulsets", &counted},
     {"batch/cronjobs", &counted},
     {"batch/jobs", &job},
+    {"certificates.k8s.io/certificatesigningrequests", &request},
+    {"certificates.k8s.io/clustertrustbundles", &conditional},
+    {"coordination.k8s.io/leasecandidates", &lease},
     {"coordination.k8s.io/leases", &lease},
     {"core/configmaps", &kc__strategy_configmap},
     {"core/endpoints", &upserted},
@@ -68,6 +75,7 @@ static const struct {
     {"core/secrets", &kc__strategy_secret},
     {"core/serviceaccounts", &shown},
     {"core/services", &kc__strategy_service},
+    {"discovery.k8s.io/endpointslices", &counted},
     {"events.k8s.io/events", &event},
     {"flowcontrol.apiserver.k8s.io/flowschemas", &counted},
     {"flowcontrol.apiserver.k8s.io/prioritylevelconfigurations", &counted},
@@ -80,11 +88,17 @@ static const struct {
     {"rbac.authorization.k8s.io/clusterroles", &access_rule},
     {"rbac.authorization.k8s.io/rolebindings", &access_rule},
     {"rbac.authorization.k8s.io/roles", &access_rule},
-    {"storage.k8s.io/csidrivers", &conditional},
-    {"storage.k8s.io/csinodes", &conditional},
+    {"resource.k8s.io/deviceclasses", &shown_counted},
+    {"resource.k8s.io/resourceclaims", &shown},
+    {"resource.k8s.io/resourceclaimtemplates", &shown},
+    {"resource.k8s.io/resourceslices", &shown_counted},
+    {"scheduling.k8s.io/priorityclasses", &counted},
+    {"storage.k8s.io/csidrivers", &conditional_shown},
+    {"storage.k8s.io/csinodes", &conditional_shown},
     {"storage.k8s.io/csistoragecapacities", &conditional},
     {"storage.k8s.io/storageclasses", &shown},
-    {"storage.k8s.io/volumeattachments", &shown},
+    {"storage.k8s.io/volumeattachments", &conditional_shown},
+    {"storage.k8s.io/volumeattributesclasses", &shown},
 };
 
 const kc__strategy *kc__strategy_find(kc_str storage)

@@ -86,15 +86,18 @@ static int wrong_kind(kc__call *call, kc_gvk got, kc_str api_version, kc_error *
     const kc__resource *r = call->resource;
     const kc__resource *other =
         kc__kinds_find_kind(call->api->kinds, got.group, got.version, got.kind);
-    if (!other || is_own_kind(call, other))
+    /* There are kinds that no path serves: lists, options, Status. */
+    bool known = other || kc__definition_of_kind(api_version, got.kind);
+    if (!known || (other && is_own_kind(call, other)))
         return kc_error_set(err, KC_BAD_REQUEST,
                             "no kind \"%.*s\" is registered for version \"%.*s\" in scheme "
                             "\"pkg/api/legacyscheme/scheme.go:30\"",
                             KC_ARG(got.kind), KC_ARG(api_version));
     kc_str group;
     first_label(kc_cstr(r->group), &group);
-    return kc_error_set(err, KC_BAD_REQUEST, "converting (%s.%s) to (%.*s.%s): unknown conversion",
-                        other->version, other->kind, KC_ARG(group), r->kind);
+    return kc_error_set(err, KC_BAD_REQUEST,
+                        "converting (%.*s.%.*s) to (%.*s.%s): unknown conversion",
+                        KC_ARG(got.version), KC_ARG(got.kind), KC_ARG(group), r->kind);
 }
 
 /* "apps/v1", "v1" */

@@ -58,7 +58,7 @@ static int check_operations(const kc_value *list, kc_error *err)
     return 0;
 }
 
-static apply_fn apply_json_patch, apply_merge_patch;
+static apply_fn apply_json_patch, apply_merge_patch, apply_strategic_patch;
 
 static int apply_json_patch(kc__call *call, kc_edit *edit, kc_paths *complaints, kc_error *err)
 {
@@ -80,28 +80,49 @@ static int apply_json_patch(kc__call *call, kc_edit *edit, kc_paths *complaints,
     return kc_json_patch_apply(patch, edit, err);
 }
 
-static int apply_merge_patch(kc__call *call, kc_edit *edit, kc_paths *complaints, kc_error *err)
+/* A patch that is an object itself; NULL on error. */
+static kc_view *read_object(kc__call *call, kc_paths *complaints, kc_error *err)
 {
     kc_scoped(kc_error) why = {0};
     kc_scoped(kc_paths) twice = {0};
     kc_auto(kc_view) *patch =
         kc_view_parse(call->x->request.body, &(kc_json_opts){.duplicates = &twice}, &why);
-    if (!patch)
-        return not_json(call->x->request.body, &why, err);
-    const kc_value *root = kc_view_root(patch);
-    if (kc_type_of(root) == KC_NULL)
-        return kc_error_set(err, KC_BAD_REQUEST, "Invalid JSON Patch");
-    if (kc_type_of(root) != KC_OBJECT)
-        return wrong_type(root, "map[string]interface {}", err);
+    if (!patch) {
+        not_json(call->x->request.body, &why, err);
+        return NULL;
+    }
+    kc_type type = kc_type_of(kc_view_root(patch));
+    if (type == KC_NULL)
+        kc_error_set(err, KC_BAD_REQUEST, "Invalid JSON Patch");
+    else if (type != KC_OBJECT)
+        wrong_type(kc_view_root(patch), "map[string]interface {}", err);
+    if (type != KC_OBJECT)
+        return NULL;
     add_complaints(complaints, "duplicate field", &twice);
-    kc_merge_patch_apply(edit, root);
+    return kc_take(patch);
+}
+
+static int apply_merge_patch(kc__call *call, kc_edit *edit, kc_paths *complaints, kc_error *err)
+{
+    kc_auto(kc_view) *patch = read_object(call, complaints, err);
+    if (!patch)
+        return -KC_BAD_REQUEST;
+    kc_merge_patch_apply(edit, kc_view_root(patch));
     return 0;
+}
+
+static int apply_strategic_patch(kc__call *call, kc_edit *edit, kc_paths *complaints, kc_error *err)
+{
+    kc_auto(kc_view) *patch = read_object(call, complaints, err);
+    kc_patch_schema schema = kc__patch_schema_of(call->resource->type);
+    return patch ? kc_strategic_patch_apply(edit, kc_view_root(patch), &schema, err)
+                 : -KC_BAD_REQUEST;
 }
 
 static const patch_type types[] = {
     {"application/json-patch+json", apply_json_patch},
     {"application/merge-patch+json", apply_merge_patch},
-    {"application/strategic-merge-patch+json", NULL},
+    {"application/strategic-merge-patch+json", apply_strategic_patch},
     {"application/apply-patch+yaml", NULL},
 };
 
@@ -126,7 +147,8 @@ static kc__verdict decode(kc__call *call)
     if (!type->apply)
         return kc__fail(call, KC_UNSUPPORTED_MEDIA_TYPE,
                         "the body of the request was in an unknown format - accepted media types "
-                        "include: application/json-patch+json, application/merge-patch+json");
+                        "include: application/json-patch+json, application/merge-patch+json, "
+                        "application/strategic-merge-patch+json");
     call->patch = type;
     return kc__options_read_write(&call->query, "PatchOptions", &call->options, &call->error) < 0
                ? KC__FAIL

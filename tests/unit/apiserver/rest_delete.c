@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rest_delete.c: DELETE of one object. */
+#include "api_testing.h"
+
+#define MAPS "/api/v1/namespaces/default/configmaps"
+
+static const reply *make(api *a, const char *name)
+{
+    return api_post(a, MAPS, text(a, "{'metadata':{'name':'%s'}}", name));
+}
+
+static const reply *make_held(api *a)
+{
+    return api_post(a, MAPS, "{'metadata':{'name':'a','finalizers':['example.com/f']}}");
+}
+
+static void what_is_deleted_is_gone(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    const reply *made = make(a, "a");
+    const reply *r = api_delete(a, MAPS "/a", NULL);
+    assert_code(r, 200);
+    assert_at(r, "status", "Success");
+    assert_at(r, "details",
+              text(a, "{\"name\":\"a\",\"kind\":\"configmaps\",\"uid\":\"%s\"}",
+                   r_text(made, "metadata.uid")));
+    assert_code(api_get(a, MAPS "/a"), 404);
+    assert_code(api_delete(a, MAPS "/a", NULL), 404);
+}
+
+static void some_kinds_show_what_went(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    api_post(a, "/api/v1/namespaces/default/serviceaccounts", "{'metadata':{'name':'s'}}");
+    assert_at(api_delete(a, "/api/v1/namespaces/default/serviceaccounts/s", NULL), "kind",
+              "ServiceAccount");
+}
+
+static void a_finalizer_holds_an_object(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    make_held(a);
+    const reply *r = api_delete(a, MAPS "/a", NULL);
+    assert_code(r, 200);
+    assert_at(r, "kind", "ConfigMap");
+    assert_at(r, "metadata.deletionGracePeriodSeconds", "0");
+    assert_string_not_equal(r_text(r, "metadata.deletionTimestamp"), "");
+    assert_string_equal(api_delete(a, MAPS "/a", NULL)->body, r->body);
+    assert_status(make(a, "a"), 409, "AlreadyExists",
+                  "object is being deleted: configmaps \"a\" already exists");
+}
+
+static void the_last_finalizer_lets_it_go(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    make_held(a);
+    api_delete(a, MAPS "/a", NULL);
+    assert_code(api_patch(a, MAPS "/a?dryRun=All", "{'metadata':{'finalizers':null}}"), 200);
+    assert_code(api_get(a, MAPS "/a"), 200);
+    const reply *r = api_patch(a, MAPS "/a", "{'metadata':{'finalizers':null}}");
+    assert_code(r, 200);
+    assert_at(r, "metadata.finalizers", "");
+    assert_code(api_get(a, MAPS "/a"), 404);
+}
+
+static void no_finalizer_comes_too_late(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    make_held(a);
+    api_delete(a, MAPS "/a", NULL);
+    assert_code(api_patch(a, MAPS "/a", "{'metadata':{'finalizers':['example.com/f','b/c']}}"),
+                422);
+    assert_code(api_patch(a, MAPS "/a", "{'data':{'still':'here'}}"), 200);
+}
+
+static void preconditions_must_hold(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    const reply *made = make(a, "a");
+    const reply *r = api_delete(a, MAPS "/a", "{'preconditions':{'uid':'x'}}");
+    assert_status(r, 409, "Conflict",
+                  text(a,
+                       "Operation cannot be fulfilled on ConfigMap \"a\": the UID in the "
+                       "precondition (x) does not match the UID in record (%s). The object might "
+                       "have been deleted and then recreated",
+                       r_text(made, "metadata.uid")));
+    assert_at(r, "details", "{\"name\":\"a\",\"kind\":\"ConfigMap\"}");
+    assert_code(api_delete(a, MAPS "/a", "{'preconditions':{'uid':''}}"), 409);
+    assert_code(api_delete(a, MAPS "/a", "{'preconditions':{'resourceVersion':'1'}}"), 409);
+    assert_code(
+        api_delete(a, MAPS "/a",
+                   text(a, "{'preconditions':{'uid':'%s','resourceVersion':'%s'}}",
+                        r_text(made, "metadata.uid"), r_text(made, "metadata.resourceVersion"))),
+        200);
+}
+
+static void a_dry_run_deletes_nothing(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    make(a, "a");
+    assert_code(api_delete(a, MAPS "/a?dryRun=All", NULL), 200);
+    assert_code(api_delete(a, MAPS "/a", "{'dryRun':['All']}"), 200);
+    assert_code(api_delete(a, MAPS "/a?propagationPolicy=Foreground&dryRun=All", NULL), 200);
+    assert_code(api_get(a, MAPS "/a"), 200);
+    assert_at(api_get(a, MAPS "/a"), "metadata.finalizers", "");
+}
+
+static void a_body_goes_instead_of_the_query(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    make(a, "a");
+    assert_code(api_delete(a, MAPS "/a?dryRun=All&propagationPolicy=nonsense", "{}"), 200);
+    assert_code(api_get(a, MAPS "/a"), 404);
+}
+
+static void a_propagation_policy_is_a_finalizer(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    make(a, "a");
+    const reply *r = api_delete(a, MAPS "/a?propagationPolicy=Foreground", NULL);
+    assert_at(r, "metadata.finalizers", "[\"foregroundDeletion\"]");
+    r = api_delete(a, MAPS "/a", "{'propagationPolicy':'Orphan'}");
+    assert_at(r, "metadata.finalizers", "[\"orphan\"]");
+    assert_at(api_delete(a, MAPS "/a?propagationPolicy=Background", NULL), "status", "Success");
+    assert_code(api_get(a, MAPS "/a"), 404);
+}
+
+static void a_policy_nobody_knows_is_invalid(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    make(a, "a");
+    assert_status(
+        api_delete(a, MAPS "/a?propagationPolicy=x", NULL), 422, "Invalid",
+        "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: "
+        "\"x\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"");
+    assert_code(api_delete(a, MAPS "/a?propagationPolicy=Orphan&orphanDependents=true", NULL), 422);
+}
+
+static void an_orphaning_delete_that_waits_is_accepted(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    make_held(a);
+    assert_code(api_delete(a, MAPS "/a?orphanDependents=false", NULL), 202);
+}
+
+static void options_are_read_as_options(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    make(a, "a");
+    assert_status(api_delete(a, MAPS "/a", "{'kind':'Foo','apiVersion':'v1'}"), 500, "",
+                  "no kind \"Foo\" is registered for version \"v1\" in scheme "
+                  "\"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"");
+    assert_status(api_delete(a, MAPS "/a", "{'gracePeriodSeconds':'x'}"), 500, "",
+                  "json: cannot unmarshal string into Go struct field "
+                  "DeleteOptions.gracePeriodSeconds of type int64");
+    assert_status(api_delete(a, MAPS "/a", "x"), 500, "",
+                  "couldn't get version/kind; json parse error: invalid character 'x' looking for "
+                  "beginning of value");
+    assert_code(api_get(a, MAPS "/a"), 200);
+    assert_code(api_delete(a, MAPS "/a", "{'kind':'DeleteOptions','apiVersion':'apps/v1'}"), 200);
+}
+
+TESTS(what_is_deleted_is_gone, some_kinds_show_what_went, a_finalizer_holds_an_object,
+      the_last_finalizer_lets_it_go, no_finalizer_comes_too_late, preconditions_must_hold,
+      a_dry_run_deletes_nothing, a_body_goes_instead_of_the_query,
+      a_propagation_policy_is_a_finalizer, a_policy_nobody_knows_is_invalid,
+      an_orphaning_delete_that_waits_is_accepted, options_are_read_as_options)
