@@ -2,12 +2,11 @@
 /*
  * object.c: the object that is its bytes.
  *
- *     [ refs │ n │ spans of apiVersion, kind, metadata and its members │ canonical JSON text │ NUL
- * │ (unescaped strings) ]
+ *     [ refs │ n │ has │ canonical JSON text │ NUL │ where the parts are │ (unescaped strings) ]
  *
- * One allocation, made with room for the text as it came, filled by the scanner in one pass and
- * trimmed. When the scanner is not sure, the thorough reader parses, the writer writes canonical
- * text, and the scanner runs once more over that, trusted, to find the parts.
+ * One allocation, made with room for the text as it came and all parts, filled by the scanner in
+ * one pass and trimmed. When the scanner is not sure, the thorough reader parses, the writer writes
+ * canonical text, and the scanner runs once more over that, trusted, to find the parts.
  *
  * A string part with escapes in it (never in a valid object, but a name must be shown in the error
  * that refuses it) gets an unescaped copy behind the text, and its span points there.
@@ -19,14 +18,15 @@
 #include <malloc.h>
 #include <stdio.h>
 
-static size_t bytes_for(size_t text)
+/* Of an object with `behind` bytes after the NUL of its text. */
+static size_t bytes_for(size_t text, size_t behind)
 {
-    return sizeof(kc_object) + text + 1;
+    return offsetof(kc_object, text) + text + 1 + behind;
 }
 
 static kc_object *object_try_new(kc_str text)
 {
-    kc_object *object = kc_try_alloc(bytes_for(text.n), UINT32_MAX);
+    kc_object *object = kc_try_alloc(bytes_for(text.n, kc__parts_most(text.n)), UINT32_MAX);
     if (!object)
         return NULL;
     kc_ref_init(&object->refs);
@@ -36,20 +36,14 @@ static kc_object *object_try_new(kc_str text)
     return object;
 }
 
-/*
- * Gives back what white space took. Not by realloc, which leaves a block as it is unless 32 bytes
- * or more become free: a cache holds many of these.
- */
+/* Gives back what white space and absent parts took. The allocator leaves less than 32 bytes. */
 static kc_object *trimmed(kc_object *object, size_t room)
 {
-    if (room - object->n < 8)
+    const size_t bytes = bytes_for(object->n, kc__parts_size(object->has));
+    if (bytes_for(room, kc__parts_most(room)) - bytes < 32)
         return object;
-    kc_object *smaller = malloc(bytes_for(object->n));
-    if (!smaller)
-        return object;
-    memcpy((void *)smaller, object, bytes_for(object->n));
-    free(object);
-    return smaller;
+    kc_object *smaller = realloc(object, bytes);
+    return smaller ? smaller : object;
 }
 
 static bool is_string_part(int part)
@@ -68,11 +62,11 @@ static bool is_string_part(int part)
 
 static kc_str part_str(const kc_object *object, int part)
 {
-    kc__span span = object->parts[part];
+    kc__span span = kc__part(object, part);
     return kc_str_of(object->text + span.at, span.n);
 }
 
-/* Appends an unescaped copy of each string part that has escapes, and lets its span point there. */
+/* A copy without string parts' escapes: of each that has some, an unescaped one stands behind. */
 static kc_object *with_unescaped_parts(kc_object *object)
 {
     kc_auto(kc_view) *view = kc_view_of(object);
@@ -84,17 +78,24 @@ static kc_object *with_unescaped_parts(kc_object *object)
         KC__PARTS(VALUE_ROW)
 #undef VALUE_ROW
     };
-    size_t end = (size_t)object->n + 1;
+    kc__span parts[KC__N_PARTS];
+    kc_scoped(kc_buf) copies = {0};
+    kc__parts_unpack(object, parts);
+    /* They get no longer than they were, so the shape is that of twice the text at most. */
+    object->has = kc__parts_shape(parts, 2 * (size_t)object->n);
+    const size_t behind = (size_t)object->n + 1 + kc__parts_size(object->has);
     for (int i = 0; i < KC__N_PARTS; i++) {
-        kc__span *span = &object->parts[i];
+        kc__span *span = &parts[i];
         if (!is_string_part(i) || !span->n || !memchr(object->text + span->at, '\\', span->n))
             continue;
         kc_str plain = kc_as_str(values[i]);
-        object = kc_realloc(object, sizeof(*object) + end + plain.n);
-        memcpy(object->text + end, plain.p, plain.n);
-        object->parts[i] = (kc__span){(uint32_t)end, (uint32_t)plain.n};
-        end += plain.n;
+        *span = (kc__span){(uint32_t)(behind + copies.n), (uint32_t)plain.n};
+        kc_buf_append(&copies, plain);
     }
+    object = kc_realloc(object, offsetof(kc_object, text) + behind + copies.n);
+    kc__parts_pack(object, parts);
+    if (copies.n)
+        memcpy(object->text + behind, copies.p, copies.n);
     return object;
 }
 
@@ -102,7 +103,8 @@ static kc_object *with_unescaped_parts(kc_object *object)
 static kc_object *finished(kc_object *object, size_t room, const kc__scanned *scanned)
 {
     object->n = (uint32_t)scanned->n;
-    memcpy(object->parts, scanned->parts, sizeof(object->parts));
+    object->has = kc__parts_shape(scanned->parts, scanned->n);
+    kc__parts_pack(object, scanned->parts);
     object = trimmed(object, room);
     return scanned->escapes ? with_unescaped_parts(object) : object;
 }
@@ -223,34 +225,60 @@ int64_t kc_object_generation(const kc_object *object)
     return kc_str_to_i64(part_str(object, KC__GENERATION), &generation) ? generation : 0;
 }
 
-/* Bytes of text, its NUL and the unescaped strings behind it. */
-static size_t whole_text(const kc_object *object)
+/* Bytes of the unescaped strings behind the parts. */
+static size_t copies_of(const kc_object *object, const kc__span *parts)
 {
-    size_t end = (size_t)object->n + 1;
+    const size_t behind = (size_t)object->n + 1 + kc__parts_size(object->has);
+    size_t end = behind;
     for (int i = 0; i < KC__N_PARTS; i++)
-        end = KC_MAX(end, (size_t)object->parts[i].at + object->parts[i].n);
-    return end;
+        end = KC_MAX(end, (size_t)parts[i].at + parts[i].n);
+    return end - behind;
 }
 
-/* The object with `n` bytes of its text at `at` replaced: what lies behind moves, what lies around
- * grows. */
-static kc_object *spliced(const kc_object *object, size_t at, size_t n, kc_str with)
+/* A stretch of text to be replaced. */
+typedef struct splice {
+    size_t at, n;
+    kc_str with;
+    kc__span version; /* The resource version, if it comes with the splice. */
+} splice;
+
+/* What lies behind the stretch moves, what lies around it grows; copies move by `shift`. */
+static void move_parts(const kc_object *object, const splice *s, uint32_t shift, kc__span *parts)
 {
-    size_t old = whole_text(object), delta = with.n - n; /* Unsigned arithmetic wraps as wanted. */
-    kc_object *copy = kc_alloc(sizeof(*copy) + old + delta);
-    kc_ref_init(&copy->refs);
-    copy->n = (uint32_t)(object->n + delta);
-    memcpy(copy->text, object->text, at);
-    memcpy(copy->text + at, with.p, with.n);
-    memcpy(copy->text + at + with.n, object->text + at + n, old - at - n);
+    const uint32_t delta = (uint32_t)(s->with.n - s->n); /* Wraps as wanted. */
     for (int i = 0; i < KC__N_PARTS; i++) {
-        kc__span span = object->parts[i];
-        if (span.at > at)
-            span.at += (uint32_t)delta;
-        else if (span.at > KC__MISTYPED && span.at + span.n >= at + n)
-            span.n += (uint32_t)delta;
-        copy->parts[i] = span;
+        kc__span *span = &parts[i];
+        if (span->at > object->n)
+            span->at += shift;
+        else if (span->at > s->at)
+            span->at += delta;
+        else if (span->at > KC__MISTYPED && span->at + span->n >= s->at + s->n)
+            span->n += delta;
     }
+    if (s->version.at)
+        parts[KC__RESOURCE_VERSION] = s->version;
+}
+
+static kc_object *spliced(const kc_object *object, const splice *s)
+{
+    kc__span parts[KC__N_PARTS];
+    kc__parts_unpack(object, parts);
+    const size_t copies = copies_of(object, parts), n = object->n + s->with.n - s->n;
+    const unsigned added = s->version.at ? 1u << KC__RESOURCE_VERSION : 0;
+    const uint16_t has = (uint16_t)(kc__parts_shape(parts, n + copies) | added);
+    const size_t before = (size_t)object->n + 1 + kc__parts_size(object->has);
+    const size_t behind = n + 1 + kc__parts_size(has);
+    move_parts(object, s, (uint32_t)(behind - before), parts);
+    kc_object *copy = kc_alloc(offsetof(kc_object, text) + behind + copies);
+    kc_ref_init(&copy->refs);
+    copy->n = (uint32_t)n;
+    copy->has = has;
+    memcpy(copy->text, object->text, s->at);
+    memcpy(copy->text + s->at, s->with.p, s->with.n);
+    memcpy(copy->text + s->at + s->with.n, object->text + s->at + s->n,
+           object->n + 1 - s->at - s->n);
+    kc__parts_pack(copy, parts);
+    memcpy(copy->text + behind, object->text + before, copies);
     return copy;
 }
 
@@ -279,22 +307,23 @@ static bool stands_in_text(const kc_object *object, kc__span span)
 
 kc_object *kc_object_with_revision(const kc_object *object, uint64_t revision)
 {
-    kc__span old = object->parts[KC__RESOURCE_VERSION], metadata = object->parts[KC__METADATA];
+    kc__span old = kc__part(object, KC__RESOURCE_VERSION),
+             metadata = kc__part(object, KC__METADATA);
     char digits[24], member[64];
     kc_str number =
         kc_str_of(digits, (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, revision));
 
     if (stands_in_text(object, old))
-        return spliced(object, old.at, old.n, number);
+        return spliced(object, &(splice){.at = old.at, .n = old.n, .with = number});
     if (!is_absent(old) || !stands_in_text(object, metadata))
         return edited(object, true, KC_STR("resourceVersion"), number);
 
     snprintf(member, sizeof(member), "\"resourceVersion\":\"%s\"%s", digits,
              object->text[metadata.at + 1] == '}' ? "" : ",");
-    kc_object *result = spliced(object, metadata.at + 1, 0, kc_cstr(member));
-    uint32_t at = metadata.at + (uint32_t)strlen("{\"resourceVersion\":\"");
-    result->parts[KC__RESOURCE_VERSION] = (kc__span){at, (uint32_t)number.n};
-    return result;
+    const uint32_t at = metadata.at + (uint32_t)strlen("{\"resourceVersion\":\"");
+    return spliced(object, &(splice){.at = metadata.at + 1,
+                                     .with = kc_cstr(member),
+                                     .version = {at, (uint32_t)number.n}});
 }
 
 static bool needs_escapes(kc_str text)
@@ -307,8 +336,8 @@ static bool needs_escapes(kc_str text)
 
 kc_object *kc_object_with_api_version(const kc_object *object, kc_str api_version)
 {
-    kc__span old = object->parts[KC__API_VERSION];
+    kc__span old = kc__part(object, KC__API_VERSION);
     if (!stands_in_text(object, old) || needs_escapes(api_version))
         return edited(object, false, KC_STR("apiVersion"), api_version);
-    return spliced(object, old.at, old.n, api_version);
+    return spliced(object, &(splice){.at = old.at, .n = old.n, .with = api_version});
 }

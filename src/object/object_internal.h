@@ -13,9 +13,9 @@
 #include <yyjson.h>
 
 /*
- * The parts of an object's text that its header knows (each costs every cached object eight bytes,
- * so only what is asked for often is here): a name, where the member stands, its key and the key's
- * first letter, the type of its value.
+ * The parts of an object's text that it knows (each costs every cached object that has it four
+ * bytes, so only what is asked for often is here): a name, where the member stands, its key and the
+ * key's first letter, the type of its value.
  */
 #define KC__PARTS(X)                                              \
     X(API_VERSION, ROOT, "apiVersion", 'a', STRING)               \
@@ -49,11 +49,24 @@ enum { KC__MISTYPED = 1 };
 
 struct kc_object {
     kc_ref refs;
-    uint32_t n; /* Of the canonical text. */
-    kc__span parts[KC__N_PARTS];
-    char text[]; /* Canonical JSON, a NUL; then, rarely, unescaped copies of string parts that have
-                    escapes. */
+    uint32_t n;   /* Of the canonical text. */
+    uint16_t has; /* Which parts (object_parts.c). */
+    char text[];  /* Canonical JSON, a NUL, where the parts are; then, rarely, unescaped copies of
+                     string parts that have escapes. */
 };
+
+/* ---- object_parts.c ---- */
+
+/* For `has`: which parts there are, in an object of so many bytes of text and copies. */
+uint16_t kc__parts_shape(const kc__span *parts, size_t text);
+/* The most bytes that parts take behind so many of text. */
+size_t kc__parts_most(size_t text);
+/* Bytes behind the NUL that parts of this shape take. */
+size_t kc__parts_size(uint16_t shape);
+/* Writes them there; `n` and `has` are set. */
+void kc__parts_pack(kc_object *object, const kc__span *parts);
+void kc__parts_unpack(const kc_object *object, kc__span *ret_parts);
+kc__span kc__part(const kc_object *object, int part);
 
 /* What the scanner found out about a text. */
 typedef struct kc__scanned {

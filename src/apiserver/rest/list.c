@@ -10,7 +10,10 @@
 
 #include "apiserver/rest/render.h"
 
-enum { FIRST_PIECE = 32 * 1024 };
+enum {
+    FIRST_PIECE = 32 * 1024,
+    PIECE_EXCESS = 4 * 1024, /* By which most objects exceed the room that is left. */
+};
 
 /* A list on its way out; outlives the call. */
 typedef struct listing {
@@ -71,8 +74,10 @@ static kc__fill write_items(kc_buf *out, size_t room, listing *l)
 static kc__fill fill(kc_buf *out, size_t room, void *user)
 {
     listing *l = user;
-    if (!l->ahead.n)
+    if (!l->ahead.n) {
+        kc_buf_reserve(out, room + PIECE_EXCESS);
         return write_items(out, room, l);
+    }
     kc_buf_append(out, kc_buf_str(&l->ahead));
     kc_buf_done(&l->ahead);
     return KC__FILL_MORE;

@@ -76,16 +76,18 @@ void kc__selection_done(kc__selection *selection)
     *selection = (kc__selection){0};
 }
 
-bool kc__selection_matches(const kc__selection *selection, const kc_object *object)
-{
-    return kc_selector_match(selection->labels, object) &&
-           kc_field_selector_match_object(selection->fields, selection->table, object);
-}
-
 bool kc__selection_is_everything(const kc__selection *selection)
 {
     return kc_selector_is_everything(selection->labels) &&
            kc_field_selector_is_everything(selection->fields);
+}
+
+bool kc__selection_matches(const kc__selection *selection, const kc_object *object)
+{
+    if (kc__selection_is_everything(selection))
+        return true;
+    return kc_selector_match(selection->labels, object) &&
+           kc_field_selector_match_object(selection->fields, selection->table, object);
 }
 
 kc_cow_iter kc__selection_start(const kc__selection *selection, const kc_cow_snapshot *snapshot,

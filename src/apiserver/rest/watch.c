@@ -22,7 +22,10 @@
 /* Bookmarks come about once a minute, and at the end. */
 #define BOOKMARK_EVERY (60 * KC_SECOND)
 
-enum { SHORTEST_SECONDS = 1800 }; /* Without timeoutSeconds: this to twice as much. */
+enum {
+    SHORTEST_SECONDS = 1800, /* Without timeoutSeconds: this to twice as much. */
+    AROUND_OBJECT = 64,      /* What an event, and its chunk, have beside the object. */
+};
 
 typedef enum stage {
     INITIAL, /* Writing what there is. */
@@ -56,6 +59,7 @@ typedef struct watching {
 
 static void write_event(watching *w, kc_buf *out, const char *type, const kc_object *object)
 {
+    kc_buf_reserve(out, kc_object_json(object).n + AROUND_OBJECT);
     kc_buf_puts(out, "{\"type\":\"");
     kc_buf_puts(out, type);
     kc_buf_puts(out, "\",\"object\":");

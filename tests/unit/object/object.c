@@ -340,10 +340,52 @@ static void an_api_version_is_spliced_in(void **state)
     }
 }
 
+/* A name with an escape and a namespace, behind so many bytes of data. */
+static kc_object *object_behind(size_t bytes)
+{
+    kc_scoped(kc_buf) json = {0};
+    kc_buf_puts(&json, "{\"data\":{\"text\":\"");
+    for (size_t i = 0; i < bytes; i++)
+        kc_buf_putc(&json, 'x');
+    kc_buf_puts(&json, "\"},\"metadata\":{\"name\":\"a\\tb\",\"namespace\":\"prod\"}}");
+    return kc_object_parse(kc_buf_str(&json), NULL, NULL);
+}
+
+static void parts_are_found_on_both_sides_of_64_kb(void **state)
+{
+    (void)state;
+    for (size_t bytes = 65200; bytes < 65700; bytes++) {
+        kc_auto(kc_object) *object = object_behind(bytes);
+        kc_auto(kc_object) *stored = kc_object_with_revision(object, 1234567890123456789u);
+        kc_auto(kc_object) *again = kc_object_with_revision(stored, 7);
+        const kc_object *all[] = {object, stored, again};
+        for (size_t i = 0; i < KC_COUNT(all); i++) {
+            assert_str(kc_object_name(all[i]), "a\tb");
+            assert_str(kc_object_namespace(all[i]), "prod");
+            assert_str(kc_object_kind(all[i]), "");
+        }
+        assert_int_equal(kc_object_revision(stored), 1234567890123456789u);
+        assert_int_equal(kc_object_revision(again), 7);
+    }
+}
+
+static void an_absent_part_costs_nothing(void **state)
+{
+    (void)state;
+    kc_scoped(kc_buf) json = {0};
+    kc_buf_puts(&json, "{\"data\":\"");
+    for (size_t i = 0; i < 1000; i++)
+        kc_buf_putc(&json, 'x');
+    kc_buf_puts(&json, "\"}");
+    kc_auto(kc_object) *object = kc_object_parse(kc_buf_str(&json), NULL, NULL);
+    assert_in_range(kc_object_size(object), json.n, json.n + 48);
+}
+
 TESTS(metadata_is_found_wherever_it_stands, mistyped_metadata_counts_as_absent,
       an_escaped_name_is_shown_unescaped, the_text_of_an_object_is_canonical,
       bad_text_is_refused_with_its_position, a_nul_byte_is_refused, nesting_is_limited,
       size_is_limited, the_last_of_duplicate_members_counts,
       duplicates_are_found_in_long_objects_too, reported_duplicates_are_bounded,
       an_object_costs_little_more_than_its_text, references_keep_an_object_alive,
+      parts_are_found_on_both_sides_of_64_kb, an_absent_part_costs_nothing,
       a_revision_is_spliced_in, an_api_version_is_spliced_in)
