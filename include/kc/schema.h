@@ -87,6 +87,10 @@ typedef struct kc_schema_check_opts {
 bool kc_schema_check(const kc_value *openapi, const kc_schema_check_opts *opts,
                      kc_field_errors *errors);
 
+/* The structural rules alone, about a schema at `base`: for one that was stored without them. True
+ * when nothing was added. */
+bool kc_schema_check_structural(const kc_value *openapi, const char *base, kc_field_errors *errors);
+
 /* ---- What happens to an object, in this order ---- */
 
 typedef struct kc_schema_walk_opts {
