@@ -122,7 +122,8 @@ void kc__table_row(kc__table *table, kc_buf *out, const kc_object *object)
     kc_buf_puts(out, table->started ? ",{\"cells\":[" : "[{\"cells\":[");
     for (size_t i = 0; i < columns->n; i++) {
         kc_buf_puts(out, i ? "," : "");
-        columns->list[i].cell(out, &row);
+        row.column = &columns->list[i];
+        row.column->cell(out, &row);
     }
     kc_buf_putc(out, ']');
     write_conditions(columns, out, &row);

@@ -30,6 +30,7 @@ typedef struct kc__row {
     const kc_object *object;
     kc_time now;
     kc_view *view; /* Of the object; made when the first cell asks for it: kc__row_root. */
+    const struct kc__column *column; /* Whose cell is being written. */
 } kc__row;
 
 /* Appends the value of one cell, as JSON. */
@@ -42,6 +43,7 @@ typedef struct kc__column {
     const char *description; /* Defaults to "". */
     int priority;            /* Above 0: shown only by a client that has room (-o wide). */
     kc__cell *cell;
+    const void *user; /* What the cell needs to know. Defaults to nothing. */
 } kc__column;
 
 typedef struct kc__columns {
@@ -53,7 +55,8 @@ typedef struct kc__columns {
     bool null_when_empty; /* Without rows it says "rows":null, not []. */
 } kc__columns;
 
-/* Those of a resource; Name and Age if it has none of its own. Never NULL. */
+/* Those of a resource, which a custom one brings along; Name and Age if it has none of its own.
+ * Never NULL. */
 const kc__columns *kc__columns_of(const kc__resource *resource);
 
 /* The object, parsed. Lives as long as the row. */
