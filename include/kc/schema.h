@@ -87,6 +87,10 @@ typedef struct kc_schema_check_opts {
 bool kc_schema_check(const kc_value *openapi, const kc_schema_check_opts *opts,
                      kc_field_errors *errors);
 
+/* The structural rules alone, about a schema at `base`: for one that was stored without them. True
+ * when nothing was added. */
+bool kc_schema_check_structural(const kc_value *openapi, const char *base, kc_field_errors *errors);
+
 /* ---- What happens to an object, in this order ---- */
 
 typedef struct kc_schema_walk_opts {
@@ -121,6 +125,10 @@ bool kc_schema_would_default(const kc_schema *schema, const kc_value *value);
 
 typedef struct kc_schema_validate_opts {
     const char *base; /* Path before every field, such as "status". Defaults to none. */
+    /* What the value replaces. Errors about parts that are the same in it are forgiven: an object
+     * that was valid once can still be changed elsewhere. Parts are the same thing by the names of
+     * members and, in lists of type map, by their keys. Defaults to nothing. Not for lists. */
+    const kc_value *old;
 } kc_schema_validate_opts;
 
 /*

@@ -249,3 +249,17 @@ bool kc_schema_check(const kc_value *openapi, const kc_schema_check_opts *opts,
     check_done(&c);
     return ok;
 }
+
+bool kc_schema_check_structural(const kc_value *openapi, const char *base, kc_field_errors *errors)
+{
+    kc__check c = {.errors = errors};
+    size_t before = errors->list.n + errors->dropped;
+    kc_buf_puts(&c.path, base);
+    const char *unstructurable = kc__unstructurable(openapi);
+    if (unstructurable)
+        kc__check_invalid(&c, "", NULL, unstructurable);
+    else
+        kc__check_structural(&c, openapi);
+    check_done(&c);
+    return errors->list.n + errors->dropped == before;
+}

@@ -18,6 +18,9 @@ void kc__validator_init(kc__validator *v, const kc_schema_validate_opts *opts)
     v->matches = v->spent = 0;
     v->inside = v->depth = 0;
     v->exhausted = false;
+    v->old = NULL;
+    v->old_things = NULL;
+    v->differs = false;
     kc__matcher_init(&v->matcher);
 }
 

@@ -12,10 +12,15 @@
  * anyOf and oneOf may look at a value many times, and recursive definitions can make that
  * exponential: values looked at inside of branches draw on a budget, and an empty one is an error.
  *
+ * A value that replaces another may keep what is wrong with it. That too concerns only the second
+ * pass, which then knows of every value what stood in its place (schema_ratchet.c).
+ *
  * Where Kubernetes' behaviour is an accident it is not followed; docs/internals/schema.md lists
  * these places. Checks of single values are in schema_scalar.c.
  */
 #include "object/schema_validate_internal.h"
+
+#include "kc/diff.h"
 
 enum { BUDGET = 10 * 1000 * 1000, MOST_NESTING = KC_JSON_MAX_DEPTH + 128 };
 
@@ -219,17 +224,22 @@ static bool check_array(kc__validator *v, const kc_schema *schema, yyjson_val *a
     bool ok = true;
     size_t n = yyjson_arr_size(array);
     yyjson_val *item = unsafe_yyjson_get_first(array);
+    const kc_value *old = v->old;
     kc__frame frame = {.parent = at, .step = KC__STEP_INDEX};
     v->matches += 2;
     v->spent += v->inside ? n : 0;
     for (size_t i = 0; schema->items && i < n; i++, item = unsafe_yyjson_get_next(item)) {
         frame.n = i;
+        v->old = old ? kc__old_item(v, schema, item) : NULL;
         if (!is_plain(v, schema->items, item) && !check(v, schema->items, item, &frame)) {
             ok = false;
             if (!v->errors)
-                return false;
+                break;
         }
     }
+    v->old = old;
+    if (!ok && !v->errors)
+        return false;
     if (schema->checks && schema->checks->size)
         ok &= kc__check_items(v, schema->checks->size, array, at);
     return ok;
@@ -254,6 +264,13 @@ static bool report_missing(kc__validator *v, const kc__table *table, yyjson_val 
     return false;
 }
 
+/* What an object is, is never forgiven: old and new have been made the same in it. */
+static bool is_kind(const kc__frame *at, const char *name, size_t n)
+{
+    kc_str text = kc_str_of(name, n);
+    return !at && (kc_str_is(text, "kind") || kc_str_is(text, "apiVersion"));
+}
+
 static __attribute__((noinline)) bool check_member(kc__validator *v, const kc_schema *schema,
                                                    const kc_schema *property, yyjson_val *key,
                                                    const kc__frame *at)
@@ -264,7 +281,14 @@ static __attribute__((noinline)) bool check_member(kc__validator *v, const kc_sc
     frame.step = property ? KC__STEP_PROPERTY : KC__STEP_ADDITIONAL;
     if (!child && schema->flags & KC__CLOSED)
         return kc__report_forbidden(v, at, kc_str_of(frame.name, frame.n));
-    return !child || check(v, child, key + 1, &frame);
+    if (!child || !v->old)
+        return !child || check(v, child, key + 1, &frame);
+    const kc_value *old = v->old;
+    v->old =
+        is_kind(at, frame.name, frame.n) ? NULL : kc__old_member(v, kc_str_of(frame.name, frame.n));
+    bool ok = check(v, child, key + 1, &frame);
+    v->old = old;
+    return ok;
 }
 
 static bool check_object(kc__validator *v, const kc_schema *schema, yyjson_val *object,
@@ -306,6 +330,22 @@ static bool check_object(kc__validator *v, const kc_schema *schema, yyjson_val *
 
 /* ---- One value ---- */
 
+/* The parts of a value that replaces another, each with what it replaces. */
+static __attribute__((noinline)) bool check_parts(kc__validator *v, const kc_schema *schema,
+                                                  yyjson_val *value, const kc__frame *at,
+                                                  uint8_t bits)
+{
+    kc__old_things things;
+    bool is_array = bits & KC__ARRAY;
+    if (is_array)
+        kc__old_enter_list(v, schema, &things);
+    else
+        kc__old_enter_object(v, &things);
+    bool ok = is_array ? check_array(v, schema, value, at) : check_object(v, schema, value, at);
+    kc__old_leave(v, &things);
+    return ok;
+}
+
 static bool check_content(kc__validator *v, const kc_schema *schema, yyjson_val *value,
                           const kc__frame *at, uint8_t bits)
 {
@@ -323,11 +363,11 @@ static bool check_content(kc__validator *v, const kc_schema *schema, yyjson_val 
     if (checks && checks->number && bits & (KC__INTEGER | KC__NUMBER) && (ok || v->errors))
         ok &= kc__check_number(v, checks->number, value, at);
     if (bits & KC__ARRAY && (ok || v->errors))
-        ok &= check_array(v, schema, value, at);
+        ok &= v->old ? check_parts(v, schema, value, at, bits) : check_array(v, schema, value, at);
     if (checks && checks->choice && (ok || v->errors))
         ok &= kc__check_choice(v, checks->choice, value, at);
     if (bits & KC__OBJECT && (ok || v->errors))
-        ok &= check_object(v, schema, value, at);
+        ok &= v->old ? check_parts(v, schema, value, at, bits) : check_object(v, schema, value, at);
     return ok;
 }
 
@@ -353,7 +393,8 @@ static bool within_budget(kc__validator *v)
     return false;
 }
 
-static bool check(kc__validator *v, const kc_schema *schema, yyjson_val *value, const kc__frame *at)
+static bool check_value(kc__validator *v, const kc_schema *schema, yyjson_val *value,
+                        const kc__frame *at)
 {
     uint8_t bits = kc__bits_of(value);
     if (bits == KC__INTEGER && kc__is_beyond_int64(value))
@@ -375,23 +416,54 @@ static bool check(kc__validator *v, const kc_schema *schema, yyjson_val *value, 
     return ok && typed;
 }
 
+/*
+ * A value that replaces another: what is wrong with it is forgiven when it is the same. Where a
+ * part of it is known to be new, it is not; so each value is compared once at most, however deep.
+ */
+static __attribute__((noinline)) bool check_change(kc__validator *v, const kc_schema *schema,
+                                                   yyjson_val *value, const kc__frame *at)
+{
+    bool outer = v->differs;
+    size_t n = v->errors ? v->errors->list.n : 0, dropped = v->errors ? v->errors->dropped : 0;
+    v->differs = false;
+    bool ok = check_value(v, schema, value, at);
+    if (!ok && !v->exhausted && !v->differs) {
+        ok = kc_value_equal(value, v->old, NULL);
+        v->differs = !ok;
+    }
+    if (ok && v->errors) {
+        v->errors->list.n = n;
+        v->errors->dropped = dropped;
+    }
+    v->differs |= outer;
+    return ok;
+}
+
+static bool check(kc__validator *v, const kc_schema *schema, yyjson_val *value, const kc__frame *at)
+{
+    return v->old ? check_change(v, schema, value, at) : check_value(v, schema, value, at);
+}
+
 /* The second pass. Its errors are gathered apart, since one thing may be found twice. */
-static void report_all(kc__validator *v, const kc_schema *schema, const kc_value *value,
+static bool report_all(kc__validator *v, const kc_schema *schema, const kc_value *value,
                        kc_field_errors *errors)
 {
+    bool ok = false;
     kc_scoped(kc_field_errors) found = {.limit = errors->limit};
     v->errors = &found;
     v->spent = 0;
     if (!v->exhausted)
-        check(v, schema, (yyjson_val *)value, NULL);
+        ok = check(v, schema, (yyjson_val *)value, NULL);
     if (v->exhausted) {
+        ok = false;
         kc_field_errors_done(&found);
         kc__report_composite(v, NULL,
                              "is too complex to validate: there are too many alternatives "
                              "(allOf, anyOf, oneOf, not) to try");
     }
-    assert(found.list.n + found.dropped > 0);
+    assert(ok == (found.list.n + found.dropped == 0));
     kc_field_errors_merge(errors, &found);
+    return ok;
 }
 
 bool kc_schema_validate(const kc_schema *schema, const kc_value *value,
@@ -402,8 +474,9 @@ bool kc_schema_validate(const kc_schema *schema, const kc_value *value,
         return true;
     kc__validator_init(&v, opts);
     bool ok = check(&v, schema, (yyjson_val *)value, NULL);
+    v.old = opts ? opts->old : NULL;
     if (!ok)
-        report_all(&v, schema, value, errors);
+        ok = report_all(&v, schema, value, errors);
     kc__matcher_done(&v.matcher);
     return ok;
 }

@@ -17,6 +17,10 @@ typedef struct kc__validator {
     unsigned depth;
     bool exhausted;
     kc__matcher matcher;
+    /* Ratcheting, in the second pass only (schema_ratchet.c). */
+    const kc_value *old;      /* What stood in the place of the current value; NULL: nothing. */
+    const kc_map *old_things; /* Of it, if it is long: members by name, or items by key. */
+    bool differs;             /* Something in the current value is known to be new. */
 } kc__validator;
 
 void kc__validator_init(kc__validator *v, const kc_schema_validate_opts *opts);
@@ -45,6 +49,23 @@ bool kc__check_items(kc__validator *v, const kc__size_rules *rules, yyjson_val *
                      const kc__frame *at);
 bool kc__check_properties(kc__validator *v, const kc__size_rules *rules, size_t n,
                           const kc__frame *at);
+
+/* ---- schema_ratchet.c ---- */
+
+/* The places of an old object or list, found by name or key. */
+typedef struct kc__old_things {
+    kc_map map;
+    kc_arena arena;
+    const kc_map *outer; /* Those of the value around. */
+} kc__old_things;
+
+/* For the children of the current value. Ended by kc__old_leave. */
+void kc__old_enter_object(kc__validator *v, kc__old_things *things);
+void kc__old_enter_list(kc__validator *v, const kc_schema *schema, kc__old_things *things);
+void kc__old_leave(kc__validator *v, kc__old_things *things);
+/* What a child replaces; NULL when that is nothing. */
+const kc_value *kc__old_member(const kc__validator *v, kc_str name);
+const kc_value *kc__old_item(const kc__validator *v, const kc_schema *schema, const kc_value *item);
 
 /* ---- schema_report.c: do nothing in the quiet pass; all return false ---- */
 

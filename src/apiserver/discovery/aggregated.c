@@ -29,7 +29,12 @@ static void write_subresources(kc_buf *out, const kc__resource *resource)
         kc_buf_puts(out, sub == resource->subresources ? "" : ",");
         kc_buf_puts(out, "{\"subresource\":");
         kc_json_quote(out, kc_cstr(sub->name));
-        write_response_kind(out, sub->group, sub->version, sub->kind ? sub->kind : resource->kind);
+        const char *group = sub->group, *version = sub->version;
+        if (resource->custom && !sub->kind) {
+            group = resource->group;
+            version = resource->version;
+        }
+        write_response_kind(out, group, version, sub->kind ? sub->kind : resource->kind);
         kc__write_verbs(out, sub->verbs);
         kc_buf_putc(out, '}');
     }
@@ -40,10 +45,12 @@ static void write_resource(kc_buf *out, const kc__resource *resource)
 {
     kc_buf_puts(out, "{\"resource\":");
     kc_json_quote(out, kc_cstr(resource->plural));
-    write_response_kind(out, "", "", resource->kind);
+    /* Of custom resources it says all; of its own Kubernetes leaves out what is known. */
+    write_response_kind(out, resource->custom ? resource->group : "",
+                        resource->custom ? resource->version : "", resource->kind);
     kc__write_text(out, "scope", resource->namespaced ? "Namespaced" : "Cluster");
     kc__write_text(out, "singularResource", resource->singular);
-    kc__write_verbs(out, resource->verbs);
+    kc__write_resource_verbs(out, resource);
     kc__write_names(out, "shortNames", resource->short_names);
     kc__write_names(out, "categories", resource->categories);
     write_subresources(out, resource);

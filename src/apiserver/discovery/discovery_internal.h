@@ -22,6 +22,8 @@ void kc__write_text(kc_buf *out, const char *name, const char *value);
 /* Nothing when there are none. */
 void kc__write_names(kc_buf *out, const char *name, const char *const *values);
 void kc__write_verbs(kc_buf *out, unsigned verbs);
+/* Those of a resource; of custom ones in the order Kubernetes has them in. */
+void kc__write_resource_verbs(kc_buf *out, const kc__resource *resource);
 /* Nothing for what is not stored. */
 void kc__write_storage_hash(kc_buf *out, const kc__resource *resource);
 

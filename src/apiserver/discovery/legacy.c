@@ -86,7 +86,7 @@ static void write_resource(kc_buf *out, const kc__resource *resource)
     kc__write_text(out, "singularName", resource->singular);
     kc_buf_printf(out, ",\"namespaced\":%s", resource->namespaced ? "true" : "false");
     kc__write_text(out, "kind", resource->kind);
-    kc__write_verbs(out, resource->verbs);
+    kc__write_resource_verbs(out, resource);
     kc__write_names(out, "shortNames", resource->short_names);
     kc__write_names(out, "categories", resource->categories);
     kc__write_storage_hash(out, resource);

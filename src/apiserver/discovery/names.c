@@ -28,20 +28,37 @@ void kc__write_names(kc_buf *out, const char *name, const char *const *values)
     kc_buf_putc(out, ']');
 }
 
-void kc__write_verbs(kc_buf *out, unsigned verbs)
+enum { N_VERBS = 8 };
+
+/* The verbs of a set in the order of their numbers `order`. */
+static void write_verbs(kc_buf *out, unsigned verbs, const unsigned char order[N_VERBS])
 {
-    static const char *const names[] = {"create", "delete", "deletecollection", "get",
-                                        "list",   "patch",  "update",           "watch"};
-    const char *set[KC_COUNT(names) + 1];
+    static const char *const names[N_VERBS] = {"create", "delete", "deletecollection", "get",
+                                               "list",   "patch",  "update",           "watch"};
+    const char *set[N_VERBS + 1];
     size_t n = 0;
-    for (size_t i = 0; i < KC_COUNT(names); i++)
-        if (verbs & (1u << i))
-            set[n++] = names[i];
+    for (size_t i = 0; i < N_VERBS; i++)
+        if (verbs & (1u << order[i]))
+            set[n++] = names[order[i]];
     set[n] = NULL;
     if (n)
         kc__write_names(out, "verbs", set);
     else
         kc_buf_puts(out, ",\"verbs\":[]"); /* Clients take a missing one for a broken document. */
+}
+
+void kc__write_verbs(kc_buf *out, unsigned verbs)
+{
+    write_verbs(out, verbs, (const unsigned char[N_VERBS]){0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+void kc__write_resource_verbs(kc_buf *out, const kc__resource *resource)
+{
+    static const unsigned char custom[N_VERBS] = {1, 2, 3, 4, 5, 0, 6, 7};
+    if (resource->custom)
+        write_verbs(out, resource->verbs, custom);
+    else
+        kc__write_verbs(out, resource->verbs);
 }
 
 /* The first 8 bytes of the SHA-256 of "group/version/kind", the stored one. Clients compare it, and

@@ -38,6 +38,7 @@ typedef enum kc__field_kind {
     KC__FIELD_ANY,           /* Any JSON value: JSON of CRDs. */
     KC__FIELD_FIELDS_V1,     /* Any JSON object; its text as bytes. */
     KC__FIELD_LIST, /* A message with only `items`, in JSON the array itself (Verbs, ExtraValue). */
+    KC__FIELD_EITHER, /* An object of `message`, or another JSON value: items of a CRD's schema. */
 } kc__field_kind;
 
 typedef enum kc__field_shape {
@@ -71,7 +72,7 @@ typedef struct kc__field {
     uint8_t kind;    /* kc__field_kind; of a map, of its values. */
     uint8_t shape;   /* kc__field_shape */
     uint16_t marks;
-    const kc__message *message; /* Of KC__FIELD_MESSAGE and KC__FIELD_LIST. */
+    const kc__message *message; /* Of KC__FIELD_MESSAGE, _LIST and _EITHER. */
     const char *go_type;        /* As errors of Go's decoder name it, without a pointer's star:
                                    "string", "[]v1.Container", "map[string]string", "v1.Protocol". */
     const char *merge_key;      /* patchMergeKey, or NULL. */

@@ -9,8 +9,14 @@
  * arrays of their own, in the order of discovery; what goes out of here points into them.
  *
  * Nothing changes after kc__kinds_new has returned, so readers need no lock.
+ *
+ * What is added to the tables (additions.c) is sorted into groups and versions first; then all of
+ * it goes the same way. A thousand custom resources take less than a millisecond; what is large
+ * about them, their schemas, is counted and shared with the snapshot before.
  */
 #include "apiserver/kinds/registry.h"
+
+#include "apiserver/kinds/additions.h"
 #include "kc/map.h"
 #include "kc/ref.h"
 
@@ -38,6 +44,8 @@ struct kc__kinds {
     size_t n_versions;
     kc__resource *resources;
     size_t n_resources;
+    const kc__resource_set **additions; /* Counted. */
+    size_t n_additions;
 };
 
 /* ---- making one ---- */
@@ -119,6 +127,16 @@ static void add_resources(kc__kinds *kinds, const kc__kinds_opts *opts)
     }
 }
 
+static void keep_additions(kc__kinds *kinds, const kc__kinds_opts *opts)
+{
+    kinds->n_additions = opts->n_additions;
+    kinds->additions = kc_calloc(opts->n_additions, sizeof(*kinds->additions));
+    for (size_t i = 0; i < opts->n_additions; i++) {
+        kinds->additions[i] = opts->additions[i];
+        kc__resource_set_ref(kinds->additions[i]);
+    }
+}
+
 kc__kinds *kc__kinds_new(const kc__kinds_opts *opts)
 {
     kc__kinds_opts all = opts ? *opts : (kc__kinds_opts){0};
@@ -132,8 +150,12 @@ kc__kinds *kc__kinds_new(const kc__kinds_opts *opts)
     }
     kc__kinds *kinds = kc_new(kc__kinds);
     kc_ref_init(&kinds->refs);
+    kc_scoped(kc__added) added = {0};
+    if (all.n_additions)
+        kc__add_resources(&all, &added);
     add_groups(kinds, all.groups, all.n_groups);
     add_resources(kinds, &all);
+    keep_additions(kinds, &all);
     return kinds;
 }
 
@@ -160,6 +182,9 @@ static void free_all(kc__kinds *kinds)
     free(kinds->versions);
     free(kinds->version_indexes);
     free(kinds->resources);
+    for (size_t i = 0; i < kinds->n_additions; i++)
+        kc__resource_set_unref(kinds->additions[i]);
+    free(kinds->additions);
     free(kinds);
 }
 

@@ -28,6 +28,14 @@ typedef struct kc__kinds_opts {
     size_t n_groups;
     const kc__resource *resources;
     size_t n_resources;
+    /*
+     * What comes in addition: custom resources. A reference to each set is kept as long as the
+     * snapshot lives. Their groups come after the others, as Kubernetes orders those of custom
+     * resources; of a group the most stable and newest version comes first. Resources in a group
+     * version of the tables above are left out: there the server's own are found.
+     */
+    const kc__resource_set *const *additions;
+    size_t n_additions;
     /* Fills in `type` by `type_name`: kc__definition_find. Defaults to leaving it as it is. */
     const kc__message *(*find_type)(kc_str name);
     /* Fills in `strategy` where a resource brings none. Defaults to leaving it NULL. */
@@ -72,6 +80,10 @@ const kc__kinds_group *kc__kinds_groups(const kc__kinds *kinds, size_t *ret_n);
 const kc__kinds_version *kc__kinds_versions(const kc__kinds *kinds, size_t *ret_n);
 /* All resources, group by group. */
 const kc__resource *kc__kinds_resources(const kc__kinds *kinds, size_t *ret_n);
+
+/* Whether version `a` comes before (< 0) or after (> 0) `b` in discovery: v2, v1, v2beta1,
+ * v1alpha3, then names of other forms by the alphabet. */
+int kc__version_order(kc_str a, kc_str b);
 
 /* "status", "scale", …; NULL when it has no such one. */
 const kc__subresource *kc__subresource_find(const kc__resource *resource, kc_str name);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resource.h: what the server serves: every resource of every group and version, and what one may
- * do with it. Built-in ones are lines of a constant table (builtin.c); custom ones will be made at
- * run time with the same struct, so nothing above here asks where one comes from.
+ * do with it. Built-in ones are lines of a constant table (builtin.c); custom ones are made at run
+ * time with the same struct (crd/crd_resource.h), so little above here asks where one comes from.
  */
 #ifndef KC_APISERVER_RESOURCE_H
 #define KC_APISERVER_RESOURCE_H
 
 #include "apiserver/kinds/definition.h"
 #include "kc/mem.h"
+#include "kc/ref.h"
 
 /* Verbs, a set, in the order discovery writes them. */
 enum {
@@ -50,7 +51,33 @@ typedef struct kc__resource {
      * stored (reviews). */
     const char *storage;
     const char *storage_api_version; /* The version in which it is stored: "apps/v1". */
+    /* Of custom resources; NULL: it is built in. */
+    const struct kc__custom *custom;   /* crd/crd_resource.h */
+    const struct kc__columns *columns; /* printing/table.h */
 } kc__resource;
+
+/*
+ * Resources that come and go together, with the text they point to: those of one
+ * CustomResourceDefinition. Embedded as the first member of what holds them; counted, immutable.
+ */
+typedef struct kc__resource_set {
+    kc_ref refs;
+    const kc__resource *resources;
+    size_t n;
+    void (*free)(struct kc__resource_set *set);
+} kc__resource_set;
+
+static inline void kc__resource_set_ref(const kc__resource_set *set)
+{
+    kc_ref_add(&((kc__resource_set *)set)->refs);
+}
+
+static inline void kc__resource_set_unref(const kc__resource_set *set)
+{
+    kc__resource_set *counted = (kc__resource_set *)set;
+    if (counted && kc_ref_drop(&counted->refs))
+        counted->free(counted);
+}
 
 /* ---- the groups and what is in them ---- */
 

@@ -170,6 +170,18 @@ static kc__verdict read_message(kc__typed *t, kc__frame *frame, const kc__field 
     return field->message ? read_struct(t, frame, field) : read_any(t, frame, field);
 }
 
+/* Go has a function of its own for these, which drops what it does not know without a word. */
+static kc__verdict read_either(kc__typed *t, kc__frame *frame, const kc__field *field)
+{
+    if (*t->at != '{')
+        return read_any(t, frame, field);
+    kc_paths *unknown = t->unknown;
+    t->unknown = NULL;
+    kc__verdict verdict = kc__typed_struct(t, frame, field->message);
+    t->unknown = unknown;
+    return verdict;
+}
+
 /* A time that needs no second look: "2006-01-02T15:04:05Z" in this century, on a day every month
  * has. There is one in every object. */
 static bool is_plain_time(kc_str text)
@@ -279,6 +291,7 @@ static reader *const readers[] = {
     [KC__FIELD_ANY] = read_any,
     [KC__FIELD_FIELDS_V1] = read_any,
     [KC__FIELD_LIST] = read_list,
+    [KC__FIELD_EITHER] = read_either,
 };
 
 /* null where Go has a value, not a pointer: it becomes the zero value, but a duration reads it. */

@@ -23,7 +23,7 @@ static const struct {
     [KC__FIELD_DURATION] = {"\"0s\"", true}, [KC__FIELD_QUANTITY] = {"\"0\"", true},
     [KC__FIELD_INT_OR_STRING] = {"0", true}, [KC__FIELD_RAW] = {"null", true},
     [KC__FIELD_ANY] = {"null", true},        [KC__FIELD_FIELDS_V1] = {"null", true},
-    [KC__FIELD_LIST] = {"null", false},
+    [KC__FIELD_LIST] = {"null", false},      [KC__FIELD_EITHER] = {"null", true},
 };
 
 static bool is_struct(const kc__field *field)

@@ -74,6 +74,8 @@ static int compare(const void *storage, const void *line)
 
 const kc__columns *kc__columns_of(const kc__resource *resource)
 {
+    if (resource->columns)
+        return resource->columns;
     if (!resource->storage)
         return &usual;
     const struct columns_line *line =

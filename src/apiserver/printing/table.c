@@ -122,10 +122,11 @@ void kc__table_row(kc__table *table, kc_buf *out, const kc_object *object)
     kc_buf_puts(out, table->started ? ",{\"cells\":[" : "[{\"cells\":[");
     for (size_t i = 0; i < columns->n; i++) {
         kc_buf_puts(out, i ? "," : "");
-        if (columns->list[i].path)
-            kc__cell_at(out, &row, &columns->list[i]);
+        row.column = &columns->list[i];
+        if (row.column->path)
+            kc__cell_at(out, &row, row.column);
         else
-            columns->list[i].cell(out, &row);
+            row.column->cell(out, &row);
     }
     kc_buf_putc(out, ']');
     write_conditions(columns, out, &row);

@@ -30,6 +30,7 @@ typedef struct kc__row {
     const kc_object *object;
     kc_time now;
     kc_view *view; /* Of the object; made when the first cell asks for it: kc__row_root. */
+    const struct kc__column *column; /* Whose cell is being written. */
 } kc__row;
 
 /* Appends the value of one cell, as JSON. */
@@ -41,12 +42,14 @@ typedef struct kc__column {
     const char *format;      /* "name" in the one column that is the object's. Defaults to "". */
     const char *description; /* Defaults to "". */
     int priority;            /* Above 0: shown only by a client that has room (-o wide). */
-    /* What stands in it: */
-    const char
-        *path; /* the value at this place, "spec.type": text as it is, other values as JSON, */
-    const char *otherwise; /* or this text where there is none (defaults to ""), */
-    bool counts;           /* or a number, 0 where there is none; of a list how many it holds; */
-    kc__cell *cell;        /* or, without a path, what this appends. */
+    /* What stands in it: the value at `path` ("spec.type"), text as it is, other values as JSON,
+     * and `otherwise` (defaults to "") where there is none; with `counts` a number, 0 where there
+     * is none, of a list how many it holds. Or, without a path, what `cell` appends. */
+    const char *path;
+    const char *otherwise;
+    bool counts;
+    kc__cell *cell;
+    const void *user; /* What the cell needs to know. Defaults to nothing. */
 } kc__column;
 
 typedef struct kc__columns {
@@ -58,7 +61,8 @@ typedef struct kc__columns {
     bool null_when_empty; /* Without rows it says "rows":null, not []. */
 } kc__columns;
 
-/* Those of a resource; Name and Age if it has none of its own. Never NULL. */
+/* Those of a resource, which a custom one brings along; Name and Age if it has none of its own.
+ * Never NULL. */
 const kc__columns *kc__columns_of(const kc__resource *resource);
 
 /* The object, parsed. Lives as long as the row. */

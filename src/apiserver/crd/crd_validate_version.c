@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crd_validate_version.c: one version of a definition: its deprecation, schema, subresources,
+ * columns, selectable fields.
+ *
+ * The schema is mostly for kc_schema_check. On an update a schema that is the same as before is not
+ * checked again: Kubernetes does not make old definitions fail by rules that are newer than they
+ * are, and the large ones are what takes time here.
+ */
+#include "apiserver/crd/crd_type.h"
+#include "apiserver/crd/crd_validate_internal.h"
+#include "kc/diff.h"
+#include "kc/schema.h"
+#include "object/go_quote.h"
+
+#include <stdio.h>
+
+enum { MOST_SELECTABLE = 8, MOST_WARNING = 256 };
+
+/* ---- deprecation ---- */
+
+static void check_text(kc__crd_check *c, kc_str text)
+{
+    if (text.n > MOST_WARNING)
+        kc__crd_invalid(c, "deprecationWarning", text, "must be <= 256 characters long");
+    if (!text.n)
+        kc__crd_invalid(c, "deprecationWarning", text, "must not be an empty string");
+    for (size_t at = 0; at < text.n;) {
+        size_t from = at;
+        if (kc__is_printable(kc__next_code(text, &at)))
+            continue;
+        char detail[128];
+        snprintf(detail, sizeof(detail),
+                 "must only contain printable UTF-8 characters; non-printable character found at "
+                 "index %zu",
+                 from);
+        kc__crd_invalid(c, "deprecationWarning", text, detail);
+        return;
+    }
+}
+
+static void check_deprecation(kc__crd_check *c, const kc_value *version)
+{
+    const kc_value *warning = kc_get(version, "deprecationWarning");
+    if (kc_type_of(warning) != KC_STRING)
+        return;
+    if (!kc_as_bool(kc_get(version, "deprecated"), false))
+        kc__crd_invalid(c, "deprecationWarning", kc_as_str(warning),
+                        "can only be set for deprecated versions");
+    else
+        check_text(c, kc_as_str(warning));
+}
+
+/* ---- schema ---- */
+
+static const kc_value *old_version(const kc__crd_check *c, kc_str name)
+{
+    kc_items (kc_get(kc_get(c->old, "spec"), "versions"), version)
+        if (kc_str_eq(kc_as_str(kc_get(version, "name")), name))
+            return version;
+    return NULL;
+}
+
+static bool is_as_before(const kc__crd_check *c, const kc_value *version)
+{
+    const kc_value *old = old_version(c, kc_as_str(kc_get(version, "name")));
+    return old && kc_value_equal(kc_get(old, "schema"), kc_get(version, "schema"), NULL) &&
+           kc_value_equal(kc_get(old, "subresources"), kc_get(version, "subresources"), NULL);
+}
+
+/* v1beta1 takes any schema that can be used at all. */
+static void check_usable(kc__crd_check *c, const kc_value *schema)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_schema) *compiled = kc_schema_compile(schema, NULL, &err);
+    if (!compiled)
+        kc__crd_invalid(c, "openAPIV3Schema", (kc_str){0}, kc_error_text(&err));
+}
+
+void kc__crd_check_schema(kc__crd_check *c, const kc_value *version, bool status)
+{
+    const kc_value *schema = kc__crd_schema_of(version);
+    if (!schema || is_as_before(c, version))
+        return;
+    if (c->rules->beta && kc_as_bool(kc_get(c->spec, "preserveUnknownFields"), false)) {
+        check_usable(c, schema);
+        return;
+    }
+    size_t before = kc__crd_enter(c, ".openAPIV3Schema");
+    kc_schema_check(
+        schema,
+        &(kc_schema_check_opts){.base = kc_buf_cstr(&c->path), .status_subresource = status},
+        c->errors);
+    kc__crd_leave(c, before);
+}
+
+/* ---- subresources ---- */
+
+static bool is_simple_path(kc__crd_check *c, const char *member, kc_str path)
+{
+    if (path.n && path.p[0] == '.')
+        return true;
+    kc__crd_invalid(c, member, path, "must be a simple json path starting with .");
+    return false;
+}
+
+static void check_replicas(kc__crd_check *c, const char *member, kc_str path, const char *below,
+                           const char *detail)
+{
+    if (!path.n)
+        kc__crd_required(c, member, "");
+    else if (is_simple_path(c, member, path) && !kc_str_starts(path, kc_cstr(below)))
+        kc__crd_invalid(c, member, path, detail);
+}
+
+void kc__crd_check_subresources(kc__crd_check *c, const kc_value *subresources)
+{
+    const kc_value *scale = kc_get(subresources, "scale");
+    if (kc_type_of(scale) != KC_OBJECT)
+        return;
+    check_replicas(c, "scale.specReplicasPath", kc_as_str(kc_get(scale, "specReplicasPath")),
+                   ".spec.", "should be a json path under .spec");
+    check_replicas(c, "scale.statusReplicasPath", kc_as_str(kc_get(scale, "statusReplicasPath")),
+                   ".status.", "should be a json path under .status");
+    kc_str selector = kc_as_str(kc_get(scale, "labelSelectorPath"));
+    if (selector.n && is_simple_path(c, "scale.labelSelectorPath", selector) &&
+        !kc_str_starts(selector, KC_STR(".spec.")) && !kc_str_starts(selector, KC_STR(".status.")))
+        kc__crd_invalid(c, "scale.labelSelectorPath", selector,
+                        "should be a json path under either .spec or .status");
+}
+
+/* ---- columns ---- */
+
+static bool is_one_of(kc_str text, const char *const *words)
+{
+    for (; *words; words++)
+        if (kc_str_is(text, *words))
+            return true;
+    return false;
+}
+
+static void check_column(kc__crd_check *c, const kc_value *column)
+{
+    static const char *const types[] = {"boolean", "date", "integer", "number", "string", NULL};
+    static const char *const formats[] = {"byte",  "date",  "date-time", "double", "float",
+                                          "int32", "int64", "password",  NULL};
+    static const char one_type[] = "must be one of boolean,date,integer,number,string";
+    kc_str type = kc_as_str(kc_get(column, "type")), format = kc_as_str(kc_get(column, "format"));
+    kc_str path = kc_as_str(kc_get(column, "jsonPath"));
+    if (!kc_as_str(kc_get(column, "name")).n)
+        kc__crd_required(c, "name", "");
+    if (!type.n)
+        kc__crd_required(c, "type", one_type);
+    else if (!is_one_of(type, types))
+        kc__crd_invalid(c, "type", type, one_type);
+    if (format.n && !is_one_of(format, formats))
+        kc__crd_invalid(c, "format", format,
+                        "must be one of byte,date,date-time,double,float,int32,int64,password");
+    if (!path.n)
+        kc__crd_required(c, "JSONPath", "");
+    else
+        is_simple_path(c, "JSONPath", path);
+}
+
+void kc__crd_check_columns(kc__crd_check *c, const kc_value *columns)
+{
+    size_t i = 0;
+    kc_items (columns, column) {
+        size_t before = kc__crd_enter(c, "[%zu]", i++);
+        check_column(c, column);
+        kc__crd_leave(c, before);
+    }
+}
+
+/* ---- selectable fields ---- */
+
+/* The next piece of a path: a delimiter, text up to one, or a quoted string. */
+static kc_str next_piece(kc_str *rest)
+{
+    size_t n = 0;
+    bool quoted = rest->p[0] == '\'';
+    while (n < rest->n) {
+        char here = rest->p[n];
+        if (quoted && n > 0 && here == '\'' && rest->p[n - 1] != '\\') {
+            n++;
+            break;
+        }
+        if (!quoted && (here == '.' || here == '[' || here == ']')) {
+            n += n == 0;
+            break;
+        }
+        n++;
+    }
+    kc_str piece = kc_str_sub(*rest, 0, n);
+    *rest = kc_str_sub(*rest, n, rest->n);
+    return piece;
+}
+
+/* One step into a schema; NULL, with the reason, when there is nothing. */
+static const kc_value *step_into(const kc_value *schema, kc_str name, const char **why)
+{
+    const kc_value *properties = kc_get(schema, "properties");
+    const kc_value *additional = kc_get(schema, "additionalProperties");
+    const kc_value *found =
+        kc_type_of(properties) == KC_OBJECT ? kc_get_str(properties, name) : additional;
+    if (!found)
+        *why = "does not refer to a valid field";
+    return found;
+}
+
+/* Follows .a.b into a schema; NULL, with words in `why`, when it leads nowhere. */
+static const kc_value *follow(const kc_value *schema, kc_str path, kc_buf *why)
+{
+    const char *reason = NULL;
+    for (kc_str rest = path; rest.n && !reason;) {
+        kc_str piece = next_piece(&rest);
+        if (kc_str_is(piece, "["))
+            reason = "array notation is not allowed";
+        else if (!kc_str_is(piece, "."))
+            kc_buf_printf(why, "is an invalid path: expected [ or . but got: %.*s", KC_ARG(piece));
+        else if (!rest.n)
+            reason = "unexpected end of JSON path";
+        else
+            schema = step_into(schema, next_piece(&rest), &reason);
+        if (why->n)
+            return NULL;
+    }
+    if (!reason)
+        return schema;
+    kc_buf_printf(why, "is an invalid path: %s", reason);
+    return NULL;
+}
+
+static void check_selectable_field(kc__crd_check *c, const kc_value *schema, kc_str path)
+{
+    kc_scoped(kc_buf) why = {0};
+    const kc_value *found = follow(schema, path, &why);
+    if (!found) {
+        kc__crd_invalid(c, "jsonPath", path, kc_buf_cstr(&why));
+        return;
+    }
+    if (kc_str_is(path, ".metadata") || kc_str_starts(path, KC_STR(".metadata.")))
+        kc__crd_invalid(c, "jsonPath", path, "must not point to fields in metadata");
+    static const char *const types[] = {"string", "boolean", "integer", NULL};
+    if (!is_one_of(kc_as_str(kc_get(found, "type")), types))
+        kc__crd_invalid(c, "jsonPath", path,
+                        "must point to a field of type string, boolean or integer. Enum string "
+                        "fields and strings with formats are allowed.");
+}
+
+static bool stood_before(const kc_value *fields, size_t index, kc_str path)
+{
+    for (size_t i = 0; i < KC_MIN(index, (size_t)4 * MOST_SELECTABLE); i++)
+        if (kc_str_eq(kc_as_str(kc_get(kc_at(fields, i), "jsonPath")), path))
+            return true;
+    return false;
+}
+
+static void check_one_selectable(kc__crd_check *c, const kc_value *schema, const kc_value *fields,
+                                 size_t index, size_t *distinct)
+{
+    kc_str path = kc_as_str(kc_get(kc_at(fields, index), "jsonPath"));
+    size_t before = kc__crd_enter(c, "[%zu]", index);
+    size_t errors = c->errors->list.n;
+    if (!path.n)
+        kc__crd_required(c, "jsonPath", "");
+    else
+        check_selectable_field(c, schema, path);
+    bool usable = path.n && c->errors->list.n == errors;
+    if (usable && stood_before(fields, index, path)) {
+        kc_scoped(kc_buf) shown = {0};
+        kc__go_quote(&shown, path);
+        kc__crd_enter(c, ".jsonPath");
+        kc_field_errors_add(c->errors, KC_FIELD_DUPLICATE, kc_buf_cstr(&c->path),
+                            kc_buf_str(&shown), NULL);
+    } else {
+        *distinct += usable;
+    }
+    kc__crd_leave(c, before);
+}
+
+void kc__crd_check_selectable(kc__crd_check *c, const kc_value *version, const char *without)
+{
+    const kc_value *fields = kc_get(version, "selectableFields");
+    const kc_value *schema = kc__crd_schema_of(version);
+    size_t n = kc_len(fields), distinct = 0;
+    if (!n)
+        return;
+    if (!schema) {
+        kc__crd_invalid(c, "", (kc_str){0}, without);
+        return;
+    }
+    for (size_t i = 0; i < n && !kc_field_errors_is_full(c->errors); i++)
+        check_one_selectable(c, schema, fields, i, &distinct);
+    if (distinct > MOST_SELECTABLE) {
+        char count[24];
+        snprintf(count, sizeof(count), "%zu", distinct);
+        kc_field_errors_add(c->errors, KC_FIELD_TOO_MANY, kc_buf_cstr(&c->path), kc_cstr(count),
+                            "must have at most %d items", MOST_SELECTABLE);
+    }
+}
+
+/* ---- all of it ---- */
+
+void kc__crd_check_version(kc__crd_check *c, const kc_value *version, const bool *shared)
+{
+    const kc_value *subresources = kc_get(version, "subresources");
+    bool status = kc_type_of(kc_get(subresources, "status")) == KC_OBJECT;
+    size_t before;
+    check_deprecation(c, version);
+    if (!shared[KC__SHARED_SCHEMA]) {
+        before = kc__crd_enter(c, ".schema");
+        kc__crd_check_schema(c, version, status);
+        kc__crd_leave(c, before);
+    }
+    if (!shared[KC__SHARED_SUBRESOURCES]) {
+        before = kc__crd_enter(c, ".subresources");
+        kc__crd_check_subresources(c, subresources);
+        kc__crd_leave(c, before);
+    }
+    if (!shared[KC__SHARED_COLUMNS]) {
+        before = kc__crd_enter(c, ".additionalPrinterColumns");
+        kc__crd_check_columns(c, kc_get(version, "additionalPrinterColumns"));
+        kc__crd_leave(c, before);
+    }
+    if (!shared[KC__SHARED_FIELDS]) {
+        before = kc__crd_enter(c, ".selectableFields");
+        kc__crd_check_selectable(
+            c, version, "may only be set when `version.schema.openAPIV3Schema` is not included");
+        kc__crd_leave(c, before);
+    }
+}

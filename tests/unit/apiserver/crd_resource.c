@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/crd/crd_resource.h"
+#include "apiserver/discovery/discovery.h"
+#include "apiserver/kinds/registry.h"
+#include "apiserver/printing/table.h"
+#include "testing.h"
+
+#include <stdio.h>
+
+#define STATUS(names) "'status':{'acceptedNames':" names "}"
+#define NAMES                                                                              \
+    "{'plural':'robots','singular':'robot','shortNames':['rb'],'kind':'Robot','listKind':" \
+    "'RobotList','categories':['all']}"
+#define SCHEMA                                                                            \
+    "'schema':{'openAPIV3Schema':{'type':'object','properties':{'spec':{'type':'object'," \
+    "'properties':{'a':{'type':'string'}}}}}}"
+
+/* Two versions that are served, one that is not; the last is stored. */
+static const char robots[] =
+    "{'apiVersion':'apiextensions.k8s.io/v1','metadata':{'name':'robots.x.io'},'spec':{'group':"
+    "'x.io','scope':'Namespaced','versions':["
+    "{'name':'v1alpha1','served':true,'deprecated':true," SCHEMA "},"
+    "{'name':'v1beta1','served':false,'deprecated':true,'deprecationWarning':'gone'},"
+    "{'name':'v1','served':true,'storage':true," SCHEMA ",'subresources':{'status':{},'scale':{"
+    "'specReplicasPath':'.spec.replicas','statusReplicasPath':'.status.replicas',"
+    "'labelSelectorPath':'.status.selector'}},'selectableFields':[{'jsonPath':'.spec.a'}],"
+    "'additionalPrinterColumns':[{'name':'N','type':'integer','jsonPath':'.spec.n'},"
+    "{'name':'F','type':'number','jsonPath':'.spec.f','description':'A number'},"
+    "{'name':'B','type':'boolean','jsonPath':'.spec.b'},"
+    "{'name':'S','type':'string','jsonPath':'.spec.s','priority':1},"
+    "{'name':'D','type':'date','jsonPath':'.spec.d'},"
+    "{'name':'X','type':'string','jsonPath':'.spec.list[*].x'}]}]}," STATUS(NAMES) "}";
+
+static kc__crd *compiled(const char *json, const kc__crd *before)
+{
+    kc_auto(kc_object) *crd = object_of(json);
+    kc_scoped(kc_error) err = {0};
+    kc__crd *result = kc__crd_compile(crd, before, &err);
+    if (!result)
+        fail_msg("%s", kc_error_text(&err));
+    return result;
+}
+
+static void each_served_version_is_a_resource(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *crd = compiled(robots, NULL);
+    const kc__resource_set *set = kc__crd_resources(crd);
+    assert_int_equal(set->n, 2);
+    const kc__resource *v1 = &set->resources[1];
+    assert_string_equal(v1->group, "x.io");
+    assert_string_equal(v1->version, "v1");
+    assert_string_equal(v1->plural, "robots");
+    assert_string_equal(v1->singular, "robot");
+    assert_string_equal(v1->kind, "Robot");
+    assert_string_equal(v1->list_kind, "RobotList");
+    assert_string_equal(v1->short_names[0], "rb");
+    assert_string_equal(v1->categories[0], "all");
+    assert_string_equal(v1->storage, "x.io/robots");
+    assert_string_equal(v1->storage_api_version, "x.io/v1");
+    assert_true(v1->namespaced);
+    assert_int_equal(v1->verbs, KC__ALL_VERBS);
+    assert_non_null(v1->strategy);
+    assert_string_equal(v1->subresources[0].name, "status");
+    assert_string_equal(v1->subresources[1].kind, "Scale");
+    assert_null(v1->subresources[2].name);
+    assert_null(set->resources[0].subresources);
+}
+
+static void every_version_can_be_read_also_one_that_is_not_served(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *crd = compiled(robots, NULL);
+    size_t n;
+    const kc__custom *versions = kc__crd_versions(crd, &n);
+    assert_int_equal(n, 3);
+    assert_null(versions[1].schema);
+    assert_ptr_equal(kc__crd_storage(crd), &versions[2]);
+    assert_string_equal(versions[2].api_version, "x.io/v1");
+    assert_true(versions[2].status && versions[2].scale && !versions[2].rules);
+    assert_true(kc_fields_has(versions[2].fields, KC_STR("spec.a")));
+    assert_false(kc_fields_has(versions[0].fields, KC_STR("spec.a")));
+}
+
+static void equal_schemas_are_one(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *first = compiled(robots, NULL);
+    kc_auto(kc__crd) *second = compiled(robots, first);
+    size_t n;
+    const kc__custom *a = kc__crd_versions(first, &n), *b = kc__crd_versions(second, &n);
+    assert_ptr_equal(a[0].schema, a[2].schema);
+    assert_ptr_equal(a[2].schema, b[2].schema);
+}
+
+static void old_versions_say_that_they_are(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *crd = compiled(robots, NULL);
+    size_t n;
+    const kc__custom *versions = kc__crd_versions(crd, &n);
+    assert_string_equal(versions[0].deprecation, "x.io/v1alpha1 Robot is deprecated; use x.io/v1 "
+                                                 "Robot");
+    assert_string_equal(versions[1].deprecation, "gone");
+    assert_null(versions[2].deprecation);
+}
+
+static void a_definition_that_goes_takes_no_new_objects(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *crd = compiled(
+        "{'spec':{'group':'x.io','versions':[{'name':'v1','served':true,'storage':true}]},"
+        "'status':{'conditions':[{'type':'Terminating','status':'True'}],'acceptedNames':" NAMES
+        "}}",
+        NULL);
+    assert_int_equal(kc__crd_resources(crd)->resources[0].verbs & (KC__CREATE | KC__UPDATE), 0);
+}
+
+static void one_without_storage_cannot_be_served(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *crd = object_of("{'metadata':{'name':'a.b'},'spec':{}}");
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc__crd_compile(crd, NULL, &err));
+    assert_error(&err, KC_INVALID, "custom resource definition a.b: it has no version");
+}
+
+/* ---- columns ---- */
+
+static char *row_of(const kc__crd *crd, const char *json)
+{
+    kc_auto(kc_object) *object = object_of(json);
+    kc_buf out = {0};
+    kc_time now;
+    kc_time_parse(KC_STR("2026-01-02T00:00:00Z"), &now, NULL);
+    kc__table table = {.columns = kc__columns_of(&kc__crd_resources(crd)->resources[1]),
+                       .include = KC__INCLUDE_NONE,
+                       .now = now};
+    kc__table_begin(&table, &out, NULL);
+    kc_buf_clear(&out);
+    kc__table_row(&table, &out, object);
+    return kc_buf_take(&out);
+}
+
+static void cells_are_found_by_their_paths(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *crd = compiled(robots, NULL);
+    kc_autofree char *row =
+        row_of(crd, "{'metadata':{'name':'r'},'spec':{'n':2.7,'f':3,'b':true,'s':['x',{'y':1}],"
+                    "'d':'2026-01-01T00:00:00Z','list':[{'x':'one'},{'x':'two'}]}}");
+    assert_string_equal(row, "[{\"cells\":[\"r\",2,3,true,\"[\\\"x\\\",{\\\"y\\\":1}]\",\"24h\","
+                             "\"one\"],\"object\":null}");
+}
+
+static void what_is_absent_or_of_another_type_is_null(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *crd = compiled(robots, NULL);
+    kc_autofree char *none = row_of(crd, "{'metadata':{'name':'r'}}");
+    assert_string_equal(none, "[{\"cells\":[\"r\",null,null,null,null,null,null],\"object\":null}");
+    kc_autofree char *other = row_of(crd, "{'metadata':{'name':'r'},'spec':{'n':'2','f':'x','b':1,"
+                                          "'s':null,'d':'noon'}}");
+    assert_string_equal(other, "[{\"cells\":[\"r\",null,null,null,\"<no value>\",\"<invalid>\","
+                               "null],\"object\":null}");
+}
+
+static void columns_describe_themselves(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *crd = compiled(robots, NULL);
+    const kc__columns *columns = kc__crd_resources(crd)->resources[1].columns;
+    assert_int_equal(columns->n, 7);
+    assert_string_equal(columns->list[1].description,
+                        "Custom resource definition column (in JSONPath format): .spec.n");
+    assert_string_equal(columns->list[2].description, "A number");
+    assert_int_equal(columns->list[4].priority, 1);
+    const kc__columns *none = kc__crd_resources(crd)->resources[0].columns;
+    assert_int_equal(none->n, 2);
+    assert_string_equal(none->list[1].name, "Age");
+    assert_string_equal(none->list[1].type, "date");
+}
+
+/* ---- in a snapshot ---- */
+
+static kc__crd *simple(const char *group, const char *versions)
+{
+    kc_scoped(kc_buf) json = {0};
+    kc_buf_printf(&json, "{'spec':{'group':'%s','versions':[%s]}," STATUS(NAMES) "}", group,
+                  versions);
+    return compiled(kc_buf_cstr(&json), NULL);
+}
+
+#define V(name, storage) "{'name':'" name "','served':true,'storage':" storage "}"
+
+static void custom_groups_come_after_the_others_in_order(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *ant = simple("ant.io", V("v1alpha1", "true")),
+                     *zoo = simple("zoo.io", V("v1alpha1", "false") "," V("v1", "true")),
+                     *bee = simple("bee.io", V("v1", "true"));
+    const kc__resource_set *sets[] = {kc__crd_resources(ant), kc__crd_resources(zoo),
+                                      kc__crd_resources(bee)};
+    kc_auto(kc__kinds) *kinds =
+        kc__kinds_new(&(kc__kinds_opts){.additions = sets, .n_additions = 3});
+    size_t n;
+    const kc__kinds_group *groups = kc__kinds_groups(kinds, &n);
+    assert_int_equal(n, kc__n_builtin_groups + 3);
+    assert_string_equal(groups[n - 3].name, "bee.io");
+    assert_string_equal(groups[n - 2].name, "zoo.io");
+    assert_string_equal(groups[n - 1].name, "ant.io");
+}
+
+static void the_most_stable_version_is_preferred(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *zoo =
+        simple("zoo.io", V("v1alpha1", "false") "," V("v10", "true") "," V("v2", "false") "," V(
+                             "v2beta1", "false") "," V("foo", "false"));
+    const kc__resource_set *sets[] = {kc__crd_resources(zoo)};
+    kc_auto(kc__kinds) *kinds =
+        kc__kinds_new(&(kc__kinds_opts){.additions = sets, .n_additions = 1});
+    const kc__kinds_group *group = kc__kinds_find_group(kinds, KC_STR("zoo.io"));
+    static const char *const order[] = {"v10", "v2", "v2beta1", "v1alpha1", "foo"};
+    assert_int_equal(group->n_versions, KC_COUNT(order));
+    for (size_t i = 0; i < KC_COUNT(order); i++)
+        assert_string_equal(group->versions[i].name, order[i]);
+}
+
+static void a_snapshot_keeps_what_it_shows(void **state)
+{
+    (void)state;
+    kc__crd *bee = simple("bee.io", V("v1", "true"));
+    const kc__resource_set *sets[] = {kc__crd_resources(bee)};
+    kc_auto(kc__kinds) *kinds =
+        kc__kinds_new(&(kc__kinds_opts){.additions = sets, .n_additions = 1});
+    kc__crd_unref(bee);
+    const kc__resource *found =
+        kc__kinds_find(kinds, KC_STR("bee.io"), KC_STR("v1"), KC_STR("robots"));
+    assert_string_equal(found->kind, "Robot");
+    assert_string_equal(found->custom->api_version, "bee.io/v1");
+    assert_ptr_equal(kc__kinds_find_kind(kinds, KC_STR("bee.io"), KC_STR("v1"), KC_STR("Robot")),
+                     found);
+}
+
+static void definitions_of_one_group_stand_together(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd)
+        *a = simple("x.io", V("v1", "true") "," V("v2", "false")),
+        *b = compiled(
+            "{'spec':{'group':'x.io','versions':[" V(
+                "v2", "true") "]},'status':{'acceptedNames':{'plural':'bots','kind':'Bot'}}}",
+            NULL);
+    const kc__resource_set *sets[] = {kc__crd_resources(a), kc__crd_resources(b)};
+    kc_auto(kc__kinds) *kinds =
+        kc__kinds_new(&(kc__kinds_opts){.additions = sets, .n_additions = 2});
+    const kc__kinds_version *v2 = kc__kinds_find_version(kinds, KC_STR("x.io"), KC_STR("v2"));
+    assert_int_equal(v2->n_resources, 2);
+    assert_string_equal(v2->resources[0].plural, "bots");
+    assert_string_equal(v2->resources[1].plural, "robots");
+}
+
+static void what_the_server_has_itself_is_not_replaced(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *crd = simple("events.k8s.io", V("v1", "true") "," V("v9", "false"));
+    const kc__resource_set *sets[] = {kc__crd_resources(crd)};
+    kc_auto(kc__kinds) *kinds =
+        kc__kinds_new(&(kc__kinds_opts){.additions = sets, .n_additions = 1});
+    assert_null(kc__kinds_find(kinds, KC_STR("events.k8s.io"), KC_STR("v1"), KC_STR("robots")));
+    const kc__kinds_group *group = kc__kinds_find_group(kinds, KC_STR("events.k8s.io"));
+    assert_string_equal(group->versions[0].name, "v1");
+    assert_string_equal(group->versions[1].name, "v9");
+}
+
+static void discovery_tells_of_custom_resources_as_kubernetes_does(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *crd = compiled(robots, NULL);
+    const kc__resource_set *sets[] = {kc__crd_resources(crd)};
+    kc_auto(kc__kinds) *kinds =
+        kc__kinds_new(&(kc__kinds_opts){.additions = sets, .n_additions = 1});
+    kc_auto(kc__discovery) *discovery = kc__discovery_new(kinds, NULL);
+    kc_scoped(kc_buf) body = {0};
+    kc_buf_append(&body, kc__discovery_resources(discovery, KC_STR("x.io"), KC_STR("v1"))->body);
+    assert_contains(kc_buf_cstr(&body),
+                    "\"verbs\":[\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\","
+                    "\"create\",\"update\",\"watch\"],\"shortNames\":[\"rb\"],\"categories\":["
+                    "\"all\"],\"storageVersionHash\":");
+    assert_contains(kc_buf_cstr(&body), "{\"name\":\"robots/scale\",\"singularName\":\"\","
+                                        "\"namespaced\":true,\"group\":\"autoscaling\","
+                                        "\"version\":\"v1\",\"kind\":\"Scale\",\"verbs\":[\"get\","
+                                        "\"patch\",\"update\"]}");
+    kc_buf_clear(&body);
+    kc_buf_append(&body, kc__discovery_aggregated_groups(discovery)->body);
+    assert_contains(kc_buf_cstr(&body), "{\"resource\":\"robots\",\"responseKind\":{\"group\":"
+                                        "\"x.io\",\"version\":\"v1\",\"kind\":\"Robot\"}");
+    assert_contains(kc_buf_cstr(&body), "{\"subresource\":\"status\",\"responseKind\":{\"group\":"
+                                        "\"x.io\",\"version\":\"v1\",\"kind\":\"Robot\"}");
+}
+
+TESTS(each_served_version_is_a_resource, every_version_can_be_read_also_one_that_is_not_served,
+      equal_schemas_are_one, old_versions_say_that_they_are,
+      a_definition_that_goes_takes_no_new_objects, one_without_storage_cannot_be_served,
+      cells_are_found_by_their_paths, what_is_absent_or_of_another_type_is_null,
+      columns_describe_themselves, custom_groups_come_after_the_others_in_order,
+      the_most_stable_version_is_preferred, a_snapshot_keeps_what_it_shows,
+      definitions_of_one_group_stand_together, what_the_server_has_itself_is_not_replaced,
+      discovery_tells_of_custom_resources_as_kubernetes_does)

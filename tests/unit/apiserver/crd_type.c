@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/crd/crd_type.h"
+#include "testing.h"
+
+/* ---- the tables ---- */
+
+static void check_table(const kc__message *message, unsigned depth)
+{
+    for (size_t i = 0; i + 1 < message->n_fields; i++)
+        assert_true(kc_str_cmp(message->fields[message->by_name[i]].name,
+                               message->fields[message->by_name[i + 1]].name) < 0);
+    for (size_t i = 0; i < message->n_fields; i++) {
+        const kc__field *field = &message->fields[i];
+        assert_ptr_equal(kc__message_field(message, field->name), field->name.n ? field : NULL);
+        bool has_message = field->kind == KC__FIELD_MESSAGE || field->kind == KC__FIELD_EITHER;
+        assert_int_equal(field->message != NULL, has_message);
+        if (field->message && field->message != message && depth)
+            check_table(field->message, depth - 1);
+    }
+}
+
+static void fields_are_found_by_name_in_every_table(void **state)
+{
+    (void)state;
+    check_table(kc__crd_type, 8);
+}
+
+static void check_same(const kc__message *a, const kc__message *b)
+{
+    assert_int_equal(a->n_fields, b->n_fields);
+    for (size_t i = 0; i < a->n_fields; i++) {
+        const kc__field *x = &a->fields[i], *y = &b->fields[i];
+        assert_true(kc_str_eq(x->name, y->name));
+        assert_string_equal(x->go_type, y->go_type);
+        assert_int_equal(x->kind, y->kind);
+        assert_int_equal(x->shape, y->shape);
+        assert_int_equal(x->marks, y->marks & ~(unsigned)KC__REQUIRED);
+        assert_int_equal(x->message != NULL, y->message != NULL);
+        if (x->message)
+            check_same(x->message, y->message);
+    }
+}
+
+static void the_metadata_is_that_of_all_kinds(void **state)
+{
+    (void)state;
+    check_same(kc__object_meta_type,
+               kc__definition_find(KC_STR("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")));
+}
+
+/* ---- decoding ---- */
+
+static kc_object *decode(const char *json, kc_paths *unknown)
+{
+    kc_auto(kc_object) *given = object_of(json);
+    kc_scoped(kc_error) err = {0};
+    kc_object *decoded = kc__crd_decode(given, unknown, &err);
+    if (!decoded)
+        fail_msg("%s", kc_error_text(&err));
+    return decoded;
+}
+
+static void fields_stand_in_the_order_of_go(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *crd =
+        decode("{'kind':'CustomResourceDefinition','apiVersion':'apiextensions.k8s.io/v1',"
+               "'spec':{'versions':[{'storage':true,'served':true,'name':'v1','schema':"
+               "{'openAPIV3Schema':{'properties':{'b':{'minLength':1,'type':'string'},"
+               "'a':{'items':{'default':'x','type':'string'},'type':'array'}},'type':'object'}}}],"
+               "'scope':'Cluster','names':{'kind':'A','plural':'as'},'group':'x.io'}}",
+               NULL);
+    assert_object_json(
+        crd, "{\"kind\":\"CustomResourceDefinition\",\"apiVersion\":\"apiextensions.k8s.io/v1\","
+             "\"metadata\":{},\"spec\":{\"group\":\"x.io\",\"names\":{\"plural\":\"as\","
+             "\"kind\":\"A\"},\"scope\":\"Cluster\",\"versions\":[{\"name\":\"v1\","
+             "\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{"
+             "\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"items\":{"
+             "\"type\":\"string\",\"default\":\"x\"}},\"b\":{\"type\":\"string\","
+             "\"minLength\":1}}}}}]},\"status\":{\"conditions\":null,\"acceptedNames\":{"
+             "\"plural\":\"\",\"kind\":\"\"},\"storedVersions\":null}}");
+}
+
+static void unknown_fields_are_dropped_and_named(void **state)
+{
+    (void)state;
+    kc_scoped(kc_paths) unknown = {0};
+    kc_auto(kc_object) *crd =
+        decode("{'spec':{'group':'x.io','color':1,'versions':[{'name':'v1','schema':"
+               "{'openAPIV3Schema':{'typo':'object','properties':{'a':{'typo':1},"
+               "'b':{'items':{'silent':1}},'c':{'additionalProperties':true}}}}}]}}",
+               &unknown);
+    assert_int_equal(unknown.n, 3);
+    assert_string_equal(unknown.items[0], "spec.color");
+    assert_string_equal(unknown.items[1], "spec.versions[0].schema.openAPIV3Schema.typo");
+    assert_string_equal(unknown.items[2],
+                        "spec.versions[0].schema.openAPIV3Schema.properties.a.typo");
+    kc_auto(kc_view) *view = kc_view_of(crd);
+    const kc_value *version = kc_at(kc_get(kc_get(kc_view_root(view), "spec"), "versions"), 0);
+    assert_value_json(kc_get(version, "schema"),
+                      "{\"openAPIV3Schema\":{\"properties\":{\"a\":{},\"b\":{\"items\":{}},"
+                      "\"c\":{\"additionalProperties\":true}}}}");
+}
+
+static void a_value_of_the_wrong_type_is_refused_as_go_does(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *given = object_of("{'spec':{'versions':[{'served':'yes'}]}}");
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc__crd_decode(given, NULL, &err));
+    assert_error(&err, KC_BAD_REQUEST,
+                 "json: cannot unmarshal string into Go struct field "
+                 "CustomResourceDefinitionVersion.spec.versions.served of type bool");
+}
+
+static void a_default_of_null_is_none(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *crd =
+        decode("{'spec':{'versions':[{'schema':{'openAPIV3Schema':{'default':null,"
+               "'enum':[null,1]}}}]}}",
+               NULL);
+    kc_auto(kc_view) *view = kc_view_of(crd);
+    const kc_value *version = kc_at(kc_get(kc_get(kc_view_root(view), "spec"), "versions"), 0);
+    assert_value_json(kc_get(version, "schema"), "{\"openAPIV3Schema\":{\"enum\":[null,1]}}");
+}
+
+/* ---- defaults ---- */
+
+#define ROBOTS(more)                                                                            \
+    "{'apiVersion':'apiextensions.k8s.io/v1','metadata':{'name':'robots.x.io'},'spec':{"        \
+    "'group':'x.io','scope':'Namespaced','names':{'plural':'robots','kind':'Robot'}," more      \
+    "'versions':[{'name':'v1alpha1','served':true,'storage':false},{'name':'v1','served':true," \
+    "'storage':true}]}}"
+
+static kc_object *prepared(const char *json)
+{
+    kc_auto(kc_edit) *edit = edit_of(json);
+    kc__crd_prepare(edit);
+    return kc__crd_freeze(edit, NULL);
+}
+
+static void names_and_conversion_have_defaults(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *crd = prepared(ROBOTS(""));
+    kc_auto(kc_view) *view = kc_view_of(crd);
+    const kc_value *spec = kc_get(kc_view_root(view), "spec");
+    assert_value_json(kc_get(spec, "names"), "{\"plural\":\"robots\",\"singular\":\"robot\","
+                                             "\"kind\":\"Robot\",\"listKind\":\"RobotList\"}");
+    assert_value_json(kc_get(spec, "conversion"), "{\"strategy\":\"None\"}");
+}
+
+static void what_is_given_is_not_defaulted(void **state)
+{
+    (void)state;
+    kc_auto(kc_edit) *edit =
+        edit_of("{'spec':{'names':{'kind':'Robot','singular':'bot','listKind':'Robots'},"
+                "'conversion':{'strategy':'Webhook','webhook':{'clientConfig':{'service':"
+                "{'name':'a','port':8443}}}}}}");
+    kc__crd_default(edit);
+    assert_node_json(kc_edit_root(edit),
+                     "{\"spec\":{\"names\":{\"kind\":\"Robot\",\"singular\":\"bot\","
+                     "\"listKind\":\"Robots\"},\"conversion\":{\"strategy\":\"Webhook\","
+                     "\"webhook\":{\"clientConfig\":{\"service\":{\"name\":\"a\",\"port\":8443}}}}}"
+                     "}");
+}
+
+static void the_port_of_a_webhook_is_443(void **state)
+{
+    (void)state;
+    kc_auto(kc_edit) *edit =
+        edit_of("{'spec':{'conversion':{'webhook':{'clientConfig':{'service':{'name':'a'}}}}}}");
+    kc__crd_default(edit);
+    assert_node_json(kc_edit_root(edit), "{\"spec\":{\"conversion\":{\"webhook\":{"
+                                         "\"clientConfig\":{\"service\":{\"name\":\"a\","
+                                         "\"port\":443}}}}}}");
+}
+
+static void a_new_definition_has_stored_nothing_but_its_storage_version(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *crd = prepared("{'status':{'storedVersions':['v9'],'conditions':[{}]},"
+                                       "'spec':{'versions':[{'name':'v1','storage':true}]}}");
+    kc_auto(kc_view) *view = kc_view_of(crd);
+    assert_value_json(kc_get(kc_view_root(view), "status"),
+                      "{\"conditions\":null,\"acceptedNames\":{\"plural\":\"\",\"kind\":\"\"},"
+                      "\"storedVersions\":[\"v1\"]}");
+}
+
+static void an_update_keeps_the_status_and_adds_a_new_storage_version(void **state)
+{
+    (void)state;
+    kc_auto(kc_view) *old = view_of("{'status':{'storedVersions':['v1']},'spec':{}}");
+    kc_auto(kc_edit) *edit = edit_of("{'status':{'storedVersions':[]},"
+                                     "'spec':{'versions':[{'name':'v2','storage':true}]}}");
+    kc__crd_prepare_update(edit, kc_view_root(old), NULL);
+    assert_node_json(kc_node_get(kc_edit_root(edit), KC_STR("status")),
+                     "{\"storedVersions\":[\"v1\",\"v2\"]}");
+}
+
+static void an_update_of_the_status_keeps_the_spec(void **state)
+{
+    (void)state;
+    kc_auto(kc_view) *old = view_of("{'spec':{'group':'x.io','conversion':{'strategy':'None'}}}");
+    kc_auto(kc_edit) *edit = edit_of("{'spec':{'group':'y.io'},'status':{'storedVersions':[]}}");
+    kc__crd_prepare_update(edit, kc_view_root(old), "status");
+    assert_node_json(kc_edit_root(edit),
+                     "{\"spec\":{\"group\":\"x.io\",\"conversion\":{\"strategy\":\"None\"}},"
+                     "\"status\":{\"storedVersions\":[]}}");
+}
+
+/* ---- v1beta1 ---- */
+
+static void a_beta_definition_without_schema_keeps_all_fields(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *crd =
+        decode("{'apiVersion':'apiextensions.k8s.io/v1beta1','kind':'CustomResourceDefinition',"
+               "'metadata':{'name':'networks.samplecrd.k8s.io'},'spec':{'group':"
+               "'samplecrd.k8s.io','version':'v1','names':{'kind':'Network','plural':'networks'},"
+               "'scope':'Namespaced'}}",
+               NULL);
+    assert_str(kc_object_api_version(crd), "apiextensions.k8s.io/v1");
+    kc_auto(kc_view) *view = kc_view_of(crd);
+    assert_value_json(kc_get(kc_view_root(view), "spec"),
+                      "{\"group\":\"samplecrd.k8s.io\",\"names\":{\"plural\":\"networks\","
+                      "\"kind\":\"Network\"},\"scope\":\"Namespaced\",\"versions\":[{"
+                      "\"name\":\"v1\",\"served\":true,\"storage\":true}],"
+                      "\"preserveUnknownFields\":true}");
+}
+
+static void what_stands_above_beta_versions_goes_into_each(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *crd =
+        decode("{'apiVersion':'apiextensions.k8s.io/v1beta1','spec':{'versions':[{'name':'a'},"
+               "{'name':'b'}],'preserveUnknownFields':false,'scope':'Cluster','version':'a',"
+               "'validation':{'openAPIV3Schema':{'type':'object'}},"
+               "'additionalPrinterColumns':[{'name':'N','type':'string','JSONPath':'.a'}]}}",
+               NULL);
+    kc_auto(kc_view) *view = kc_view_of(crd);
+    const kc_value *spec = kc_get(kc_view_root(view), "spec");
+    assert_null(kc_get(spec, "validation"));
+    kc_items (kc_get(spec, "versions"), version) {
+        assert_value_json(kc_get(version, "schema"), "{\"openAPIV3Schema\":{\"type\":\"object\"}}");
+        assert_value_json(kc_get(version, "additionalPrinterColumns"),
+                          "[{\"name\":\"N\",\"type\":\"string\",\"jsonPath\":\".a\"}]");
+    }
+}
+
+static void a_beta_reader_gets_back_what_it_wrote(void **state)
+{
+    (void)state;
+    const char *json =
+        "{'apiVersion':'apiextensions.k8s.io/v1beta1','spec':{'group':'x.io','names':{'plural':'a',"
+        "'kind':'A'},'scope':'Cluster','versions':[{'name':'a','served':true,'storage':true}],"
+        "'conversion':{'strategy':'Webhook','webhookClientConfig':{'url':'https://a'},"
+        "'conversionReviewVersions':['v1']},'preserveUnknownFields':true,'version':'a',"
+        "'validation':{'openAPIV3Schema':{'type':'object'}},"
+        "'additionalPrinterColumns':[{'name':'N','type':'string','JSONPath':'.a'}]}}";
+    kc_auto(kc_object) *crd = decode(json, NULL);
+    kc_auto(kc_object) *beta = kc__crd_to_beta(crd, NULL);
+    kc_auto(kc_view) *now = kc_view_of(beta), *then = view_of(json);
+    kc_members (kc_get(kc_view_root(then), "spec"), name, value) {
+        kc_scoped(kc_buf) text = {0};
+        kc_json_write(&text, value);
+        const kc_value *found = kc_get_str(kc_get(kc_view_root(now), "spec"), name);
+        assert_value_json(found, kc_buf_cstr(&text));
+    }
+}
+
+TESTS(fields_are_found_by_name_in_every_table, the_metadata_is_that_of_all_kinds,
+      fields_stand_in_the_order_of_go, unknown_fields_are_dropped_and_named,
+      a_value_of_the_wrong_type_is_refused_as_go_does, a_default_of_null_is_none,
+      names_and_conversion_have_defaults, what_is_given_is_not_defaulted,
+      the_port_of_a_webhook_is_443, a_new_definition_has_stored_nothing_but_its_storage_version,
+      an_update_keeps_the_status_and_adds_a_new_storage_version,
+      an_update_of_the_status_keeps_the_spec, a_beta_definition_without_schema_keeps_all_fields,
+      what_stands_above_beta_versions_goes_into_each, a_beta_reader_gets_back_what_it_wrote)
