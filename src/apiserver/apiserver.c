@@ -129,6 +129,14 @@ static int open_store(kc_apiserver *server, const kc_apiserver_opts *opts, kc_er
     return api->store ? 0 : -1;
 }
 
+/* In the words of Kubernetes; 3 MiB is what the HTTP server allows. */
+static const kc__refusal too_large = {
+    .type = KC_STR_INIT("application/json"),
+    .body = KC_STR_INIT("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+                        "\"status\":\"Failure\",\"message\":\"Request entity too large: limit is "
+                        "3145728\",\"reason\":\"RequestEntityTooLarge\",\"code\":413}"),
+};
+
 static int listen_on(kc_apiserver *server, const kc_apiserver_opts *opts, kc_error *err)
 {
     server->http = kc__server_start(&(kc__server_opts){.listeners = opts->listeners,
@@ -137,6 +145,7 @@ static int listen_on(kc_apiserver *server, const kc_apiserver_opts *opts, kc_err
                                                        .user = &server->api,
                                                        .starting = starting,
                                                        .stopping = stopping,
+                                                       .limits.too_large = too_large,
                                                        .log = opts->log,
                                                        .metrics = server->api.metrics,
                                                        .clock = opts->clock},

@@ -16,9 +16,15 @@
 #include "kc/buf.h"
 #include "kc/log.h"
 
+/* What is said instead of a line of text. */
+typedef struct kc__refusal {
+    kc_str type, body; /* Must outlive the server. */
+} kc__refusal;
+
 /* What a client may do; zero is the default. The server hands one to all its connections. */
 typedef struct kc__http_limits {
     size_t max_body;       /* Defaults to 3 MiB. Beyond it: 413. */
+    kc__refusal too_large; /* Said with that. Defaults to a line of text. */
     size_t max_head;       /* Request line and header fields. Defaults to 128 KiB. Beyond: 431. */
     size_t max_headers;    /* Fields of one request. Defaults to 128. */
     int64_t head_timeout;  /* From a request's first byte to its head's end. Default: 32 s. */

@@ -237,12 +237,17 @@ void kc__h1_refuse(h1 *h, int status, const char *why)
     h->keep_alive = false;
     h->old = false;
     kc_scoped(kc_buf) text = {0};
+    const kc__refusal *custom = &h->conn->limits->too_large;
     kc_buf_printf(&text, "%d %s: %s\n", status, kc__status_text(status), why);
-    const kc__answer refusal = {
+    kc__answer refusal = {
         .status = status,
         .type = KC_STR("text/plain; charset=utf-8"),
         .body = kc_buf_str(&text),
     };
+    if (status == 413 && custom->body.n) {
+        refusal.type = custom->type;
+        refusal.body = custom->body;
+    }
     answer_at_once(h, &refusal);
     h->conn->wish = KC__CONN_CLOSE;
     h->conn->deadline = KC_FOREVER;

@@ -33,11 +33,14 @@ static void find_fault(kc__h2_stream *stream, int status, const char *reason)
 
 void kc__h2_refuse(kc__h2_stream *stream)
 {
+    const kc__refusal *custom = &stream->h2->conn->limits->too_large;
+    bool customized = stream->status == 413 && custom->body.n;
     kc__h2_body_end(stream);
-    kc__exchange_answer(&stream->exchange,
-                        &(kc__answer){.status = stream->status,
-                                      .type = KC_STR("text/plain; charset=utf-8"),
-                                      .body = stream->reason});
+    kc__exchange_answer(
+        &stream->exchange,
+        &(kc__answer){.status = stream->status,
+                      .type = customized ? custom->type : KC_STR("text/plain; charset=utf-8"),
+                      .body = customized ? custom->body : stream->reason});
 }
 
 /* ---- the head ---- */

@@ -137,6 +137,8 @@ static kc__server *server_new(const kc__server_opts *opts)
     kc_mutex_init(&server->tally.mutex);
     kc_cond_init(&server->tally.changed);
     server->tally.max_open = count_connections(opts->max_connections);
+    server->tally.shards = server->shards;
+    server->tally.n_shards = server->n_loops;
     set_metrics(server, opts->metrics);
     return server;
 }

@@ -7,6 +7,10 @@
  * nothing spins. It tries again when one of its connections is closed, and after RETRY in any case,
  * because other loops close theirs without telling.
  *
+ * The kernel spreads connections over the listening sockets by a hash, which leaves one loop idle
+ * while another has all of four connections, and connections live long. So who accepts one hands it
+ * to the loop that has the fewest, itself first.
+ *
  * Threads: everything runs on the loop, except the three functions that post a task to it.
  */
 #include "http/shard.h"
@@ -30,6 +34,7 @@ typedef struct listening {
 struct kc__shard {
     kc__home home; /* First: the transports give it back. */
     kc__tally *tally;
+    size_t open; /* Connections, and those on their way here. Guarded by the tally's mutex. */
     listening *listeners;
     size_t n_listeners;
     bool accepting;
@@ -67,21 +72,44 @@ static void on_retry(kc__timer *timer)
 
 /* ---- counting ---- */
 
-static bool count_in(kc__tally *tally)
+static kc__shard *least_busy(kc__shard *self)
 {
-    bool room = false;
-    kc_locked (&tally->mutex) {
-        room = tally->open < tally->max_open;
-        tally->open += room;
-        tally->alive += room;
-    }
-    return room;
+    kc__shard *best = self;
+    for (size_t i = 0; i < self->tally->n_shards; i++)
+        if (self->tally->shards[i]->open < best->open)
+            best = self->tally->shards[i];
+    return best;
 }
 
-static void count_out(kc__tally *tally, size_t *count)
+/* The shard that is to have one more connection; NULL when there may be no more. */
+static kc__shard *count_in(kc__shard *self)
+{
+    kc__tally *tally = self->tally;
+    kc__shard *chosen = NULL;
+    kc_locked (&tally->mutex) {
+        if (tally->open < tally->max_open) {
+            chosen = least_busy(self);
+            chosen->open++;
+            tally->open++;
+            tally->alive++;
+        }
+    }
+    return chosen;
+}
+
+static void count_closed(kc__shard *shard)
+{
+    kc_locked (&shard->tally->mutex) {
+        shard->open--;
+        shard->tally->open--;
+        kc_cond_broadcast(&shard->tally->changed);
+    }
+}
+
+static void count_freed(kc__tally *tally)
 {
     kc_locked (&tally->mutex) {
-        --*count;
+        tally->alive--;
         kc_cond_broadcast(&tally->changed);
     }
 }
@@ -89,21 +117,20 @@ static void count_out(kc__tally *tally, size_t *count)
 static void on_closed(kc__home *home)
 {
     kc__shard *shard = (kc__shard *)home;
-    count_out(shard->tally, &shard->tally->open);
+    count_closed(shard);
     kc_gauge_dec(shard->tally->connections);
     accept_again(shard);
 }
 
 static void on_freed(kc__home *home)
 {
-    kc__shard *shard = (kc__shard *)home;
-    count_out(shard->tally, &shard->tally->alive);
+    count_freed(((kc__shard *)home)->tally);
 }
 
-static void forget(kc__tally *tally)
+static void forget(kc__shard *shard)
 {
-    count_out(tally, &tally->open);
-    count_out(tally, &tally->alive);
+    count_closed(shard);
+    count_freed(shard->tally);
 }
 
 /* ---- accepting ---- */
@@ -120,28 +147,65 @@ static bool accept_failed(kc__shard *shard)
     return errno == EAGAIN || errno == EWOULDBLOCK;
 }
 
+/* A connection on its way to another loop. */
+typedef struct handover {
+    kc__task task;
+    kc__shard *shard;
+    int fd;
+    struct sockaddr_storage from;
+    kc__tls *tls;
+} handover;
+
+static void take_in(kc__shard *shard, int fd, const struct sockaddr_storage *from, kc__tls *tls)
+{
+    if (!kc__transport_start(&shard->home, fd, from, tls)) {
+        forget(shard);
+        return;
+    }
+    kc_counter_inc(shard->tally->accepted);
+    kc_gauge_inc(shard->tally->connections);
+}
+
+static void arrive(kc__task *task)
+{
+    handover *h = kc_container_of(task, handover, task);
+    if (h->shard->home.draining) {
+        close(h->fd);
+        forget(h->shard);
+    } else {
+        take_in(h->shard, h->fd, &h->from, h->tls);
+    }
+    free(h);
+}
+
+static void hand_over(kc__shard *to, int fd, const struct sockaddr_storage *from, kc__tls *tls)
+{
+    handover *h = kc_new(handover);
+    *h = (handover){.task.run = arrive, .shard = to, .fd = fd, .from = *from, .tls = tls};
+    kc__loop_post(to->home.loop, &h->task);
+}
+
 /* False when there is nothing more to accept for now. */
 static bool accept_one(listening *l)
 {
     kc__shard *shard = l->shard;
     struct sockaddr_storage from = {0};
     socklen_t n = sizeof(from);
-    if (!count_in(shard->tally)) {
+    kc__shard *chosen = count_in(shard);
+    if (!chosen) {
         pause_accepting(shard);
         return false;
     }
     int fd = accept4(l->fd, (struct sockaddr *)&from, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) {
         bool stop = accept_failed(shard);
-        forget(shard->tally);
+        forget(chosen);
         return !stop;
     }
-    if (!kc__transport_start(&shard->home, fd, &from, l->tls)) {
-        forget(shard->tally);
-        return true;
-    }
-    kc_counter_inc(shard->tally->accepted);
-    kc_gauge_inc(shard->tally->connections);
+    if (chosen == shard)
+        take_in(shard, fd, &from, l->tls);
+    else
+        hand_over(chosen, fd, &from, l->tls);
     return true;
 }
 

@@ -9,6 +9,8 @@
 #include "http/transport.h"
 #include "kc/thread.h"
 
+typedef struct kc__shard kc__shard;
+
 /* What the loops of a server share. */
 typedef struct kc__tally {
     kc_mutex mutex; /* Guards what follows; nothing is locked under it. */
@@ -16,11 +18,11 @@ typedef struct kc__tally {
     size_t open;  /* Connections. */
     size_t alive; /* The same, and those whose exchanges are still to be answered. */
     size_t max_open;
+    kc__shard **shards; /* All of the server's; constant once connections are accepted. */
+    size_t n_shards;
     kc_gauge *connections;
     kc_counter *accepted;
 } kc__tally;
-
-typedef struct kc__shard kc__shard;
 
 /* A shard on `home->loop`, which is filled in but for what the shard sets: buf, the list and the
  * callbacks. It accepts nothing yet. */

@@ -104,6 +104,7 @@ void kc__store_judge(kc__store *store, const kc_error *trouble)
         kc_error_done(&store->trouble);
         if (trouble) {
             kc__error_copy(&store->trouble, trouble);
+            store->troubled = kc_clock_now(store->opts.clock);
             store->given_up = kc_failed_with(trouble, KC_INTERNAL);
         }
     }
@@ -122,11 +123,16 @@ bool kc__store_given_up(kc__store *store, kc_error *ret_trouble)
     return given_up;
 }
 
+/* A failure that may have passed counts for a while: only a write would tell, and a server that is
+ * not ready gets none. */
+#define TROUBLE_LASTS (10 * KC_SECOND)
+
 int kc__store_health(kc__store *store, kc_error *err)
 {
+    const int64_t now = kc_clock_now(store->opts.clock);
     int failed = 0;
     kc_locked (&store->judging)
-        if (store->trouble.reason)
+        if (store->given_up || (store->trouble.reason && now - store->troubled < TROUBLE_LASTS))
             failed = kc_error_set(err, store->trouble.reason, "%s", kc_error_text(&store->trouble));
     return failed;
 }

@@ -54,7 +54,8 @@ kc__cache *kc__store_cache(kc__store *store, kc_str prefix);
 
 /* The revision up to which everything is visible. Any thread. */
 uint64_t kc__store_revision(const kc__store *store);
-/* Whether writes work: 0, or why not. For /readyz. Any thread. */
+/* Whether writes work: 0, or why not: the last one failed a few seconds ago, or none can work until
+ * the store is opened again. For /readyz. Any thread. */
 int kc__store_health(kc__store *store, kc_error *err);
 
 /* ---- reading; any thread ---- */

@@ -178,8 +178,9 @@ struct kc__store {
     kc_mutex joining; /* Guards the next one, all audiences, and the step of `revision`. */
     KC_VEC(kc__hub *) hubs;
 
-    kc_mutex judging; /* Guards the next two. */
+    kc_mutex judging; /* Guards the next three. */
     kc_error trouble; /* Why the last commit failed; zeroed when it did not. */
+    int64_t troubled; /* When it did. */
     bool given_up;    /* The storage does not know what it holds: no write can work any more. */
 
     kc_thread *committer;

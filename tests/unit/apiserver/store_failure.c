@@ -36,6 +36,23 @@ static void a_failed_commit_changes_nothing_and_the_next_one_works(void **state)
     expect_now(s->pods, "a=1@2 b=1@3 c=2@4 ");
 }
 
+static void a_failure_is_forgotten_when_nothing_was_written_for_a_while(void **state)
+{
+    (void)state;
+    kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
+    kc_auto(stage) *s = stage_make();
+    s->backend = &held_backend;
+    s->opts.clock = clock;
+    stage_open(s);
+    held_of(s->storage)->fail = KC_SERVICE_UNAVAILABLE;
+    expect_failure(s, "a", KC_SERVICE_UNAVAILABLE, "on fire");
+    kc_clock_advance(clock, 9 * KC_SECOND);
+    assert_true(kc__store_health(s->store, NULL) < 0);
+    kc_clock_advance(clock, 2 * KC_SECOND);
+    assert_int_equal(kc__store_health(s->store, NULL), 0);
+    stage_close(s);
+}
+
 static void every_write_of_a_failed_batch_gets_the_error(void **state)
 {
     (void)state;
@@ -285,6 +302,7 @@ static void a_stored_value_gets_the_revision_the_storage_has_for_it(void **state
 }
 
 TESTS(a_failed_commit_changes_nothing_and_the_next_one_works,
+      a_failure_is_forgotten_when_nothing_was_written_for_a_while,
       every_write_of_a_failed_batch_gets_the_error,
       a_storage_that_does_not_know_what_it_holds_is_given_up,
       a_storage_that_sees_things_otherwise_is_given_up, a_full_storage_says_so_and_recovers,

@@ -73,7 +73,7 @@ static void handle(kc__exchange *x, void *user)
         count(s, &s->handled, 1);
         return;
     }
-    kc_locked (&s->mutex) {
+    kc_locked (&s->mutex) { /* Handlers run on all loops. */
         s->peer_loopback = x->request.peer->loopback;
         s->peer_port = x->request.peer->port;
     }
@@ -82,6 +82,8 @@ static void handle(kc__exchange *x, void *user)
         a.body = x->request.body;
     if (kc_str_is(path, "/is-it-gone"))
         a.body = s->late->gone && s->late->request.peer->loopback ? KC_STR("gone") : KC_STR("no");
+    if (kc_str_is(path, "/loop"))
+        a.body = x->loop == kc__server_loop(s->server, 0) ? KC_STR("first") : KC_STR("second");
     if (kc_str_is(path, "/big"))
         a = (kc__answer){.status = 200, .body = {s->big, BIG}, .owner = s, .release = release};
     if (kc_str_is(path, "/watch"))
@@ -332,6 +334,23 @@ static void an_answer_is_not_lost_when_too_much_is_sent(void **state)
 
 /* ---- many ---- */
 
+static void connections_are_spread_evenly(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 12 };
+    kc_auto(stage) *s = NEW_STAGE(.loops = 2);
+    client *clients[CLIENTS];
+    int first = 0;
+    for (size_t i = 0; i < CLIENTS; i++) {
+        clients[i] = connect_to(s);
+        client_get(clients[i], "/loop");
+        first += kc_str_is(client_hear_answer(clients[i]), "first");
+    }
+    assert_int_equal(first, CLIENTS / 2);
+    for (size_t i = 0; i < CLIENTS; i++)
+        client_free(clients[i]);
+}
+
 static void connections_beyond_the_limit_wait(void **state)
 {
     (void)state;
@@ -524,8 +543,8 @@ TESTS(a_client_is_answered_again_and_again, many_clients_at_a_time, a_large_body
       a_client_that_shuts_down_its_side_gets_its_answer, a_client_that_leaves_a_watch_is_noticed,
       a_late_answer_to_nobody_is_dropped, a_slow_reader_gets_everything,
       a_client_that_reads_nothing_is_closed, slow_requests_are_closed,
-      an_answer_is_not_lost_when_too_much_is_sent, connections_beyond_the_limit_wait,
-      without_descriptors_it_waits_and_does_not_spin, requests_leave_nothing_behind,
-      an_address_in_use_is_an_error, it_listens_on_several_addresses,
+      an_answer_is_not_lost_when_too_much_is_sent, connections_are_spread_evenly,
+      connections_beyond_the_limit_wait, without_descriptors_it_waits_and_does_not_spin,
+      requests_leave_nothing_behind, an_address_in_use_is_an_error, it_listens_on_several_addresses,
       draining_ends_idle_connections_and_lets_open_ones_end, stopping_cuts_what_does_not_end,
       stopping_waits_for_the_last_answer, it_counts_connections_and_bytes)
