@@ -13,7 +13,7 @@ static void validate(const kc_value *object, kc_field_errors *errors)
     total += kc__validate_data_keys(data, "data", binary, errors);
     total += kc__validate_data_keys(binary, "binaryData", NULL, errors);
     if (total > KC__MAX_DATA)
-        kc_field_errors_add(errors, KC_FIELD_TOO_LONG, "", (kc_str){0},
+        kc_field_errors_add(errors, KC_FIELD_TOO_LONG, "[]", (kc_str){0},
                             "may not be more than %d bytes", KC__MAX_DATA);
 }
 

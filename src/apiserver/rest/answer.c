@@ -11,7 +11,14 @@
 #include "apiserver/rest/status.h"
 #include "kc/codec.h"
 
-enum { MAX_WARNINGS = 32, MAX_HEADERS = MAX_WARNINGS + 8 };
+/* Of warnings: how many at most, how long one may be where all together are too long, and when that
+ * is. The rest is left out. */
+enum {
+    MAX_WARNINGS = 100,
+    LONG_WARNING = 256,
+    ALL_WARNINGS = 4096,
+    MAX_HEADERS = MAX_WARNINGS + 8
+};
 
 /* 299 - "text", quoted as in any header. */
 static kc_str warning_text(kc_arena *arena, kc_str text)
@@ -27,14 +34,36 @@ static kc_str warning_text(kc_arena *arena, kc_str text)
     return kc_arena_str(arena, kc_buf_str(&out));
 }
 
+/* Whether they must be cut to fit. */
+static bool are_too_long(const kc__call *call)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < call->warnings.n; i++)
+        all += call->warnings.items[i].n;
+    return all > ALL_WARNINGS;
+}
+
+static size_t add_warnings(kc__call *call, kc__header *out)
+{
+    size_t n = 0, all = 0;
+    bool cut = are_too_long(call);
+    for (size_t i = 0; i < call->warnings.n && n < MAX_WARNINGS; i++) {
+        kc_str text = call->warnings.items[i];
+        if (cut)
+            text = kc_str_sub(text, 0, LONG_WARNING);
+        if ((all += text.n) > ALL_WARNINGS)
+            break;
+        out[n++] = (kc__header){KC_STR("Warning"), warning_text(call->arena, text)};
+    }
+    return n;
+}
+
 static size_t common_headers(kc__call *call, kc__header *out)
 {
     size_t n = 0;
-    out[n++] = (kc__header){KC_STR("Audit-Id"), kc_cstr(call->audit_id)};
+    out[n++] = (kc__header){KC_STR("Audit-Id"), call->audit_id};
     out[n++] = (kc__header){KC_STR("Cache-Control"), KC_STR("no-cache, private")};
-    for (size_t i = 0; i < call->warnings.n && i < MAX_WARNINGS; i++)
-        out[n++] =
-            (kc__header){KC_STR("Warning"), warning_text(call->arena, call->warnings.items[i])};
+    n += add_warnings(call, out + n);
     if (call->error.retry_after_seconds)
         out[n++] = (kc__header){
             KC_STR("Retry-After"),

@@ -96,7 +96,7 @@ struct kc__call {
     struct kc__lane *lane;
     kc_arena *arena; /* The exchange's. */
     kc__phase phase;
-    char audit_id[KC_UID_TEXT];
+    kc_str audit_id; /* The client's own, or a new one. */
 
     kc__query query;
     kc__request_info info;

@@ -72,16 +72,17 @@ void kc__call_done(kc__call *call)
 
 /* ---- received ---- */
 
+/* A client that names its request finds it again by that name; beyond this it is no name. */
+enum { MAX_AUDIT_ID = 128 };
+
 static void name_it(kc__call *call)
 {
-    kc_str given = kc__headers_get(&call->x->request.headers, KC_STR("Audit-Id"));
-    if (given.n > 0 && given.n < sizeof(call->audit_id)) {
-        memcpy(call->audit_id, given.p, given.n);
-        return;
-    }
     uint8_t random[16];
+    call->audit_id = kc__headers_get(&call->x->request.headers, KC_STR("Audit-Id"));
+    if (call->audit_id.n > 0 && call->audit_id.n <= MAX_AUDIT_ID)
+        return;
     kc_rand_bytes(&call->lane->rand, random, sizeof(random));
-    kc_uid_of(random, call->audit_id);
+    call->audit_id = kc_uid_of(random, kc_arena_alloc(call->arena, KC_UID_TEXT));
 }
 
 /* How long the client is willing to wait (timeout=10s), but no longer than the server is. */

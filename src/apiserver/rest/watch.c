@@ -271,7 +271,7 @@ static void begin_after(watching *w, uint64_t revision)
 static void start_timers(kc__call *call, watching *w)
 {
     int64_t seconds = call->options.timeout_seconds;
-    if (seconds <= 0)
+    if (seconds == 0)
         seconds = SHORTEST_SECONDS + (int64_t)kc_rand_below(&call->lane->rand, SHORTEST_SECONDS);
     w->end = (kc__timer){.loop = w->x->loop, .fire = time_is_up};
     kc__timer_start(&w->end, kc_clock_deadline(w->clock, seconds * KC_SECOND));

@@ -76,6 +76,21 @@ static void unknown_and_double_fields_are_warned_of(void **state)
     assert_at(r, "data", "{\"x\":\"2\"}");
 }
 
+static void warnings_are_many_but_not_endless(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    kc_scoped(kc_buf) body = {0};
+    kc_buf_puts(&body, "{'metadata':{'name':'a'}");
+    for (int i = 0; i < 120; i++)
+        kc_buf_printf(&body, ",'unknown%03dxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx':1", i);
+    kc_buf_puts(&body, "}");
+    const reply *r = api_post(a, MAPS, kc_buf_cstr(&body));
+    assert_code(r, 201);
+    assert_non_null(r_header_at(r, "Warning", 50));
+    assert_null(r_header_at(r, "Warning", 70));
+}
+
 static void nobody_is_warned_who_asks_for_silence(void **state)
 {
     (void)state;
@@ -144,6 +159,7 @@ static void other_media_types_are_refused(void **state)
 
 TESTS(a_body_that_is_no_json_is_explained, a_body_that_is_no_object_is_refused,
       an_object_of_another_kind_is_refused, a_field_of_the_wrong_type_is_named,
-      unknown_and_double_fields_are_warned_of, nobody_is_warned_who_asks_for_silence,
-      strict_validation_refuses_them, yaml_is_read_and_written, double_keys_of_yaml_are_noticed,
+      unknown_and_double_fields_are_warned_of, warnings_are_many_but_not_endless,
+      nobody_is_warned_who_asks_for_silence, strict_validation_refuses_them,
+      yaml_is_read_and_written, double_keys_of_yaml_are_noticed,
       parameters_of_the_media_type_do_not_matter, other_media_types_are_refused)

@@ -253,6 +253,15 @@ static void a_watch_ends_in_time(void **state)
     assert_ended(endless);
 }
 
+static void a_watch_whose_time_is_over_ends_at_once(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    watch *w = WATCH(a, MAPS "?watch=1&timeoutSeconds=-1");
+    assert_int_equal(w->status, 200);
+    assert_ended(w);
+}
+
 static void watches_end_when_the_server_goes_down(void **state)
 {
     (void)state;
@@ -316,6 +325,6 @@ TESTS(a_watch_begins_with_what_there_is, a_watch_of_a_version_shows_what_came_af
       a_streamed_list_of_a_version_to_come_fails, a_version_to_come_is_waited_for,
       a_version_that_is_no_number_is_the_servers_fault, a_version_that_is_forgotten_is_an_event,
       an_expired_page_says_how_to_go_on, bookmarks_come_once_a_minute_and_at_the_end,
-      a_watch_ends_in_time, watches_end_when_the_server_goes_down,
-      tables_and_metadata_are_watched_too, a_client_that_goes_away_harms_nobody,
-      many_changes_come_in_order)
+      a_watch_ends_in_time, a_watch_whose_time_is_over_ends_at_once,
+      watches_end_when_the_server_goes_down, tables_and_metadata_are_watched_too,
+      a_client_that_goes_away_harms_nobody, many_changes_come_in_order)
