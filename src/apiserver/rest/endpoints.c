@@ -18,6 +18,8 @@ static const kc__endpoint endpoints[] = {
     {"/healthz", .below = true, .open = true, .answer = kc__endpoint_health},
     {"/livez", .below = true, .open = true, .answer = kc__endpoint_health},
     {"/metrics", .answer = answer_metrics},
+    {"/openapi/v2", .answer = kc__endpoint_openapi_v2},
+    {"/openapi/v3", .below = true, .answer = kc__endpoint_openapi_v3},
     {"/readyz", .below = true, .open = true, .answer = kc__endpoint_health},
     {"/version", .open = true, .answer = answer_version},
 };
@@ -94,7 +96,8 @@ static kc__verdict answer_paths(kc__call *call)
             kc_buf_printf(&out, "    \"/apis/%s/%s\",\n", groups[i].name,
                           groups[i].versions[j].name);
     }
-    kc_buf_puts(&out, "    \"/healthz\",\n    \"/livez\",\n    \"/metrics\",\n    \"/readyz\",\n"
-                      "    \"/version\"\n  ]\n}");
+    kc_buf_puts(&out,
+                "    \"/healthz\",\n    \"/livez\",\n    \"/metrics\",\n    \"/openapi/v2\",\n"
+                "    \"/openapi/v3\",\n    \"/readyz\",\n    \"/version\"\n  ]\n}");
     return kc__answer_text(call, 200, KC_STR("application/json"), kc_buf_str(&out));
 }
