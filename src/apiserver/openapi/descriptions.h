@@ -22,4 +22,13 @@ kc_str kc__describe_field(const kc__descriptions *texts, const kc__field *field)
 /* Of a kind that is a type of its own: KC__FIELD_TIME, KC__FIELD_QUANTITY, … */
 kc_str kc__describe_special(const kc__descriptions *texts, kc__field_kind kind);
 
+/* ---- as tools/definitions writes them ---- */
+
+/* One block of texts, each ended by a NUL, packed by zlib. */
+extern const unsigned char kc__descriptions_packed[];
+extern const size_t kc__n_descriptions_packed, kc__n_descriptions_unpacked;
+/* Where each begins in it: of all messages, of all fields, of all kinds of fields. */
+extern const uint32_t kc__description_places[];
+extern const size_t kc__n_description_places;
+
 #endif

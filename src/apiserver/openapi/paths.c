@@ -16,6 +16,7 @@
  * Generated clients name their functions after operationId, so it is what Kubernetes makes of the
  * same path: verb, group, version, "Namespaced", kind, subresource.
  */
+#include "apiserver/kinds/strategy.h"
 #include "apiserver/openapi/openapi_internal.h"
 #include "kc/ascii.h"
 
@@ -187,11 +188,19 @@ static const char *meta_schema(maker *m, kc_str name)
     return kc__openapi_want(m->w, kc__definition_find(name));
 }
 
+static bool shows_deleted(const kc__resource *resource)
+{
+    return resource->strategy && resource->strategy->shows_deleted;
+}
+
 static const char *answer_schema(maker *m, const place *p, const action *what)
 {
     switch (what->answers) {
     case LIST: return kc__openapi_list_schema_of(m->w, p->resource);
-    case STATUS: return meta_schema(m, META("Status"));
+    case STATUS:
+        if (what->verb != KC__DELETE || !shows_deleted(p->resource))
+            return meta_schema(m, META("Status"));
+        break;
     case EVENT: return meta_schema(m, META("WatchEvent"));
     case OBJECT: break;
     }
@@ -241,7 +250,7 @@ static void add_operation(maker *m, kc__openapi_path *path, const place *p, cons
     kc__openapi_parameters(
         m->w,
         &(kc__parameters_of){.sets = what->parameters | place_parameters(p) | KC__PARAMS_PRETTY,
-                             .kind = p->resource->kind},
+                             .kind = operation->kind},
         &operation->parameters);
     set_body(m, operation, p, what);
     operation->codes = what->codes;
@@ -307,7 +316,7 @@ static void add_raw(maker *m, kc__openapi_path *path, const place *p, const acti
     kc__openapi_parameters(
         m->w,
         &(kc__parameters_of){.sets = place_parameters(p) | (text ? KC__PARAMS_PRETTY : 0),
-                             .kind = p->resource->kind,
+                             .kind = operation->kind,
                              .options = options_message(m->w->arena, p, options)},
         &operation->parameters);
 }

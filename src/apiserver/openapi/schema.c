@@ -96,18 +96,27 @@ static messages wanted(kc__openapi_writer *w)
 
 /* ---- values ---- */
 
-void kc__openapi_write_ref(kc__openapi_writer *w, const char *name)
+static void write_ref_member(kc__openapi_writer *w, const char *name)
 {
-    kc_buf_printf(w->out, "{\"$ref\":\"#/%s/%s\"}", w->v2 ? "definitions" : "components/schemas",
+    kc_buf_printf(w->out, "\"$ref\":\"#/%s/%s\"", w->v2 ? "definitions" : "components/schemas",
                   name);
 }
 
-/* As members of an object that is open: a reference with what else is said beside it. */
+void kc__openapi_write_ref(kc__openapi_writer *w, const char *name)
+{
+    kc_buf_putc(w->out, '{');
+    write_ref_member(w, name);
+    kc_buf_putc(w->out, '}');
+}
+
+/* As members of an object that is open: a reference, with what else is said beside it. Where
+ * nothing is, it needs no allOf. */
 static void write_reference(kc__openapi_writer *w, const char *name, const char *fallback)
 {
-    if (w->v2) {
+    bool alone = w->out->p[w->out->n - 1] == '{' && !fallback;
+    if (w->v2 || alone) {
         kc__json_next(w->out);
-        kc_buf_printf(w->out, "\"$ref\":\"#/definitions/%s\"", name);
+        write_ref_member(w, name);
         return;
     }
     kc__json_member(w->out, "allOf");
@@ -167,18 +176,11 @@ static bool holds_pointers(const kc__field *field)
     return field->go_type && strstr(field->go_type, "]*");
 }
 
-/* An element or a value. A bare reference needs no allOf. */
+/* An element or a value. */
 static void write_inner(kc__openapi_writer *w, const kc__field *field)
 {
-    const char *fallback = holds_pointers(field) ? NULL : empty_value(field);
-    const char *name =
-        field->kind == KC__FIELD_MESSAGE ? field->message->name.p : shapes[field->kind].name;
-    if (name && !fallback) {
-        kc__openapi_write_ref(w, name);
-        return;
-    }
     kc_buf_putc(w->out, '{');
-    write_value(w, field, fallback);
+    write_value(w, field, holds_pointers(field) ? NULL : empty_value(field));
     kc_buf_putc(w->out, '}');
 }
 
@@ -219,6 +221,7 @@ static void write_extensions(kc_buf *out, const kc__field *field)
         {KC__LIST_IS_MAP, "x-kubernetes-list-type", "map"},
         {KC__LIST_IS_ATOMIC, "x-kubernetes-list-type", "atomic"},
         {KC__MAP_IS_ATOMIC, "x-kubernetes-map-type", "atomic"},
+        {KC__MAP_IS_GRANULAR, "x-kubernetes-map-type", "granular"},
     };
     static const char *const strategies[] = {NULL, "merge", "retainKeys", "merge,retainKeys",
                                              "replace"};
@@ -276,6 +279,33 @@ static void write_required(kc_buf *out, const kc__message *message, bool *any)
         *any = true;
         kc__json_next(out);
         kc_buf_printf(out, "\"%.*s\"", KC_ARG(field->name));
+    }
+}
+
+/* The fields of which one is set at most, and the field that says which: in Go's names, which begin
+ * with a capital. */
+static void write_union(kc_buf *out, const kc__message *message, const kc__field *discriminator)
+{
+    kc_buf_printf(out,
+                  ",\"x-kubernetes-unions\":[{\"discriminator\":\"%.*s\","
+                  "\"fields-to-discriminateBy\":{",
+                  KC_ARG(discriminator->name));
+    for (size_t i = 0; i < message->n_fields; i++) {
+        kc_str name = message->fields[i].name;
+        if (&message->fields[i] == discriminator || !name.n)
+            continue;
+        kc__json_next(out);
+        kc_buf_printf(out, "\"%.*s\":\"%c%.*s\"", KC_ARG(name), name.p[0] & ~0x20, (int)name.n - 1,
+                      name.p + 1);
+    }
+    kc_buf_puts(out, "}}]");
+}
+
+static void write_unions(kc_buf *out, const kc__message *message)
+{
+    for (size_t i = 0; i < message->n_fields; i++) {
+        if (message->fields[i].marks & KC__DISCRIMINATOR)
+            write_union(out, message, &message->fields[i]);
     }
 }
 
@@ -360,6 +390,7 @@ static void write_message(kc__openapi_writer *w, const kc__message *message)
     write_required(out, message, &any);
     kc_buf_puts(out, any ? "]" : "");
     write_kinds(w, message);
+    write_unions(out, message);
     if (message->marks & KC__MAP_IS_ATOMIC)
         kc__json_text(out, "x-kubernetes-map-type", KC_STR("atomic"));
     kc_buf_putc(out, '}');
