@@ -15,9 +15,9 @@
 
 /* What the server reads and writes. A media type more: a line here. */
 static const char *const objects[] = {"application/json", "application/yaml", NULL};
-static const char *const streams[] = {"application/json", "application/json;stream=watch",
-                                      "application/yaml", NULL};
-static const char *const texts[] = {"application/json", "application/yaml", "text/plain", NULL};
+static const char *const streams[] = {"application/json", "application/yaml",
+                                      "application/json;stream=watch", NULL};
+static const char *const texts[] = {"text/plain", "application/json", "application/yaml", NULL};
 static const char *const anything[] = {"*/*", NULL};
 static const char *const patches[] = {"application/json-patch+json", "application/merge-patch+json",
                                       "application/strategic-merge-patch+json", NULL};
@@ -175,12 +175,8 @@ static void write_types(kc_buf *out, const char *name, const char *const *types)
 
 static void write_media(kc__openapi_writer *w, const kc__operation *operation)
 {
-    if (operation->patches)
-        write_types(w->out, "consumes", patches_of(operation));
-    else if (operation->answers != KC__ANSWERS_ANYTHING || !operation->kind)
-        write_types(w->out, "consumes", operation->kind ? anything : objects);
-    else
-        write_types(w->out, "consumes", anything);
+    const char *const *consumed = operation->kind ? anything : objects;
+    write_types(w->out, "consumes", operation->patches ? patches_of(operation) : consumed);
     write_types(w->out, "produces", produced[operation->answers]);
     kc_buf_puts(w->out, ",\"schemes\":[\"https\"]");
 }
