@@ -10,6 +10,7 @@
 
 #include "apiserver/admission/service_numbers.h"
 #include "apiserver/discovery/discovery.h"
+#include "apiserver/openapi/openapi.h"
 #include "apiserver/rest/api_metrics.h"
 #include "apiserver/rest/bootstrap.h"
 #include "apiserver/rest/call.h"
@@ -57,6 +58,7 @@ static int serve_kinds(kc_apiserver *server, kc_error *err)
     server->discovery = kc__discovery_new(server->kinds, NULL);
     server->api.kinds = server->kinds;
     server->api.discovery = server->discovery;
+    server->api.openapi = kc__openapi_new(NULL);
     const kc__resource *resources = kc__kinds_resources(server->kinds, &server->n_served);
     server->api.served = kc_calloc(server->n_served, sizeof(*server->api.served));
     for (size_t i = 0; i < server->n_served; i++)
@@ -204,6 +206,7 @@ kc_apiserver *kc_apiserver_stop(kc_apiserver *server, int64_t grace)
     kc__service_numbers_free(server->api.numbers);
     free(server->api.served);
     free(server->api.lanes);
+    kc__openapi_free(server->api.openapi);
     kc__discovery_unref(server->discovery);
     kc__kinds_unref(server->kinds);
     kc__authn_free(server->own_authn);

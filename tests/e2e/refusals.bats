@@ -134,3 +134,13 @@ create() {
         [ "$(api "$path" --path-as-is -o /dev/null -w '%{http_code}')" = 404 ]
     done
 }
+
+@test "health and version are told to everybody, the rest to nobody without credentials" {
+    for path in /healthz /livez /readyz /version /livez/ping; do
+        [ "$(curl -s -o /dev/null -w '%{http_code}' "$HTTP$path")" = 200 ]
+    done
+    for path in / /api /apis /api/v1 /metrics /openapi/v3 /api/v1/namespaces /nosuchpath; do
+        [ "$(curl -s -o /dev/null -w '%{http_code}' "$HTTP$path")" = 401 ]
+    done
+    [ "$(curl -s -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer wrong' "$HTTP/healthz")" = 401 ]
+}

@@ -5,6 +5,7 @@
  *     proto.c    generated.proto   packages, messages, fields, numbers, markers
  *     golang.c   *.go              structs: names in JSON, pointers, order
  *     resolve.c                    marries the two, by field numbers
+ *     describe.c                   descriptions, from the comments
  *     write.c                      C source of the tables
  *
  * Text is borrowed from the files, which stay in memory until the end, or is in the arena.
@@ -14,6 +15,7 @@
 
 #include "apiserver/kinds/definition.h"
 #include "kc/arena.h"
+#include "kc/buf.h"
 #include "kc/map.h"
 #include "kc/vec.h"
 
@@ -100,7 +102,8 @@ package *model_package(const model *m, kc_str name);
 void read_proto(model *m, package *p);
 void read_go(model *m, package *p, const char *path);
 void resolve(model *m);
-void write_tables(const model *m, const char *path);
+void write_tables(model *m, const char *path);
+void write_descriptions(model *m, kc_buf *out);
 
 /* The value of "// +name=value" in a comment; p == NULL when it is not there. "// +name" is empty.
  * *at, which may be NULL, starts at 0 and lets a loop find further ones. */

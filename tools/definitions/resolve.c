@@ -54,9 +54,9 @@ static const struct {
     {"listType", "map", KC__LIST_IS_MAP},
     {"listType", "atomic", KC__LIST_IS_ATOMIC},
     {"mapType", "atomic", KC__MAP_IS_ATOMIC},
-    {"mapType", "granular", 0},
+    {"mapType", "granular", KC__MAP_IS_GRANULAR},
     {"structType", "atomic", KC__MAP_IS_ATOMIC},
-    {"structType", "granular", 0},
+    {"structType", "granular", KC__MAP_IS_GRANULAR},
 };
 
 /* ---- tags: `json:"name,omitempty" protobuf:"bytes,1,opt,name=name"` ---- */
@@ -250,6 +250,7 @@ static void resolve_field(model *m, message *msg, const go_type *type, const go_
         fail_at(type->path, go->line, "%.*s is inline but no struct", KC_ARG(go->name));
     f.name = is_inline ? KC_STR("") : name.n ? name : go->name;
     f.marks = marks_of(msg, f.markers, f.line) | patch_marks(type, go) | amended(msg, f.name);
+    f.marks |= marker(f.markers, "unionDiscriminator", NULL).p ? KC__DISCRIMINATOR : 0;
     f.marks |= lists(options, "omitempty") ? KC__OMIT_EMPTY : 0;
     f.marks |= lists(options, "omitzero") ? KC__OMIT_ZERO : 0;
     f.marks |= go->pointer ? KC__POINTER : 0;

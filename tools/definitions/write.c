@@ -112,15 +112,17 @@ static void write_messages(kc_buf *out, const model *m)
     kc_buf_printf(out, "};\nconst size_t kc__n_definitions = %zu;\n", m->table.n);
 }
 
-void write_tables(const model *m, const char *path)
+void write_tables(model *m, const char *path)
 {
     kc_scoped(kc_buf) out = {0};
     kc_buf_puts(&out, "/* Written by tools/definitions. */\n"
-                      "#include \"apiserver/kinds/definition.h\"\n\n");
+                      "#include \"apiserver/kinds/definition.h\"\n"
+                      "#include \"apiserver/openapi/descriptions.h\"\n\n");
     kc_buf_printf(&out, "static const kc__message messages[%zu];\n\n", m->table.n);
     write_fields(&out, m);
     write_orders(&out, m);
     write_messages(&out, m);
+    write_descriptions(m, &out);
 
     FILE *file = fopen(path, "we");
     if (!file || fwrite(out.p, 1, out.n, file) != out.n || fclose(file) != 0)

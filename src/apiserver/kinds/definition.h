@@ -59,9 +59,11 @@ enum {
     KC__LIST_IS_SET = 1 << 6, /* listType=set */
     KC__LIST_IS_MAP = 1 << 7, /* listType=map, by `list_keys` */
     KC__LIST_IS_ATOMIC = 1 << 8,
-    KC__MAP_IS_ATOMIC = 1 << 9, /* mapType or structType=atomic */
-    KC__INLINE = 1 << 10,       /* An embedded struct whose fields are the parent's in JSON. */
-    KC__OMIT_ZERO = 1 << 11,    /* Left out of JSON when it is no time (creationTimestamp). */
+    KC__MAP_IS_ATOMIC = 1 << 9,    /* mapType or structType=atomic */
+    KC__INLINE = 1 << 10,          /* An embedded struct whose fields are the parent's in JSON. */
+    KC__OMIT_ZERO = 1 << 11,       /* Left out of JSON when it is no time (creationTimestamp). */
+    KC__MAP_IS_GRANULAR = 1 << 12, /* mapType or structType=granular, where its type is atomic. */
+    KC__DISCRIMINATOR = 1 << 13,   /* unionDiscriminator: says which of the others is set. */
 };
 
 typedef struct kc__message kc__message;

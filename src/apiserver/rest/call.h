@@ -143,6 +143,7 @@ struct kc__api {
     const kc__kinds *kinds;
     struct kc__served *served; /* By the number of the resource in `kinds`. */
     const struct kc__discovery *discovery;
+    struct kc__openapi *openapi;
     const kc__authn *authn;
     const kc_clock *clock;
     kc_log *log;

@@ -15,11 +15,13 @@ static const kc__endpoint endpoints[] = {
     {"/", .answer = answer_paths},
     {"/api", .only_get = true, .answer = kc__endpoint_discovery},
     {"/apis", .answer = kc__endpoint_discovery},
-    {"/healthz", .below = true, .answer = kc__endpoint_health},
-    {"/livez", .below = true, .answer = kc__endpoint_health},
+    {"/healthz", .below = true, .open = true, .answer = kc__endpoint_health},
+    {"/livez", .below = true, .open = true, .answer = kc__endpoint_health},
     {"/metrics", .answer = answer_metrics},
-    {"/readyz", .below = true, .answer = kc__endpoint_health},
-    {"/version", .only_get = true, .answer = answer_version},
+    {"/openapi/v2", .answer = kc__endpoint_openapi_v2},
+    {"/openapi/v3", .below = true, .answer = kc__endpoint_openapi_v3},
+    {"/readyz", .below = true, .open = true, .answer = kc__endpoint_health},
+    {"/version", .only_get = true, .open = true, .answer = answer_version},
 };
 static const kc__endpoint group = {.answer = kc__endpoint_discovery};
 static const kc__endpoint version = {.only_get = true, .answer = kc__endpoint_discovery};
@@ -98,7 +100,8 @@ static kc__verdict answer_paths(kc__call *call)
             kc_buf_printf(&out, "    \"/apis/%s/%s\",\n", groups[i].name,
                           groups[i].versions[j].name);
     }
-    kc_buf_puts(&out, "    \"/healthz\",\n    \"/livez\",\n    \"/metrics\",\n    \"/readyz\",\n"
-                      "    \"/version\"\n  ]\n}");
+    kc_buf_puts(&out,
+                "    \"/healthz\",\n    \"/livez\",\n    \"/metrics\",\n    \"/openapi/v2\",\n"
+                "    \"/openapi/v3\",\n    \"/readyz\",\n    \"/version\"\n  ]\n}");
     return kc__answer_text(call, 200, KC_STR("application/json"), kc_buf_str(&out));
 }

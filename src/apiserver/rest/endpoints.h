@@ -12,5 +12,7 @@ const kc__endpoint *kc__endpoint_find(const kc__target *target);
 kc__phase_fn kc__endpoint_discovery;
 /* /healthz, /livez, /readyz (health_endpoint.c). */
 kc__phase_fn kc__endpoint_health;
+/* /openapi/v2, /openapi/v3 (openapi_endpoint.c). */
+kc__phase_fn kc__endpoint_openapi_v2, kc__endpoint_openapi_v3;
 
 #endif

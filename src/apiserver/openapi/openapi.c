@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * openapi.c: makes documents when they are asked for, and keeps none.
+ *
+ * A document of the core group is more than a megabyte, and a client that has read it once keeps it
+ * under its hash for good. So the server keeps hashes, some hundred bytes for each group version,
+ * and a document only while an answer carries it: whoever asks meanwhile shares it (`alive`), and
+ * the last one frees it. An answer costs a few milliseconds then; the first index after a change of
+ * the kinds costs that for every group version, as hashes are those of the text itself: they are
+ * the same after a restart, and differ when a newer server says something else.
+ *
+ * Threads: any. The mutex guards `kinds`, `hashes`, `alive` and the making of documents, so that
+ * each is made once however many ask. It is held while one is written, and is a leaf: nothing
+ * below takes a lock.
+ */
+#include "apiserver/openapi/document.h"
+#include "apiserver/openapi/openapi_internal.h"
+#include "kc/ref.h"
+#include "kc/thread.h"
+
+#include <openssl/evp.h>
+
+enum { HASH_TEXT = 129 }; /* SHA-512 in hexadecimal digits, and a NUL. */
+
+struct kc__openapi_document {
+    kc_ref refs;
+    kc__openapi *openapi;
+    size_t slot; /* Of `alive`; NOWHERE: it was replaced. */
+    kc_str body;
+    char hash[HASH_TEXT];
+};
+
+#define NOWHERE SIZE_MAX
+
+struct kc__openapi {
+    kc__openapi_source source;
+    kc_mutex mutex;
+    kc__kinds *kinds;             /* What the rest is about; NULL: nothing yet. */
+    size_t n_versions;            /* Of `kinds`. */
+    char (*hashes)[HASH_TEXT];    /* By the version's index; "": not known yet. */
+    kc__openapi_document **alive; /* By the version's index, then those of version 2 and the index;
+                                     NULL: it is not there. Not counted. */
+};
+
+kc__openapi *kc__openapi_new(const kc__openapi_source *source)
+{
+    kc__openapi *openapi = kc_new(kc__openapi);
+    if (source)
+        openapi->source = *source;
+    kc_mutex_init(&openapi->mutex);
+    return openapi;
+}
+
+/* Forgets everything about a snapshot; documents that are still carried stay whole. */
+static void forget(kc__openapi *openapi)
+{
+    for (size_t i = 0; openapi->alive && i < openapi->n_versions + 2; i++) {
+        if (openapi->alive[i])
+            openapi->alive[i]->slot = NOWHERE;
+    }
+    free(openapi->alive);
+    free(openapi->hashes);
+    openapi->alive = NULL;
+    openapi->hashes = NULL;
+    openapi->kinds = kc__kinds_unref(openapi->kinds);
+}
+
+kc__openapi *kc__openapi_free(kc__openapi *openapi)
+{
+    if (!openapi)
+        return NULL;
+    forget(openapi);
+    kc_mutex_done(&openapi->mutex);
+    free(openapi);
+    return NULL;
+}
+
+/* ---- documents ---- */
+
+kc_str kc__openapi_body(const kc__openapi_document *doc)
+{
+    return doc->body;
+}
+
+kc_str kc__openapi_hash(const kc__openapi_document *doc)
+{
+    return kc_cstr(doc->hash);
+}
+
+kc__openapi_document *kc__openapi_document_ref(kc__openapi_document *doc)
+{
+    kc_ref_add(&doc->refs);
+    return doc;
+}
+
+/* The count falls to nothing under the lock: nobody can find the document in between. */
+kc__openapi_document *kc__openapi_document_unref(kc__openapi_document *doc)
+{
+    bool last = false;
+    if (!doc)
+        return NULL;
+    kc_locked (&doc->openapi->mutex) {
+        last = kc_ref_drop(&doc->refs);
+        if (last && doc->slot != NOWHERE)
+            doc->openapi->alive[doc->slot] = NULL;
+    }
+    if (last) {
+        free((char *)doc->body.p);
+        free(doc);
+    }
+    return NULL;
+}
+
+static void hash_of(kc_str text, char out[HASH_TEXT])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE] = {0};
+    static const char digits[] = "0123456789ABCDEF";
+    EVP_Digest(text.p, text.n, digest, NULL, EVP_sha512(), NULL);
+    for (size_t i = 0; i < (HASH_TEXT - 1) / 2; i++) {
+        out[2 * i] = digits[digest[i] >> 4];
+        out[2 * i + 1] = digits[digest[i] & 15];
+    }
+    out[HASH_TEXT - 1] = 0;
+}
+
+/* The document in a slot of `alive`, made of the buffer's text. */
+static kc__openapi_document *keep(kc__openapi *openapi, size_t slot, kc_buf *text)
+{
+    kc__openapi_document *doc = kc_new(kc__openapi_document);
+    kc_ref_init(&doc->refs);
+    doc->openapi = openapi;
+    doc->slot = slot;
+    size_t n = text->n;
+    doc->body = kc_str_of(kc_buf_take(text), n);
+    hash_of(doc->body, doc->hash);
+    openapi->alive[slot] = doc;
+    return doc;
+}
+
+static kc__openapi_document *carried(kc__openapi *openapi, size_t slot)
+{
+    kc__openapi_document *doc = openapi->alive[slot];
+    return doc ? kc__openapi_document_ref(doc) : NULL;
+}
+
+/* ---- making ---- */
+
+/* From here on all is about this snapshot. */
+static void turn_to(kc__openapi *openapi, const kc__kinds *kinds)
+{
+    if (openapi->kinds == kinds)
+        return;
+    forget(openapi);
+    openapi->kinds = kc__kinds_ref(kinds);
+    kc__kinds_versions(kinds, &openapi->n_versions);
+    openapi->hashes = kc_calloc(openapi->n_versions, HASH_TEXT);
+    openapi->alive = kc_calloc(openapi->n_versions + 2, sizeof(kc__openapi_document *));
+}
+
+static kc__openapi_input input_of(const kc__openapi *openapi, const kc__descriptions *texts)
+{
+    return (kc__openapi_input){.kinds = openapi->kinds, .source = &openapi->source, .texts = texts};
+}
+
+/* Hashes of all group versions, one document after the other. */
+static void hash_all(kc__openapi *openapi)
+{
+    kc_auto(kc__descriptions) *texts = NULL;
+    kc_scoped(kc_buf) text = {0};
+    const kc__kinds_version *versions = kc__kinds_versions(openapi->kinds, &openapi->n_versions);
+    for (size_t i = 0; i < openapi->n_versions; i++) {
+        if (openapi->hashes[i][0])
+            continue;
+        if (!texts)
+            texts = kc__descriptions_open();
+        kc__openapi_input in = input_of(openapi, texts);
+        kc_buf_clear(&text);
+        kc__openapi_write_v3(&text, &in, &versions[i]);
+        hash_of(kc_buf_str(&text), openapi->hashes[i]);
+    }
+}
+
+static kc__openapi_document *make_index(kc__openapi *openapi)
+{
+    kc_scoped(kc_buf) text = {0};
+    const kc__kinds_version *versions = kc__kinds_versions(openapi->kinds, &openapi->n_versions);
+    hash_all(openapi);
+    kc_buf_puts(&text, "{\"paths\":{");
+    for (size_t i = 0; i < openapi->n_versions; i++) {
+        const char *group = versions[i].group;
+        kc_scoped(kc_buf) path = {0};
+        kc_buf_printf(&path, "%s%s/%s", *group ? "apis/" : "api", group, versions[i].name);
+        kc__json_member(&text, kc_buf_cstr(&path));
+        kc_buf_printf(&text, "{\"serverRelativeURL\":\"/openapi/v3/%s?hash=%s\"}",
+                      kc_buf_cstr(&path), openapi->hashes[i]);
+    }
+    kc_buf_puts(&text, "}}");
+    return keep(openapi, openapi->n_versions + 1, &text);
+}
+
+static kc__openapi_document *make_v3(kc__openapi *openapi, const kc__kinds_version *version)
+{
+    kc_auto(kc__descriptions) *texts = kc__descriptions_open();
+    kc_scoped(kc_buf) text = {0};
+    kc__openapi_input in = input_of(openapi, texts);
+    kc__openapi_write_v3(&text, &in, version);
+    kc__openapi_document *doc = keep(openapi, version->index, &text);
+    memcpy(openapi->hashes[version->index], doc->hash, HASH_TEXT);
+    return doc;
+}
+
+static kc__openapi_document *make_v2(kc__openapi *openapi)
+{
+    kc_auto(kc__descriptions) *texts = kc__descriptions_open();
+    kc_scoped(kc_buf) text = {0};
+    kc__openapi_input in = input_of(openapi, texts);
+    kc__openapi_write_v2(&text, &in);
+    return keep(openapi, openapi->n_versions, &text);
+}
+
+kc__openapi_document *kc__openapi_index(kc__openapi *openapi, const kc__kinds *kinds)
+{
+    kc__openapi_document *doc = NULL;
+    kc_locked (&openapi->mutex) {
+        turn_to(openapi, kinds);
+        doc = carried(openapi, openapi->n_versions + 1);
+        if (!doc)
+            doc = make_index(openapi);
+    }
+    return doc;
+}
+
+kc__openapi_document *kc__openapi_v3(kc__openapi *openapi, const kc__kinds *kinds, kc_str group,
+                                     kc_str version)
+{
+    kc__openapi_document *doc = NULL;
+    const kc__kinds_version *found = kc__kinds_find_version(kinds, group, version);
+    if (!found)
+        return NULL;
+    kc_locked (&openapi->mutex) {
+        turn_to(openapi, kinds);
+        doc = carried(openapi, found->index);
+        if (!doc)
+            doc = make_v3(openapi, found);
+    }
+    return doc;
+}
+
+kc__openapi_document *kc__openapi_v2(kc__openapi *openapi, const kc__kinds *kinds)
+{
+    kc__openapi_document *doc = NULL;
+    kc_locked (&openapi->mutex) {
+        turn_to(openapi, kinds);
+        doc = carried(openapi, openapi->n_versions);
+        if (!doc)
+            doc = make_v2(openapi);
+    }
+    return doc;
+}
