@@ -100,20 +100,19 @@ static int compile_schema(kc__crd *crd, kc__custom *version, const kc_value *sch
     return version->schema ? 0 : kc_error_wrap(err, "version %s", version->version);
 }
 
-/* Whether there are rules anywhere in a schema. */
-static bool has_rules(const kc_schema *schema, unsigned depth)
+/* Notes what there is anywhere in a schema. */
+static void look_into(kc__custom *version, const kc_schema *schema, unsigned depth)
 {
     kc_str name;
     const kc_schema *child;
-    if (!schema || !depth)
-        return false;
-    if (kc_schema_validations(schema))
-        return true;
+    if (!schema || !depth || (version->rules && version->embeds))
+        return;
+    version->rules |= kc_schema_validations(schema) != NULL;
+    version->embeds |= kc_schema_embeds_resource(schema);
     for (size_t i = 0; (child = kc_schema_property_at(schema, i, &name)); i++)
-        if (has_rules(child, depth - 1))
-            return true;
-    return has_rules(kc_schema_items(schema), depth - 1) ||
-           has_rules(kc_schema_additional(schema), depth - 1);
+        look_into(version, child, depth - 1);
+    look_into(version, kc_schema_items(schema), depth - 1);
+    look_into(version, kc_schema_additional(schema), depth - 1);
 }
 
 /* ---- subresources and fields ---- */
@@ -224,7 +223,7 @@ static int compile_version(kc__crd *crd, kc__custom *version, const kc_value *fr
         compile_scale(crd, version, kc_get(subresources, "scale"), err) < 0 ||
         compile_fields(crd, version, kc_get(from, "selectableFields"), err) < 0)
         return -1;
-    version->rules = has_rules(version->schema, KC_JSON_MAX_DEPTH);
+    look_into(version, version->schema, KC_JSON_MAX_DEPTH);
     return kc__custom_columns(&crd->arena, kc_get(from, "additionalPrinterColumns"),
                               &crd->parts[version - crd->versions], err);
 }

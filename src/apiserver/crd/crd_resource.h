@@ -38,6 +38,7 @@ typedef struct kc__custom {
     bool preserve;                 /* Unknown fields stay: the definition is of the old kind. */
     bool status;                   /* It has the subresource. */
     bool rules;                    /* It has x-kubernetes-validations. */
+    bool embeds;                   /* It has x-kubernetes-embedded-resource. */
     const kc__custom_scale *scale; /* NULL: it has not. */
     kc_fields *fields;             /* What selectors may name. */
     const char *deprecation;       /* What clients of this version are told; NULL: nothing. */
