@@ -43,6 +43,15 @@ static bool are_too_long(const kc__call *call)
     return all > ALL_WARNINGS;
 }
 
+/* Ends where a character does. */
+static kc_str shortened(kc_str text)
+{
+    size_t n = KC_MIN(text.n, (size_t)LONG_WARNING);
+    while (n < text.n && n > 0 && ((unsigned char)text.p[n] & 0xC0) == 0x80)
+        n--;
+    return kc_str_sub(text, 0, n);
+}
+
 static size_t add_warnings(kc__call *call, kc__header *out)
 {
     size_t n = 0, all = 0;
@@ -50,7 +59,7 @@ static size_t add_warnings(kc__call *call, kc__header *out)
     for (size_t i = 0; i < call->warnings.n && n < MAX_WARNINGS; i++) {
         kc_str text = call->warnings.items[i];
         if (cut)
-            text = kc_str_sub(text, 0, LONG_WARNING);
+            text = shortened(text);
         if ((all += text.n) > ALL_WARNINGS)
             break;
         out[n++] = (kc__header){KC_STR("Warning"), warning_text(call->arena, text)};
