@@ -29,6 +29,7 @@ static const struct columns_line {
     const char *storage;
     const kc__columns *columns;
 } lines[] = {
+    {"apiextensions.k8s.io/customresourcedefinitions", &plain},
     {"coordination.k8s.io/leases", &kc__lease_columns},
     {"core/configmaps", &kc__config_map_columns},
     {"core/events", &kc__event_columns},

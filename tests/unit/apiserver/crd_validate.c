@@ -333,6 +333,17 @@ static void a_schema_that_did_not_change_is_not_judged_again(void **state)
     assert_contains(changed, "properties[a].type: Required value");
 }
 
+#define LOOSE(more)                                                                              \
+    THINGS("'preserveUnknownFields':true,'versions':[{'name':'v1','served':true,'storage':true," \
+           "'schema':{'openAPIV3Schema':{'properties':{'a':{}" more "}}}}]")
+
+static void an_old_definition_may_stay_as_loose_as_it_was(void **state)
+{
+    (void)state;
+    kc_autofree char *text = errors_of_update(LOOSE(""), LOOSE(",'b':{}"));
+    assert_string_equal(text, "");
+}
+
 /* ---- as a kind among others ---- */
 
 static void a_definition_goes_when_its_objects_have_gone(void **state)
@@ -388,5 +399,5 @@ TESTS(a_usual_definition_is_valid, the_name_is_plural_and_group, a_version_needs
       approval_is_a_url_or_a_refusal, beta_definitions_are_taken_as_they_are,
       what_is_stored_elsewhere_does_not_change, a_version_that_is_stored_stays,
       a_schema_that_did_not_change_is_not_judged_again,
-      a_definition_goes_when_its_objects_have_gone, the_strategy_validates_all_but_common_metadata,
-      rules_and_unknown_formats_are_told)
+      an_old_definition_may_stay_as_loose_as_it_was, a_definition_goes_when_its_objects_have_gone,
+      the_strategy_validates_all_but_common_metadata, rules_and_unknown_formats_are_told)
