@@ -11,7 +11,8 @@
  *     date       how long ago it was
  *
  * What is absent, or of another type, is null. The name comes first; without columns of its own a
- * version has its age.
+ * version has its age. Kubernetes accepts paths that are none: from such a column on there are no
+ * more.
  */
 #include "apiserver/crd/crd_resource_internal.h"
 #include "apiserver/printing/columns_internal.h"
@@ -121,13 +122,14 @@ static const char *description_of(kc_arena *arena, const kc_value *column, kc_st
                                   KC_ARG(path));
 }
 
-static int make_column(kc_arena *arena, const kc_value *column, kc_jsonpath **ret_path,
-                       kc__column *ret, kc_error *err)
+/* False when its path is none. */
+static bool make_column(kc_arena *arena, const kc_value *column, kc_jsonpath **ret_path,
+                        kc__column *ret)
 {
     kc_str path = kc_as_str(kc_get(column, "jsonPath"));
-    *ret_path = kc_jsonpath_parse(path, &(kc_jsonpath_parse_opts){.bare = true}, err);
+    *ret_path = kc_jsonpath_parse(path, &(kc_jsonpath_parse_opts){.bare = true}, NULL);
     if (!*ret_path)
-        return kc_error_wrap(err, "unrecognized column definition \"%.*s\"", KC_ARG(path));
+        return false;
     *ret = (kc__column){.name = text_of(arena, column, "name"),
                         .type = text_of(arena, column, "type"),
                         .format = text_of(arena, column, "format"),
@@ -135,11 +137,10 @@ static int make_column(kc_arena *arena, const kc_value *column, kc_jsonpath **re
                         .priority = (int)kc_as_i64_or(kc_get(column, "priority"), 0),
                         .cell = cell_of(kc_as_str(kc_get(column, "type"))),
                         .user = *ret_path};
-    return 0;
+    return true;
 }
 
-int kc__custom_columns(kc_arena *arena, const kc_value *columns, kc__custom_parts *ret,
-                       kc_error *err)
+void kc__custom_columns(kc_arena *arena, const kc_value *columns, kc__custom_parts *ret)
 {
     static const kc__column name = KC__NAME_COLUMN;
     static const kc__column age = {
@@ -147,14 +148,14 @@ int kc__custom_columns(kc_arena *arena, const kc_value *columns, kc__custom_part
     size_t n = kc_len(columns);
     kc__column *list = kc_arena_calloc(arena, n + 2, sizeof(*list));
     ret->paths = kc_arena_calloc(arena, n + 1, sizeof(kc_jsonpath *));
-    ret->columns = (kc__columns){.list = list, .n = n ? n + 1 : 2};
+    ret->columns = (kc__columns){.list = list, .n = n ? 1 : 2};
     list[0] = name;
     list[1] = age;
-    size_t i = 0;
     kc_items (columns, column) {
-        if (make_column(arena, column, &ret->paths[i], &list[i + 1], err) < 0)
-            return -1;
-        ret->n_paths = ++i;
+        size_t i = ret->n_paths;
+        if (!make_column(arena, column, &ret->paths[i], &list[i + 1]))
+            break;
+        ret->n_paths++;
+        ret->columns.n++;
     }
-    return 0;
 }

@@ -122,18 +122,23 @@ static const char *keep(kc__crd *crd, kc_str text)
     return kc_arena_strndup(&crd->arena, text.p ? text.p : "", text.n);
 }
 
-static kc_path *path_of(kc__crd *crd, const kc_value *scale, const char *member,
-                        const char **ret_text, kc_error *err)
+/* Kubernetes splits such paths at dots, whatever is between them. */
+static kc_path *split_path(kc_str text, kc_error *err)
 {
-    kc_str text = kc_as_str(kc_get(scale, member));
-    *ret_text = keep(crd, text);
-    /* Kubernetes splits at dots, whatever is between them. */
     kc_path_step steps[KC_PATH_MAX_STEPS];
     size_t n = 0;
     kc_str rest = kc_str_sub(text, kc_str_starts(text, KC_STR(".")), text.n);
     while (rest.p && n < KC_COUNT(steps))
         steps[n++] = (kc_path_step){.name = kc_str_cut(&rest, '.')};
     return kc_path_of(steps, n, err);
+}
+
+static kc_path *path_of(kc__crd *crd, const kc_value *scale, const char *member,
+                        const char **ret_text, kc_error *err)
+{
+    kc_str text = kc_as_str(kc_get(scale, member));
+    *ret_text = keep(crd, text);
+    return split_path(text, err);
 }
 
 static int compile_scale(kc__crd *crd, kc__custom *version, const kc_value *scale, kc_error *err)
@@ -161,10 +166,12 @@ static int compile_fields(kc__crd *crd, kc__custom *version, const kc_value *fie
     size_t n = 0;
     kc_field_def *defs = kc_arena_calloc(&crd->arena, kc_len(fields) + 1, sizeof(*defs));
     kc_items (fields, field) {
-        kc_str path = kc_as_str(kc_get(field, "jsonPath"));
-        path = kc_str_sub(path, kc_str_starts(path, KC_STR(".")), path.n);
-        if (path.n)
-            defs[n++].field = keep(crd, path);
+        kc_str text = kc_as_str(kc_get(field, "jsonPath"));
+        kc_auto(kc_path) *path = split_path(text, err);
+        if (!path)
+            return -1;
+        text = kc_str_sub(text, kc_str_starts(text, KC_STR(".")), text.n);
+        defs[n++] = (kc_field_def){keep(crd, text), keep(crd, kc_path_text(path)), NULL};
     }
     version->fields = kc_fields_new(defs, n, err);
     return version->fields ? 0 : -1;
@@ -224,8 +231,9 @@ static int compile_version(kc__crd *crd, kc__custom *version, const kc_value *fr
         compile_fields(crd, version, kc_get(from, "selectableFields"), err) < 0)
         return -1;
     look_into(version, version->schema, KC_JSON_MAX_DEPTH);
-    return kc__custom_columns(&crd->arena, kc_get(from, "additionalPrinterColumns"),
-                              &crd->parts[version - crd->versions], err);
+    kc__custom_columns(&crd->arena, kc_get(from, "additionalPrinterColumns"),
+                       &crd->parts[version - crd->versions]);
+    return 0;
 }
 
 static int compile_versions(kc__crd *crd, const kc_value *root, const kc__crd *before,

@@ -25,8 +25,7 @@ struct kc__crd {
     const kc__custom *storage;
 };
 
-/* crd_columns.c: the columns of a version. 0 or negative. */
-int kc__custom_columns(kc_arena *arena, const kc_value *columns, kc__custom_parts *ret,
-                       kc_error *err);
+/* crd_columns.c: the columns of a version. */
+void kc__custom_columns(kc_arena *arena, const kc_value *columns, kc__custom_parts *ret);
 
 #endif

@@ -68,7 +68,18 @@ static bool is_as_before(const kc__crd_check *c, const kc_value *version)
            kc_value_equal(kc_get(old, "subresources"), kc_get(version, "subresources"), NULL);
 }
 
-/* v1beta1 takes any schema that can be used at all. */
+/* Whether a schema need not be structural: fields are preserved anyway, and it comes from v1beta1
+ * or was not before either. */
+static bool may_be_loose(const kc__crd_check *c, const kc_value *version)
+{
+    if (!kc_as_bool(kc_get(c->spec, "preserveUnknownFields"), false))
+        return false;
+    kc_scoped(kc_field_errors) violations = {0};
+    const kc_value *old = kc__crd_schema_of(old_version(c, kc_as_str(kc_get(version, "name"))));
+    return c->rules->beta || (old && !kc_schema_check_structural(old, "", &violations));
+}
+
+/* Any schema that can be used at all. */
 static void check_usable(kc__crd_check *c, const kc_value *schema)
 {
     kc_scoped(kc_error) err = {0};
@@ -82,7 +93,7 @@ void kc__crd_check_schema(kc__crd_check *c, const kc_value *version, bool status
     const kc_value *schema = kc__crd_schema_of(version);
     if (!schema || is_as_before(c, version))
         return;
-    if (c->rules->beta && kc_as_bool(kc_get(c->spec, "preserveUnknownFields"), false)) {
+    if (may_be_loose(c, version)) {
         check_usable(c, schema);
         return;
     }

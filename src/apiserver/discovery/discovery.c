@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discovery.c: the documents of discovery, made once, found by group and version.
+ * discovery.c: the documents of discovery, made when they are first asked for, found by group and
+ * version.
  *
- * All are made at the start, some hundred kilobytes for all built-in kinds: simpler than making
- * them when they are first asked for, which would need a lock, and clients ask for nearly all of
- * them.
+ * With a thousand custom resources making all of them takes milliseconds, and each new resource
+ * replaces them all; so what nobody asks for is not made. A document is made by whoever asks first,
+ * and published with one exchange; of two who do so at once, one throws its own away.
  *
- * Threads: nothing changes after kc__discovery_new has returned.
+ * Threads: nothing changes after kc__discovery_new has returned but the slots, from empty to a
+ * document that stays.
  */
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/discovery/discovery_internal.h"
@@ -14,12 +16,16 @@
 
 #include <openssl/evp.h>
 
+/* A document, once it was asked for. */
+typedef _Atomic(kc__document *) slot;
+
 struct kc__discovery {
     kc_ref refs;
     kc__kinds *kinds;
-    kc__document api_versions, groups, aggregated_core, aggregated_groups;
-    kc__document *of_group;   /* By the group's index; that of the core group is empty. */
-    kc__document *of_version; /* By the version's index. */
+    char *server_address; /* May be NULL. */
+    slot api_versions, groups, aggregated_core, aggregated_groups;
+    slot *of_group;   /* By the group's index; that of the core group stays empty. */
+    slot *of_version; /* By the version's index. */
     size_t n_groups, n_versions;
 };
 
@@ -61,57 +67,47 @@ static kc__document aggregated(const kc__kinds *kinds, bool core)
 
 static void free_document(kc__document *document)
 {
+    if (!document)
+        return;
     free((char *)document->body.p);
     free((char *)document->etag.p);
+    free(document);
+}
+
+static void empty_slot(slot *place)
+{
+    free_document(atomic_load(place));
+}
+
+static const kc__document *look(slot *place)
+{
+    return atomic_load_explicit(place, memory_order_acquire);
+}
+
+/* Puts a document where there was none; if somebody was faster, theirs counts. */
+static const kc__document *publish(slot *place, kc__document made)
+{
+    kc__document *mine = kc_new(kc__document), *theirs = NULL;
+    *mine = made;
+    if (atomic_compare_exchange_strong(place, &theirs, mine))
+        return mine;
+    free_document(mine);
+    return theirs;
 }
 
 /* ---- making and counting ---- */
-
-static void add_roots(kc__discovery *discovery, const char *server_address)
-{
-    kc_buf body = {0};
-    kc__write_api_versions(&body, kc__kinds_find_group(discovery->kinds, KC_STR("")),
-                           server_address);
-    discovery->api_versions = plain(&body);
-    kc__write_group_list(&body, discovery->kinds);
-    discovery->groups = plain(&body);
-    discovery->aggregated_core = aggregated(discovery->kinds, true);
-    discovery->aggregated_groups = aggregated(discovery->kinds, false);
-}
-
-static void add_groups(kc__discovery *discovery)
-{
-    const kc__kinds_group *groups = kc__kinds_groups(discovery->kinds, &discovery->n_groups);
-    discovery->of_group = kc_calloc(discovery->n_groups, sizeof(kc__document));
-    for (size_t i = 0; i < discovery->n_groups; i++) {
-        if (!groups[i].name[0])
-            continue;
-        kc_buf body = {0};
-        kc__write_group(&body, &groups[i]);
-        discovery->of_group[i] = plain(&body);
-    }
-}
-
-static void add_versions(kc__discovery *discovery)
-{
-    const kc__kinds_version *versions =
-        kc__kinds_versions(discovery->kinds, &discovery->n_versions);
-    discovery->of_version = kc_calloc(discovery->n_versions, sizeof(kc__document));
-    for (size_t i = 0; i < discovery->n_versions; i++) {
-        kc_buf body = {0};
-        kc__write_resource_list(&body, &versions[i]);
-        discovery->of_version[i] = plain(&body);
-    }
-}
 
 kc__discovery *kc__discovery_new(const kc__kinds *kinds, const kc__discovery_opts *opts)
 {
     kc__discovery *discovery = kc_new(kc__discovery);
     kc_ref_init(&discovery->refs);
     discovery->kinds = kc__kinds_ref(kinds);
-    add_roots(discovery, opts ? opts->server_address : NULL);
-    add_groups(discovery);
-    add_versions(discovery);
+    if (opts && opts->server_address)
+        discovery->server_address = kc_strdup(opts->server_address);
+    kc__kinds_groups(kinds, &discovery->n_groups);
+    kc__kinds_versions(kinds, &discovery->n_versions);
+    discovery->of_group = kc_calloc(discovery->n_groups, sizeof(slot));
+    discovery->of_version = kc_calloc(discovery->n_versions, sizeof(slot));
     return discovery;
 }
 
@@ -124,14 +120,15 @@ kc__discovery *kc__discovery_ref(const kc__discovery *discovery)
 
 static void free_all(kc__discovery *discovery)
 {
-    free_document(&discovery->api_versions);
-    free_document(&discovery->groups);
-    free_document(&discovery->aggregated_core);
-    free_document(&discovery->aggregated_groups);
+    empty_slot(&discovery->api_versions);
+    empty_slot(&discovery->groups);
+    empty_slot(&discovery->aggregated_core);
+    empty_slot(&discovery->aggregated_groups);
     for (size_t i = 0; i < discovery->n_groups; i++)
-        free_document(&discovery->of_group[i]);
+        empty_slot(&discovery->of_group[i]);
     for (size_t i = 0; i < discovery->n_versions; i++)
-        free_document(&discovery->of_version[i]);
+        empty_slot(&discovery->of_version[i]);
+    free(discovery->server_address);
     free(discovery->of_group);
     free(discovery->of_version);
     kc__kinds_unref(discovery->kinds);
@@ -153,35 +150,74 @@ const kc__kinds *kc__discovery_kinds(const kc__discovery *discovery)
     return discovery->kinds;
 }
 
+/* Slots are filled behind a const pointer: nobody sees the difference. */
+static kc__discovery *filling(const kc__discovery *discovery)
+{
+    return (kc__discovery *)discovery;
+}
+
 const kc__document *kc__discovery_api_versions(const kc__discovery *discovery)
 {
-    return &discovery->api_versions;
+    slot *place = &filling(discovery)->api_versions;
+    const kc__document *document = look(place);
+    if (document)
+        return document;
+    kc_buf body = {0};
+    kc__write_api_versions(&body, kc__kinds_find_group(discovery->kinds, KC_STR("")),
+                           discovery->server_address);
+    return publish(place, plain(&body));
 }
 
 const kc__document *kc__discovery_groups(const kc__discovery *discovery)
 {
-    return &discovery->groups;
+    slot *place = &filling(discovery)->groups;
+    const kc__document *document = look(place);
+    if (document)
+        return document;
+    kc_buf body = {0};
+    kc__write_group_list(&body, discovery->kinds);
+    return publish(place, plain(&body));
 }
 
 const kc__document *kc__discovery_group(const kc__discovery *discovery, kc_str group)
 {
     const kc__kinds_group *found = kc__kinds_find_group(discovery->kinds, group);
-    return found && found->name[0] ? &discovery->of_group[found->index] : NULL;
+    if (!found || !found->name[0])
+        return NULL;
+    slot *place = &discovery->of_group[found->index];
+    const kc__document *document = look(place);
+    if (document)
+        return document;
+    kc_buf body = {0};
+    kc__write_group(&body, found);
+    return publish(place, plain(&body));
 }
 
 const kc__document *kc__discovery_resources(const kc__discovery *discovery, kc_str group,
                                             kc_str version)
 {
     const kc__kinds_version *found = kc__kinds_find_version(discovery->kinds, group, version);
-    return found ? &discovery->of_version[found->index] : NULL;
+    if (!found)
+        return NULL;
+    slot *place = &discovery->of_version[found->index];
+    const kc__document *document = look(place);
+    if (document)
+        return document;
+    kc_buf body = {0};
+    kc__write_resource_list(&body, found);
+    return publish(place, plain(&body));
 }
 
 const kc__document *kc__discovery_aggregated_core(const kc__discovery *discovery)
 {
-    return &discovery->aggregated_core;
+    slot *place = &filling(discovery)->aggregated_core;
+    const kc__document *document = look(place);
+    return document ? document : publish(place, aggregated(discovery->kinds, true));
 }
 
 const kc__document *kc__discovery_aggregated_groups(const kc__discovery *discovery)
 {
-    return &discovery->aggregated_groups;
+    slot *place = &filling(discovery)->aggregated_groups;
+    const kc__document *document = look(place);
+    return document ? document : publish(place, aggregated(discovery->kinds, false));
 }

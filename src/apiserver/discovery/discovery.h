@@ -2,8 +2,9 @@
 /*
  * discovery.h: what a client is told when it asks which resources there are, as finished documents.
  *
- * They are made once from a snapshot of the kinds (registry.h) and never change: answering is
- * handing out bytes. Whoever replaces the snapshot makes a new kc__discovery of it.
+ * They are made from a snapshot of the kinds (registry.h), each when it is first asked for, and
+ * never change: answering is handing out bytes. Whoever replaces the snapshot makes a new
+ * kc__discovery of it, which costs nothing until somebody asks.
  *
  *     const kc__document *doc = kc__discovery_resources(discovery, group, version);
  *     if (!doc)

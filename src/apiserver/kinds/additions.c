@@ -168,7 +168,7 @@ static const char *const *versions_of(adding *a, const kc__group *table, size_t 
     for (; n < had; n++)
         versions[n] = table->versions[n];
     for (size_t i = from; i < to; i++)
-        if (n == had || strcmp(versions[n - 1], a->entries[i].resource->version))
+        if (n == had || strcmp(versions[n - 1], a->entries[i].resource->version) != 0)
             versions[n++] = a->entries[i].resource->version;
     return versions;
 }

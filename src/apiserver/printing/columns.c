@@ -31,6 +31,7 @@ static const struct columns_line {
 } lines[] = {
     {"admissionregistration.k8s.io/mutatingwebhookconfigurations", &kc__webhook_columns},
     {"admissionregistration.k8s.io/validatingwebhookconfigurations", &kc__webhook_columns},
+    {"apiextensions.k8s.io/customresourcedefinitions", &plain},
     {"apps/daemonsets", &kc__daemon_set_columns},
     {"apps/deployments", &kc__deployment_columns},
     {"apps/replicasets", &kc__replica_set_columns},

@@ -181,6 +181,34 @@ static void columns_describe_themselves(void **state)
     assert_string_equal(none->list[1].type, "date");
 }
 
+static void a_column_without_a_path_ends_them(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *crd = compiled(
+        "{'spec':{'group':'x.io','versions':[{'name':'v1','served':true,'storage':true,"
+        "'additionalPrinterColumns':[{'name':'A','type':'string','jsonPath':'.a'},{'name':'B',"
+        "'type':'string','jsonPath':'.b[?('},{'name':'C','type':'string','jsonPath':'.c'}]}]}}",
+        NULL);
+    const kc__columns *columns = kc__crd_resources(crd)->resources[0].columns;
+    assert_int_equal(columns->n, 2);
+    assert_string_equal(columns->list[1].name, "A");
+}
+
+static void names_in_paths_may_be_odd(void **state)
+{
+    (void)state;
+    kc_auto(kc__crd) *crd =
+        compiled("{'spec':{'group':'x.io','versions':[{'name':'v1','served':true,'storage':true,"
+                 "'selectableFields':[{'jsonPath':'.spec.a b[\\\\'}]}]}}",
+                 NULL);
+    size_t n;
+    const kc__custom *v1 = kc__crd_versions(crd, &n);
+    kc_auto(kc_view) *view = view_of("{'spec':{'a b[\\\\':'x'}}");
+    kc_scoped(kc_buf) scratch = {0};
+    assert_str(kc_fields_value(v1->fields, kc_view_root(view), KC_STR("spec.a b[\\"), &scratch),
+               "x");
+}
+
 /* ---- in a snapshot ---- */
 
 static kc__crd *simple(const char *group, const char *versions)
@@ -304,7 +332,8 @@ TESTS(each_served_version_is_a_resource, every_version_can_be_read_also_one_that
       equal_schemas_are_one, old_versions_say_that_they_are,
       a_definition_that_goes_takes_no_new_objects, one_without_storage_cannot_be_served,
       cells_are_found_by_their_paths, what_is_absent_or_of_another_type_is_null,
-      columns_describe_themselves, custom_groups_come_after_the_others_in_order,
-      the_most_stable_version_is_preferred, a_snapshot_keeps_what_it_shows,
-      definitions_of_one_group_stand_together, what_the_server_has_itself_is_not_replaced,
+      columns_describe_themselves, a_column_without_a_path_ends_them, names_in_paths_may_be_odd,
+      custom_groups_come_after_the_others_in_order, the_most_stable_version_is_preferred,
+      a_snapshot_keeps_what_it_shows, definitions_of_one_group_stand_together,
+      what_the_server_has_itself_is_not_replaced,
       discovery_tells_of_custom_resources_as_kubernetes_does)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/crd/crd_validate.h"
+#include "apiserver/crd/crd_strategy.h"
 #include "apiserver/crd/crd_type.h"
 #include "testing.h"
 
@@ -332,6 +333,45 @@ static void a_schema_that_did_not_change_is_not_judged_again(void **state)
     assert_contains(changed, "properties[a].type: Required value");
 }
 
+#define LOOSE(more)                                                                              \
+    THINGS("'preserveUnknownFields':true,'versions':[{'name':'v1','served':true,'storage':true," \
+           "'schema':{'openAPIV3Schema':{'properties':{'a':{}" more "}}}}]")
+
+static void an_old_definition_may_stay_as_loose_as_it_was(void **state)
+{
+    (void)state;
+    kc_autofree char *text = errors_of_update(LOOSE(""), LOOSE(",'b':{}"));
+    assert_string_equal(text, "");
+}
+
+/* ---- as a kind among others ---- */
+
+static void a_definition_goes_when_its_objects_have_gone(void **state)
+{
+    (void)state;
+    kc_auto(kc_view) *fresh = view_of("{}");
+    kc_auto(kc_view) *going =
+        view_of("{'status':{'conditions':[{'type':'Terminating','status':'True'}]}}");
+    kc_auto(kc_view) *gone =
+        view_of("{'status':{'conditions':[{'type':'Terminating','status':'False'}]}}");
+    assert_false(kc__strategy_crd.may_go(kc_view_root(fresh)));
+    assert_false(kc__strategy_crd.may_go(kc_view_root(going)));
+    assert_true(kc__strategy_crd.may_go(kc_view_root(gone)));
+}
+
+static void the_strategy_validates_all_but_common_metadata(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *crd = prepared(ONE(""));
+    kc_auto(kc_view) *view = kc_view_of(crd);
+    kc_scoped(kc_field_errors) errors = {0}, update = {0};
+    kc__strategy_crd.validate(kc_view_root(view), &errors);
+    assert_int_equal(errors.list.n, 1);
+    kc__strategy_crd.validate_update(kc_view_root(view), kc_view_root(view), &update);
+    assert_string_equal(update.list.items[0].body,
+                        "Required value: because otherwise all fields are pruned");
+}
+
 /* ---- warnings ---- */
 
 static void rules_and_unknown_formats_are_told(void **state)
@@ -358,4 +398,6 @@ TESTS(a_usual_definition_is_valid, the_name_is_plural_and_group, a_version_needs
       fields_are_not_preserved_by_the_old_switch, groups_of_the_community_need_approval,
       approval_is_a_url_or_a_refusal, beta_definitions_are_taken_as_they_are,
       what_is_stored_elsewhere_does_not_change, a_version_that_is_stored_stays,
-      a_schema_that_did_not_change_is_not_judged_again, rules_and_unknown_formats_are_told)
+      a_schema_that_did_not_change_is_not_judged_again,
+      an_old_definition_may_stay_as_loose_as_it_was, a_definition_goes_when_its_objects_have_gone,
+      the_strategy_validates_all_but_common_metadata, rules_and_unknown_formats_are_told)

@@ -280,8 +280,25 @@ static void everything_but_metadata_counts_as_a_change(void **state)
     kc_auto(kc_object) *a = object_of("{'metadata':{'name':'a'},'spec':{'x':1},'other':1}");
     kc_auto(kc_object) *b = object_of("{'spec':{'x':1.0},'other':1,'metadata':{'name':'b'}}");
     kc_auto(kc_object) *c = object_of("{'metadata':{'name':'a'},'spec':{'x':1},'other':2}");
+    kc_auto(kc_object) *d = object_of("{'metadata':{'name':'a'},'spec':{'x':1,'y':{}},'other':1}");
     assert_false(kc__custom_differs(a, b));
     assert_true(kc__custom_differs(a, c));
+    assert_false(kc__custom_differs(a, d));
+}
+
+static void objects_with_many_members_are_compared_too(void **state)
+{
+    (void)state;
+    kc_scoped(kc_buf) first = {0}, second = {0};
+    for (int i = 0; i < 100; i++) {
+        kc_buf_printf(&first, "%s'k%d':1", i ? "," : "{'metadata':{'name':'a'},", i);
+        kc_buf_printf(&second, "%s'k%d':%d", i ? "," : "{", 99 - i, i == 50 ? 2 : 1);
+    }
+    kc_buf_putc(&first, '}');
+    kc_buf_putc(&second, '}');
+    kc_auto(kc_object) *a = object_of(kc_buf_cstr(&first)), *b = object_of(kc_buf_cstr(&second));
+    assert_true(kc__custom_differs(a, b));
+    assert_false(kc__custom_differs(a, a));
 }
 
 /* ---- validating ---- */
@@ -531,12 +548,12 @@ TESTS(an_object_says_what_it_is, unknown_fields_go_and_defaults_come,
       embedded_resources_keep_what_they_are, an_embedded_kind_is_a_string,
       objects_of_the_old_kind_keep_every_field, a_new_object_has_no_status,
       an_update_leaves_the_status, an_update_of_the_status_leaves_the_rest,
-      everything_but_metadata_counts_as_a_change, objects_obey_their_schema,
-      the_values_of_the_scale_are_checked_too, an_object_of_another_kind_is_nothing_else,
-      metadata_is_checked_unless_it_was, what_did_not_change_is_forgiven,
-      of_the_status_only_the_status_is_looked_at, embedded_resources_are_resources,
-      rules_wait_for_an_object_that_is_complete, finalizers_should_say_whose_they_are,
-      objects_are_stored_in_one_version, each_version_shows_what_it_knows,
-      what_was_stored_in_another_version_has_its_defaults,
+      everything_but_metadata_counts_as_a_change, objects_with_many_members_are_compared_too,
+      objects_obey_their_schema, the_values_of_the_scale_are_checked_too,
+      an_object_of_another_kind_is_nothing_else, metadata_is_checked_unless_it_was,
+      what_did_not_change_is_forgiven, of_the_status_only_the_status_is_looked_at,
+      embedded_resources_are_resources, rules_wait_for_an_object_that_is_complete,
+      finalizers_should_say_whose_they_are, objects_are_stored_in_one_version,
+      each_version_shows_what_it_knows, what_was_stored_in_another_version_has_its_defaults,
       a_stored_object_that_is_right_is_not_copied, a_scale_is_made_from_its_paths,
       a_scale_needs_replicas, a_scale_is_written_back)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/discovery/discovery.h"
+#include "kc/thread.h"
 #include "testing.h"
 
 /* Two groups of which a whole document can be written down. */
@@ -299,6 +300,34 @@ static void a_document_lives_as_long_as_a_reference(void **state)
     assert_null(kc__discovery_unref(NULL));
 }
 
+typedef struct asker {
+    const kc__discovery *discovery;
+    const kc__document *found;
+} asker;
+
+static void ask(void *user)
+{
+    asker *self = user;
+    self->found = kc__discovery_aggregated_groups(self->discovery);
+}
+
+static void all_who_ask_at_once_get_the_same_document(void **state)
+{
+    (void)state;
+    enum { ASKERS = 4 };
+    kc_auto(kc__discovery) *discovery = few();
+    asker askers[ASKERS];
+    kc_thread *threads[ASKERS];
+    for (int i = 0; i < ASKERS; i++) {
+        askers[i] = (asker){.discovery = discovery};
+        threads[i] = kc_thread_start("asker", ask, &askers[i], NULL);
+    }
+    for (int i = 0; i < ASKERS; i++) {
+        kc_thread_join(threads[i]);
+        assert_ptr_equal(askers[i].found, kc__discovery_aggregated_groups(discovery));
+    }
+}
+
 TESTS(the_core_group_is_served_as_versions, without_an_address_there_is_none,
       other_groups_stand_in_a_list, a_group_has_a_document_of_its_own,
       core_resources_come_without_an_api_version, subresources_follow_their_resource,
@@ -307,4 +336,4 @@ TESTS(the_core_group_is_served_as_versions, without_an_address_there_is_none,
       aggregated_documents_have_their_type_and_tag, the_same_kinds_have_the_same_tag,
       storage_hashes_are_those_of_the_stored_version, what_is_not_stored_has_no_storage_hash,
       subresources_of_other_groups_say_so, every_document_is_json, names_from_clients_are_quoted,
-      a_document_lives_as_long_as_a_reference)
+      a_document_lives_as_long_as_a_reference, all_who_ask_at_once_get_the_same_document)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* crd_strategy.c: what is special about CustomResourceDefinitions, from the other files here. */
+#include "apiserver/crd/crd_strategy.h"
+#include "apiserver/crd/crd_internal.h"
+#include "apiserver/crd/crd_type.h"
+#include "apiserver/crd/crd_validate.h"
+
+static void validate(const kc_value *object, kc_field_errors *errors)
+{
+    kc__crd_validate(object, &(kc__crd_rules){.metadata_checked = true}, errors);
+}
+
+static void validate_update(const kc_value *object, const kc_value *old, kc_field_errors *errors)
+{
+    kc__crd_validate(object, &(kc__crd_rules){.old = old, .metadata_checked = true}, errors);
+}
+
+/* Not before somebody has said that nothing is left of it. */
+static bool may_go(const kc_value *object)
+{
+    return kc_str_is(kc_as_str(kc_get(kc__crd_condition(object, "Terminating"), "status")),
+                     "False");
+}
+
+const kc__strategy kc__strategy_crd = {
+    .generation = true,
+    .conditional = true,
+    .shows_deleted = true,
+    .prepare = kc__crd_prepare,
+    .prepare_update = kc__crd_prepare_update,
+    .validate = validate,
+    .validate_update = validate_update,
+    .may_go = may_go,
+};
