@@ -109,9 +109,8 @@ void kc__openapi_write_ref(kc__openapi_writer *w, const char *name)
     kc_buf_putc(w->out, '}');
 }
 
-/* As members of an object that is open: a reference, with what else is said beside it. Where
- * nothing is, it needs no allOf. */
-static void write_reference(kc__openapi_writer *w, const char *name, const char *fallback)
+/* Where nothing is said beside the reference, it needs no allOf. */
+void kc__openapi_write_reference(kc__openapi_writer *w, const char *name, const char *fallback)
 {
     bool alone = w->out->p[w->out->n - 1] == '{' && !fallback;
     if (w->v2 || alone) {
@@ -153,12 +152,12 @@ static void write_value(kc__openapi_writer *w, const kc__field *field, const cha
 {
     kc__field_kind kind = (kc__field_kind)field->kind;
     if (kind == KC__FIELD_MESSAGE) {
-        write_reference(w, field->message->name.p, fallback);
+        kc__openapi_write_reference(w, field->message->name.p, fallback);
     } else if (kind == KC__FIELD_LIST) {
         kc__json_next(w->out);
         write_named_list(w, field->message);
     } else if (shapes[kind].name) {
-        write_reference(w, shapes[kind].name, fallback);
+        kc__openapi_write_reference(w, shapes[kind].name, fallback);
     } else {
         write_scalar(w, kind, fallback);
     }
@@ -238,7 +237,7 @@ static void write_extensions(kc_buf *out, const kc__field *field)
                       kc_cstr(strategies[merges / KC__PATCH_MERGES]));
 }
 
-static void write_field(kc__openapi_writer *w, const kc__field *field)
+void kc__openapi_write_field(kc__openapi_writer *w, const kc__field *field)
 {
     kc_buf *out = w->out;
     kc__json_next(out);
@@ -262,7 +261,7 @@ static void write_fields(kc__openapi_writer *w, const kc__message *message)
         if (message->fields[i].marks & KC__INLINE)
             write_fields(w, message->fields[i].message);
         else
-            write_field(w, &message->fields[i]);
+            kc__openapi_write_field(w, &message->fields[i]);
     }
 }
 

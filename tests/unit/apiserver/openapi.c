@@ -463,7 +463,8 @@ static fixture with_robots(const char *schema)
     return f;
 }
 
-#define ROBOT "components.schemas['com.example.v1.Robot']"
+#define ROBOT   "components.schemas['com.example.v1.Robot']"
+#define ROBOT_2 "definitions['com.example.v1.Robot']"
 
 static void a_custom_resource_brings_its_schema(void **state)
 {
@@ -478,6 +479,66 @@ static void a_custom_resource_brings_its_schema(void **state)
               "{\"$ref\":\"#/components/schemas/com.example.v1.Robot\"}");
     ASSERT_AT("paths['/apis/example.com/v1/namespaces/{namespace}/robots'].get.operationId",
               "\"listExampleComV1NamespacedRobot\"");
+}
+
+static void a_custom_object_has_what_every_object_has(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f =
+        with_robots("{\"type\":\"object\",\"properties\":{\"metadata\":{\"type\":"
+                    "\"object\"},\"legs\":{\"type\":\"integer\"}}}");
+    read_v3(&f, "example.com", "v1");
+    ASSERT_AT(ROBOT ".properties.kind.type", "\"string\"");
+    assert_string_not_equal(at(&f, ROBOT ".properties.apiVersion.description"), "");
+    ASSERT_AT(ROBOT ".properties.metadata.allOf", "[" META_REF("ObjectMeta") "]");
+    assert_string_not_equal(at(&f, SHARED("apis.meta.v1.ObjectMeta")), "");
+    ASSERT_AT("components.schemas['com.example.v1.RobotList'].properties.metadata.allOf",
+              "[" META_REF("ListMeta") "]");
+}
+
+static void so_has_an_embedded_one(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f = with_robots(
+        "{\"type\":\"object\",\"properties\":{\"part\":{\"type\":\"object\",\"required\":[\"kind\",\"a\"],"
+        "\"x-kubernetes-embedded-resource\":true}}}");
+    read_v3(&f, "example.com", "v1");
+    ASSERT_AT(ROBOT ".properties.part.properties.kind.type", "\"string\"");
+    ASSERT_AT(ROBOT ".properties.part.required", "[\"a\",\"kind\",\"apiVersion\"]");
+}
+
+static void version_2_leaves_out_what_its_clients_do_not_know(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f = with_robots(
+        "{\"type\":\"object\",\"required\":[\"name\",\"size\"],\"properties\":{"
+        "\"name\":{\"type\":\"string\",\"nullable\":true},"
+        "\"size\":{\"type\":\"integer\",\"oneOf\":[{\"minimum\":1}],\"maximum\":3},"
+        "\"any\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,"
+        "\"properties\":{\"a\":{\"type\":\"string\"}}},"
+        "\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"nullable\":true}}}}");
+    read_v2(&f);
+    ASSERT_AT(ROBOT_2 ".required", "[\"size\"]");
+    ASSERT_AT(ROBOT_2 ".properties.name", "{}");
+    ASSERT_AT(ROBOT_2 ".properties.size", "{\"type\":\"integer\",\"maximum\":3}");
+    ASSERT_AT(ROBOT_2 ".properties.any", "{\"x-kubernetes-preserve-unknown-fields\":true}");
+    ASSERT_AT(ROBOT_2 ".properties.tags", "{\"type\":\"array\",\"items\":{}}");
+    read_v3(&f, "example.com", "v1");
+    ASSERT_AT(ROBOT ".properties.name", "{\"type\":\"string\",\"nullable\":true}");
+    ASSERT_AT(ROBOT ".required", "[\"name\",\"size\"]");
+}
+
+static void in_version_2_an_object_with_any_fields_names_none(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f =
+        with_robots("{\"type\":\"object\",\"properties\":{\"legs\":{\"type\":"
+                    "\"integer\"}},\"x-kubernetes-preserve-unknown-fields\":true}");
+    read_v2(&f);
+    ASSERT_AT(ROBOT_2 ".type", "\"object\"");
+    ASSERT_AT(ROBOT_2 ".properties", "");
+    read_v3(&f, "example.com", "v1");
+    ASSERT_AT(ROBOT ".properties.legs.type", "\"integer\"");
 }
 
 static void a_custom_resource_has_no_strategic_patches(void **state)
@@ -496,9 +557,10 @@ static void one_without_a_schema_is_any_object(void **state)
     (void)state;
     kc_scoped(fixture) f = with_robots("");
     read_v3(&f, "example.com", "v1");
-    ASSERT_AT(ROBOT ".x-kubernetes-preserve-unknown-fields", "true");
+    ASSERT_AT(ROBOT ".type", "\"object\"");
+    ASSERT_AT(ROBOT ".properties", "");
     read_v2(&f);
-    ASSERT_AT("definitions['com.example.v1.Robot'].type", "\"object\"");
+    ASSERT_AT(ROBOT_2 ".type", "\"object\"");
 }
 
 TESTS(a_text_that_is_always_written_has_an_empty_default,
@@ -515,4 +577,7 @@ TESTS(a_text_that_is_always_written_has_an_empty_default,
       version_2_has_no_defaults_and_shares_parameters,
       protobuf_of_version_2_has_the_hash_of_its_json, a_document_is_written_as_gnostic_reads_it,
       what_is_no_json_cannot_be_written_so, a_custom_resource_brings_its_schema,
-      a_custom_resource_has_no_strategic_patches, one_without_a_schema_is_any_object)
+      a_custom_object_has_what_every_object_has, so_has_an_embedded_one,
+      version_2_leaves_out_what_its_clients_do_not_know,
+      in_version_2_an_object_with_any_fields_names_none, a_custom_resource_has_no_strategic_patches,
+      one_without_a_schema_is_any_object)
