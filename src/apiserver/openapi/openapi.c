@@ -9,7 +9,7 @@
  * the kinds costs that for every group version, as hashes are those of the text itself: they are
  * the same after a restart, and differ when a newer server says something else.
  *
- * Threads: any. The mutex guards `kinds`, `hashes`, `alive` and the making of documents, so that
+ * Threads: any. The mutex guards everything but `source`, and the making of documents, so that
  * each is made once however many ask. It is held while one is written, and is a leaf: nothing
  * below takes a lock.
  */
@@ -20,6 +20,7 @@
 #include "kc/thread.h"
 
 #include <assert.h>
+#include <malloc.h>
 #include <openssl/evp.h>
 
 struct kc__openapi_document {
@@ -38,9 +39,10 @@ enum { SLOT_V2, SLOT_INDEX, SLOT_V2_PROTOBUF, N_SLOTS };
 struct kc__openapi {
     kc__openapi_source source;
     kc_mutex mutex;
-    kc__kinds *kinds;  /* What the rest is about; NULL: nothing yet. */
-    size_t n_versions; /* Of `kinds`. */
-    size_t n_slots;    /* One for each version by its index, and SLOT_… behind them. */
+    size_t n_documents; /* That are carried by somebody. */
+    kc__kinds *kinds;   /* What the rest is about; NULL: nothing yet. */
+    size_t n_versions;  /* Of `kinds`. */
+    size_t n_slots;     /* One for each version by its index, and SLOT_… behind them. */
     char (*hashes)[KC__OPENAPI_HASH]; /* By slot; "": not known yet. */
     kc__openapi_document **alive;     /* By slot; NULL: it is not there. Not counted. */
 };
@@ -96,21 +98,34 @@ kc__openapi_document *kc__openapi_document_ref(kc__openapi_document *doc)
     return doc;
 }
 
+/* Writing a document takes megabytes for a moment, which the allocator would keep for each thread:
+ * as nobody will need them soon, they are given back to the system. */
+static void give_memory_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 /* The count falls to nothing under the lock: nobody can find the document in between. */
 kc__openapi_document *kc__openapi_document_unref(kc__openapi_document *doc)
 {
-    bool last = false;
+    bool last = false, idle = false;
     if (!doc)
         return NULL;
     kc_locked (&doc->openapi->mutex) {
         last = kc_ref_drop(&doc->refs);
         if (last && doc->slot != NOWHERE)
             doc->openapi->alive[doc->slot] = NULL;
+        if (last)
+            idle = --doc->openapi->n_documents == 0;
     }
     if (last) {
         free((char *)doc->body.p);
         free(doc);
     }
+    if (idle)
+        give_memory_back();
     return NULL;
 }
 
@@ -138,6 +153,7 @@ static kc__openapi_document *keep(kc__openapi *openapi, size_t slot, kc_buf *tex
     hash_of(doc->body, doc->hash);
     memcpy(openapi->hashes[slot], doc->hash, KC__OPENAPI_HASH);
     openapi->alive[slot] = doc;
+    openapi->n_documents++;
     return doc;
 }
 
