@@ -5,9 +5,9 @@
  * A document of the core group is more than a megabyte, and a client that has read it once keeps it
  * under its hash for good. So the server keeps hashes, some hundred bytes for each group version,
  * and a document only while an answer carries it: whoever asks meanwhile shares it (`alive`), and
- * the last one frees it. An answer costs a few milliseconds then; the first index after a change of
- * the kinds costs that for every group version, as hashes are those of the text itself: they are
- * the same after a restart, and differ when a newer server says something else.
+ * the last one frees it. An answer costs a few milliseconds then; the index costs that for every
+ * group version that has changed since the last one, as hashes are those of the text itself: they
+ * are the same after a restart, and differ when a newer server says something else.
  *
  * Threads: any. The mutex guards everything but `source`, and the making of documents, so that
  * each is made once however many ask. It is held while one is written, and is a leaf: nothing
@@ -165,16 +165,67 @@ static kc__openapi_document *carried(kc__openapi *openapi, size_t slot)
 
 /* ---- making ---- */
 
+static kc_str schema_text(const kc__openapi *openapi, const kc__resource *resource)
+{
+    return openapi->source.schema ? openapi->source.schema(resource, openapi->source.user)
+                                  : (kc_str){0};
+}
+
+/* Whether documents say the same of both. Texts live as long as their snapshots, and both are held:
+ * equal addresses are the same text. */
+static bool is_same(const kc__openapi *openapi, const kc__resource *a, const kc__resource *b)
+{
+    if (a->kind != b->kind || a->plural != b->plural || a->list_kind != b->list_kind ||
+        a->verbs != b->verbs || a->namespaced != b->namespaced ||
+        a->subresources != b->subresources || a->type != b->type || a->strategy != b->strategy)
+        return false;
+    if (a->type)
+        return true;
+    kc_str x = schema_text(openapi, a), y = schema_text(openapi, b);
+    return x.p == y.p && x.n == y.n;
+}
+
+static bool is_same_version(const kc__openapi *openapi, const kc__kinds_version *a,
+                            const kc__kinds_version *b)
+{
+    if (a->n_resources != b->n_resources)
+        return false;
+    for (size_t i = 0; i < a->n_resources; i++) {
+        if (!is_same(openapi, &a->resources[i], &b->resources[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Hashes of group versions that are the same in both snapshots: a custom resource more changes one
+ * document, not all. */
+static void take_hashes(kc__openapi *openapi, const kc__kinds *kinds,
+                        char (*hashes)[KC__OPENAPI_HASH])
+{
+    size_t n;
+    const kc__kinds_version *versions = kc__kinds_versions(kinds, &n);
+    for (size_t i = 0; openapi->kinds && i < n; i++) {
+        const kc__kinds_version *before = kc__kinds_find_version(
+            openapi->kinds, kc_cstr(versions[i].group), kc_cstr(versions[i].name));
+        if (before && is_same_version(openapi, before, &versions[i]))
+            memcpy(hashes[i], openapi->hashes[before->index], KC__OPENAPI_HASH);
+    }
+}
+
 /* From here on all is about this snapshot. */
 static void turn_to(kc__openapi *openapi, const kc__kinds *kinds)
 {
+    size_t n_versions;
     if (openapi->kinds == kinds)
         return;
+    kc__kinds_versions(kinds, &n_versions);
+    char(*hashes)[KC__OPENAPI_HASH] = kc_calloc(n_versions + N_SLOTS, KC__OPENAPI_HASH);
+    take_hashes(openapi, kinds, hashes);
     forget(openapi);
     openapi->kinds = kc__kinds_ref(kinds);
-    kc__kinds_versions(kinds, &openapi->n_versions);
-    openapi->n_slots = openapi->n_versions + N_SLOTS;
-    openapi->hashes = kc_calloc(openapi->n_slots, KC__OPENAPI_HASH);
+    openapi->n_versions = n_versions;
+    openapi->n_slots = n_versions + N_SLOTS;
+    openapi->hashes = hashes;
     openapi->alive = kc_calloc(openapi->n_slots, sizeof(kc__openapi_document *));
 }
 

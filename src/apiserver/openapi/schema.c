@@ -325,7 +325,7 @@ static bool is_kind(const kc__message *message)
            (message->fields[0].marks & KC__INLINE);
 }
 
-/* Whether kinds of a group version are found in the package of this message. */
+/* Whether kinds of a group version are found in this package; "": in any. */
 static bool is_package_of(const kc__kinds_version *version, kc_str package)
 {
     for (size_t i = 0; i < version->n_resources; i++) {
@@ -336,7 +336,8 @@ static bool is_package_of(const kc__kinds_version *version, kc_str package)
     return false;
 }
 
-/* Kinds that every group version has. */
+/* Kinds that every group version of the definitions has. Custom ones have them too, but are not
+ * told of: a new one would change every document. */
 static bool is_everywhere(const char *kind)
 {
     static const char *const names[] = {"DeleteOptions", "WatchEvent"};
@@ -362,7 +363,7 @@ static void write_kinds(kc__openapi_writer *w, const kc__message *message)
     if (meta && !everywhere)
         kc__openapi_write_kind(w->out, "", "v1", kind);
     for (size_t i = 0; i < n; i++) {
-        if (everywhere || is_package_of(&versions[i], package)) {
+        if (is_package_of(&versions[i], everywhere ? KC_STR("") : package)) {
             kc__json_next(w->out);
             kc__openapi_write_kind(w->out, versions[i].group, versions[i].name, kind);
         }

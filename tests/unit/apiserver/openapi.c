@@ -1,81 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* openapi.c: documents, from snapshots of kinds. */
-#include "apiserver/openapi/openapi.h"
-#include "apiserver/openapi/gnostic.h"
-#include "kc/json.h"
-#include "kc/path.h"
-#include "testing.h"
-
-/* A snapshot, what makes its documents, and the last one, parsed. */
-typedef struct fixture {
-    kc__kinds *kinds;
-    kc__openapi *openapi;
-    kc_view *view;
-    kc_buf found;
-} fixture;
-
-static void fixture_done(fixture *f)
-{
-    kc_view_free(f->view);
-    kc__openapi_free(f->openapi);
-    kc__kinds_unref(f->kinds);
-    kc_buf_done(&f->found);
-}
-
-static fixture of_kinds(const kc__kinds_opts *opts)
-{
-    return (fixture){.kinds = kc__kinds_new(opts), .openapi = kc__openapi_new(NULL)};
-}
-
-static fixture builtin(void)
-{
-    return of_kinds(&(kc__kinds_opts){.find_type = kc__definition_find});
-}
-
-/* Takes over the reference. */
-static void read_document(fixture *f, kc__openapi_document *doc)
-{
-    kc_error err = {0};
-    assert_non_null(doc);
-    kc_view_free(f->view);
-    f->view = kc_view_parse(kc__openapi_body(doc), NULL, &err);
-    if (!f->view)
-        fail_msg("%s", kc_error_text(&err));
-    kc__openapi_document_unref(doc);
-}
-
-static void read_v3(fixture *f, const char *group, const char *version)
-{
-    read_document(f, kc__openapi_v3(f->openapi, f->kinds, kc_cstr(group), kc_cstr(version)));
-}
-
-static void read_v2(fixture *f)
-{
-    read_document(f, kc__openapi_v2(f->openapi, f->kinds, KC__OPENAPI_JSON));
-}
-
-/* JSON of what stands at a path of the document; "" where there is nothing. */
-static const char *at(fixture *f, const char *text)
-{
-    kc_error err = {0};
-    kc_auto(kc_path) *path = kc_path_parse(kc_cstr(text), &err);
-    if (!path)
-        fail_msg("%s: %s", text, kc_error_text(&err));
-    const kc_value *value = kc_path_get(path, kc_view_root(f->view));
-    kc_buf_clear(&f->found);
-    if (value)
-        kc_json_write(&f->found, value);
-    return kc_buf_cstr(&f->found);
-}
-
-#define SCHEMA(name) "components.schemas['io.k8s.api." name "']"
-#define MAPS         "paths['/api/v1/namespaces/{namespace}/configmaps']"
-#define MAP          "paths['/api/v1/namespaces/{namespace}/configmaps/{name}']"
-#define FIELD(a, b)  SCHEMA(a) ".properties." b
-#define REF(name)    "{\"$ref\":\"#/components/schemas/io.k8s.api." name "\"}"
-#define META_REF(of) \
-    "{\"$ref\":\"#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1." of "\"}"
-#define ASSERT_AT(path, expected) assert_string_equal(at(&f, path), expected)
+#include "kc/thread.h"
+#include "openapi_testing.h"
 
 /* ---- schemas ---- */
 
@@ -146,7 +72,6 @@ static void types_that_are_no_objects_have_schemas_of_their_own(void **state)
     (void)state;
     kc_scoped(fixture) f = builtin();
     read_v3(&f, "", "v1");
-#define SHARED(name) "components.schemas['io.k8s.apimachinery.pkg." name "']"
     ASSERT_AT(SHARED("api.resource.Quantity") ".oneOf",
               "[{\"type\":\"string\"},{\"type\":\"number\"}]");
     ASSERT_AT(SHARED("util.intstr.IntOrString") ".format", "\"int-or-string\"");
@@ -393,174 +318,28 @@ static void protobuf_of_version_2_has_the_hash_of_its_json(void **state)
                         5);
 }
 
-static void a_document_is_written_as_gnostic_reads_it(void **state)
+/* ---- threads ---- */
+
+static void ask_often(void *user)
+{
+    fixture *f = user;
+    for (int i = 0; i < 5; i++) {
+        kc_auto(kc__openapi_document) *lease =
+            kc__openapi_v3(f->openapi, f->kinds, KC_STR("coordination.k8s.io"), KC_STR("v1"));
+        kc_auto(kc__openapi_document) *index = kc__openapi_index(f->openapi, f->kinds);
+        assert_true(kc_str_contains(kc__openapi_body(index), kc__openapi_hash(lease)));
+    }
+}
+
+static void many_threads_may_ask(void **state)
 {
     (void)state;
-    kc_scoped(kc_buf) out = {0};
-    assert_int_equal(kc__gnostic_v2(KC_STR("{\"swagger\":\"2.0\",\"definitions\":{\"A\":{\"type\":"
-                                           "\"object\",\"required\":[\"b\"],\"x-k\":[1]}}}"),
-                                    &out, NULL),
-                     0);
-    static const char expected[] = "\x0a\x03"
-                                   "2.0"      /* swagger = 1 */
-                                   "\x4a\x25" /* definitions = 9 */
-                                   "\x0a\x23" /* a pair */
-                                   "\x0a\x01"
-                                   "A"            /* name */
-                                   "\x12\x1e"     /* its schema */
-                                   "\xb2\x01\x08" /* type = 22, a list of one */
-                                   "\x0a\x06"
-                                   "object"
-                                   "\x9a\x01\x01"
-                                   "b"            /* required = 19 */
-                                   "\xfa\x01\x0c" /* extensions = 31 */
-                                   "\x0a\x03"
-                                   "x-k"
-                                   "\x12\x05"
-                                   "\x12\x03"
-                                   "[1]";
-    assert_int_equal(out.n, sizeof(expected) - 1);
-    assert_memory_equal(out.p, expected, out.n);
-}
-
-static void what_is_no_json_cannot_be_written_so(void **state)
-{
-    (void)state;
-    kc_scoped(kc_buf) out = {0};
-    assert_int_equal(kc__gnostic_v2(KC_STR("{"), &out, NULL), -1);
-}
-
-/* ---- custom resources ---- */
-
-static const kc__group custom_groups[] = {
-    {"", (const char *const[]){"v1", NULL}},
-    {"example.com", (const char *const[]){"v1", NULL}},
-};
-static const kc__resource custom_resources[] = {{.group = "example.com",
-                                                 .version = "v1",
-                                                 .plural = "robots",
-                                                 .singular = "robot",
-                                                 .kind = "Robot",
-                                                 .list_kind = "RobotList",
-                                                 .namespaced = true,
-                                                 .verbs = KC__ALL_VERBS}};
-
-static kc_str robot_schema(const kc__resource *resource, void *user)
-{
-    assert_string_equal(resource->kind, "Robot");
-    return kc_cstr(user);
-}
-
-static fixture with_robots(const char *schema)
-{
-    fixture f = of_kinds(&(kc__kinds_opts){.groups = custom_groups,
-                                           .n_groups = KC_COUNT(custom_groups),
-                                           .resources = custom_resources,
-                                           .n_resources = KC_COUNT(custom_resources)});
-    f.openapi = kc__openapi_free(f.openapi);
-    f.openapi =
-        kc__openapi_new(&(kc__openapi_source){.schema = robot_schema, .user = (void *)schema});
-    return f;
-}
-
-#define ROBOT   "components.schemas['com.example.v1.Robot']"
-#define ROBOT_2 "definitions['com.example.v1.Robot']"
-
-static void a_custom_resource_brings_its_schema(void **state)
-{
-    (void)state;
-    kc_scoped(fixture) f = with_robots("{\"type\":\"object\",\"properties\":{\"legs\":{\"type\":"
-                                       "\"integer\"}}}");
-    read_v3(&f, "example.com", "v1");
-    ASSERT_AT(ROBOT ".properties.legs.type", "\"integer\"");
-    ASSERT_AT(ROBOT ".x-kubernetes-group-version-kind",
-              "[{\"group\":\"example.com\",\"kind\":\"Robot\",\"version\":\"v1\"}]");
-    ASSERT_AT("components.schemas['com.example.v1.RobotList'].properties.items.items",
-              "{\"$ref\":\"#/components/schemas/com.example.v1.Robot\"}");
-    ASSERT_AT("paths['/apis/example.com/v1/namespaces/{namespace}/robots'].get.operationId",
-              "\"listExampleComV1NamespacedRobot\"");
-}
-
-static void a_custom_object_has_what_every_object_has(void **state)
-{
-    (void)state;
-    kc_scoped(fixture) f =
-        with_robots("{\"type\":\"object\",\"properties\":{\"metadata\":{\"type\":"
-                    "\"object\"},\"legs\":{\"type\":\"integer\"}}}");
-    read_v3(&f, "example.com", "v1");
-    ASSERT_AT(ROBOT ".properties.kind.type", "\"string\"");
-    assert_string_not_equal(at(&f, ROBOT ".properties.apiVersion.description"), "");
-    ASSERT_AT(ROBOT ".properties.metadata.allOf", "[" META_REF("ObjectMeta") "]");
-    assert_string_not_equal(at(&f, SHARED("apis.meta.v1.ObjectMeta")), "");
-    ASSERT_AT("components.schemas['com.example.v1.RobotList'].properties.metadata.allOf",
-              "[" META_REF("ListMeta") "]");
-}
-
-static void so_has_an_embedded_one(void **state)
-{
-    (void)state;
-    kc_scoped(fixture) f = with_robots(
-        "{\"type\":\"object\",\"properties\":{\"part\":{\"type\":\"object\",\"required\":[\"kind\",\"a\"],"
-        "\"x-kubernetes-embedded-resource\":true}}}");
-    read_v3(&f, "example.com", "v1");
-    ASSERT_AT(ROBOT ".properties.part.properties.kind.type", "\"string\"");
-    ASSERT_AT(ROBOT ".properties.part.required", "[\"a\",\"kind\",\"apiVersion\"]");
-}
-
-static void version_2_leaves_out_what_its_clients_do_not_know(void **state)
-{
-    (void)state;
-    kc_scoped(fixture) f = with_robots(
-        "{\"type\":\"object\",\"required\":[\"name\",\"size\"],\"properties\":{"
-        "\"name\":{\"type\":\"string\",\"nullable\":true},"
-        "\"size\":{\"type\":\"integer\",\"oneOf\":[{\"minimum\":1}],\"maximum\":3},"
-        "\"any\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,"
-        "\"properties\":{\"a\":{\"type\":\"string\"}}},"
-        "\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"nullable\":true}}}}");
-    read_v2(&f);
-    ASSERT_AT(ROBOT_2 ".required", "[\"size\"]");
-    ASSERT_AT(ROBOT_2 ".properties.name", "{}");
-    ASSERT_AT(ROBOT_2 ".properties.size", "{\"type\":\"integer\",\"maximum\":3}");
-    ASSERT_AT(ROBOT_2 ".properties.any", "{\"x-kubernetes-preserve-unknown-fields\":true}");
-    ASSERT_AT(ROBOT_2 ".properties.tags", "{\"type\":\"array\",\"items\":{}}");
-    read_v3(&f, "example.com", "v1");
-    ASSERT_AT(ROBOT ".properties.name", "{\"type\":\"string\",\"nullable\":true}");
-    ASSERT_AT(ROBOT ".required", "[\"name\",\"size\"]");
-}
-
-static void in_version_2_an_object_with_any_fields_names_none(void **state)
-{
-    (void)state;
-    kc_scoped(fixture) f =
-        with_robots("{\"type\":\"object\",\"properties\":{\"legs\":{\"type\":"
-                    "\"integer\"}},\"x-kubernetes-preserve-unknown-fields\":true}");
-    read_v2(&f);
-    ASSERT_AT(ROBOT_2 ".type", "\"object\"");
-    ASSERT_AT(ROBOT_2 ".properties", "");
-    read_v3(&f, "example.com", "v1");
-    ASSERT_AT(ROBOT ".properties.legs.type", "\"integer\"");
-}
-
-static void a_custom_resource_has_no_strategic_patches(void **state)
-{
-    (void)state;
-    kc_scoped(fixture) f = with_robots("{\"type\":\"object\"}");
-    read_v3(&f, "example.com", "v1");
-#define ROBOT_PATCH "paths['/apis/example.com/v1/namespaces/{namespace}/robots/{name}'].patch"
-    assert_string_not_equal(
-        at(&f, ROBOT_PATCH ".requestBody.content['application/merge-patch+json']"), "");
-    ASSERT_AT(ROBOT_PATCH ".requestBody.content['application/strategic-merge-patch+json']", "");
-}
-
-static void one_without_a_schema_is_any_object(void **state)
-{
-    (void)state;
-    kc_scoped(fixture) f = with_robots("");
-    read_v3(&f, "example.com", "v1");
-    ASSERT_AT(ROBOT ".type", "\"object\"");
-    ASSERT_AT(ROBOT ".properties", "");
-    read_v2(&f);
-    ASSERT_AT(ROBOT_2 ".type", "\"object\"");
+    kc_scoped(fixture) f = builtin();
+    kc_thread *threads[4];
+    for (size_t i = 0; i < KC_COUNT(threads); i++)
+        threads[i] = kc_thread_start("asks", ask_often, &f, NULL);
+    for (size_t i = 0; i < KC_COUNT(threads); i++)
+        kc_thread_join(threads[i]);
 }
 
 TESTS(a_text_that_is_always_written_has_an_empty_default,
@@ -575,9 +354,4 @@ TESTS(a_text_that_is_always_written_has_an_empty_default,
       equal_kinds_give_equal_hashes, a_hash_is_known_once_its_document_was_made,
       who_asks_meanwhile_shares_a_document, a_document_outlives_the_kinds_it_describes,
       version_2_has_no_defaults_and_shares_parameters,
-      protobuf_of_version_2_has_the_hash_of_its_json, a_document_is_written_as_gnostic_reads_it,
-      what_is_no_json_cannot_be_written_so, a_custom_resource_brings_its_schema,
-      a_custom_object_has_what_every_object_has, so_has_an_embedded_one,
-      version_2_leaves_out_what_its_clients_do_not_know,
-      in_version_2_an_object_with_any_fields_names_none, a_custom_resource_has_no_strategic_patches,
-      one_without_a_schema_is_any_object)
+      protobuf_of_version_2_has_the_hash_of_its_json, many_threads_may_ask)
