@@ -231,15 +231,18 @@ static void write_custom(kc__openapi_writer *w, const char *name, const kc__reso
 static void write_custom_list(kc__openapi_writer *w, const char *name, const kc__resource *resource)
 {
     kc_buf *out = w->out;
+    const char *text =
+        kc_arena_printf(w->arena, "%s is a list of %s", resource->list_kind, resource->kind);
+    const char *items =
+        kc_arena_printf(w->arena, "List of %s. More info: " CONVENTIONS, resource->plural);
     kc__json_member(out, kc_arena_printf(w->arena, "%sList", name));
-    kc_buf_printf(out, "{\"description\":\"%s is a list of %s\"", resource->list_kind,
-                  resource->kind);
+    kc_buf_putc(out, '{');
+    kc__json_text(out, "description", kc_cstr(text));
     kc_buf_puts(out, ",\"type\":\"object\",\"required\":[\"items\"],\"properties\":{");
     write_type_and_meta(w, true);
-    kc__json_member(out, "items");
-    kc_buf_printf(out, "{\"description\":\"List of %s. More info: " CONVENTIONS "\",",
-                  resource->plural);
-    kc_buf_puts(out, "\"type\":\"array\",\"items\":");
+    kc_buf_puts(out, ",\"items\":{");
+    kc__json_text(out, "description", kc_cstr(items));
+    kc_buf_puts(out, ",\"type\":\"array\",\"items\":");
     kc__openapi_write_ref(w, name);
     kc_buf_puts(out, "}}");
     close_with_kind(w, resource, resource->list_kind);
