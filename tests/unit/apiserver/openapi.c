@@ -141,6 +141,18 @@ static void lines_of_a_comment_are_joined_and_markers_left_out(void **state)
         "context.\"");
 }
 
+static void notes_to_programmers_are_left_out(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f = builtin();
+    read_v3(&f, "", "v1");
+    ASSERT_AT(FIELD("core.v1.Event", "message.description"),
+              "\"A human-readable description of the status of this operation.\"");
+    ASSERT_AT(SCHEMA("core.v1.LocalObjectReference") ".description",
+              "\"LocalObjectReference contains enough information to let you locate the referenced "
+              "object inside the same namespace.\"");
+}
+
 /* ---- operations ---- */
 
 static void a_patch_may_validate_fields(void **state)
@@ -347,8 +359,8 @@ TESTS(a_text_that_is_always_written_has_an_empty_default,
       how_lists_and_maps_merge_is_told, a_union_names_the_field_that_chooses,
       types_that_are_no_objects_have_schemas_of_their_own, a_schema_says_which_kinds_it_is_of,
       a_document_has_what_it_refers_to_and_nothing_else, types_and_fields_are_described,
-      lines_of_a_comment_are_joined_and_markers_left_out, a_patch_may_validate_fields,
-      parameters_of_all_operations_are_the_paths,
+      lines_of_a_comment_are_joined_and_markers_left_out, notes_to_programmers_are_left_out,
+      a_patch_may_validate_fields, parameters_of_all_operations_are_the_paths,
       operations_are_named_as_generated_clients_know_them, subresources_speak_their_own_kinds,
       verbs_that_are_not_there_have_no_operations, the_index_names_every_group_version_by_its_hash,
       equal_kinds_give_equal_hashes, a_hash_is_known_once_its_document_was_made,
