@@ -3,11 +3,21 @@
  * custom.c: schemas of resources that are not among the definitions: JSON already, as whoever
  * defined the resource wrote it (kc__openapi_source).
  *
- * They are called by the group read backwards: com.example.v1.Foo. The schema is published as it
- * is, with the kind it belongs to; the list's is made here.
+ * They are called by the group read backwards: com.example.v1.Foo. What every object has
+ * (apiVersion, kind, metadata) is added in the words of the definitions, to whole objects and to
+ * objects embedded in them; the list's schema is made here. Version 2 does not know alternatives
+ * and null, and its clients take the fields that are named for all there are: there, members are
+ * left out as Kubernetes leaves them out, so that such a client refuses nothing the server takes.
+ *
+ * The schema was checked when the resource was defined; depth and size are limited there. Text that
+ * is no JSON is taken for no schema.
  */
 #include "apiserver/openapi/openapi_internal.h"
 #include "kc/json.h"
+
+#define META "io.k8s.apimachinery.pkg.apis.meta.v1."
+#define CONVENTIONS \
+    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
 
 /* "com.example.v1.Foo" of "example.com". */
 static const char *schema_name(kc__openapi_writer *w, const kc__resource *resource)
@@ -42,6 +52,150 @@ const char *kc__openapi_list_schema_of(kc__openapi_writer *w, const kc__resource
     return kc__openapi_want(w, kc__definition_find(kc_cstr(name)));
 }
 
+/* ---- what every object has ---- */
+
+/* "metadata", which is one of the definitions; `of` says in whose words. */
+static void write_metadata(kc__openapi_writer *w, const kc__message *of, const kc__message *meta)
+{
+    kc__json_member(w->out, "metadata");
+    kc_buf_putc(w->out, '{');
+    kc__json_text_if(w->out, "description",
+                     kc__describe_field(w->texts, kc__message_field(of, KC_STR("metadata"))));
+    kc__openapi_write_reference(w, kc__openapi_want(w, meta), NULL);
+    kc_buf_putc(w->out, '}');
+}
+
+/* apiVersion, kind and metadata, as properties. */
+static void write_type_and_meta(kc__openapi_writer *w, bool list)
+{
+    const kc__message *of = kc__definition_find(list ? KC_STR(META "PartialObjectMetadataList")
+                                                     : KC_STR(META "PartialObjectMetadata"));
+    kc__openapi_write_field(w, kc__message_field(of, KC_STR("apiVersion")));
+    kc__openapi_write_field(w, kc__message_field(of, KC_STR("kind")));
+    write_metadata(w, of,
+                   kc__definition_find(list ? KC_STR(META "ListMeta") : KC_STR(META "ObjectMeta")));
+}
+
+static bool is_type_or_meta(kc_str name)
+{
+    return kc_str_is(name, "apiVersion") || kc_str_is(name, "kind") || kc_str_is(name, "metadata");
+}
+
+/* ---- schemas ---- */
+
+static bool is_true(const kc_value *schema, const char *name)
+{
+    return kc_as_bool(kc_get(schema, name), false);
+}
+
+static bool preserves(const kc_value *schema)
+{
+    return is_true(schema, "x-kubernetes-preserve-unknown-fields");
+}
+
+/* Members that clients of version 2 do not know, or stumble over where a value may be anything. */
+static bool is_left_out(const kc_value *schema, kc_str name)
+{
+    static const char *const unknown[] = {"allOf", "oneOf", "anyOf", "not", "nullable"};
+    bool nullable = is_true(schema, "nullable"), loose = nullable || preserves(schema);
+    for (size_t i = 0; i < KC_COUNT(unknown); i++) {
+        if (kc_str_is(name, unknown[i]))
+            return true;
+    }
+    if (kc_str_is(name, "items") || kc_str_is(name, "properties"))
+        return loose;
+    if (!kc_str_is(name, "type"))
+        return false;
+    kc_str type = kc_as_str(kc_get(schema, "type"));
+    bool has_items = kc_get(schema, "items") && !loose;
+    return nullable || (kc_str_is(type, "array") && !has_items) ||
+           (kc_str_is(type, "object") && preserves(schema));
+}
+
+static void write_schema(kc__openapi_writer *w, const kc_value *schema, bool is_object);
+
+static void write_properties(kc__openapi_writer *w, const kc_value *properties, bool is_object)
+{
+    kc__json_member(w->out, "properties");
+    kc_buf_putc(w->out, '{');
+    if (is_object)
+        write_type_and_meta(w, false);
+    kc_members (properties, name, value) {
+        if (is_object && is_type_or_meta(name))
+            continue;
+        kc__json_next(w->out);
+        kc_json_quote(w->out, name);
+        kc_buf_putc(w->out, ':');
+        write_schema(w, value, false);
+    }
+    kc_buf_putc(w->out, '}');
+}
+
+/* Those that must be there; in version 2, what may be null need not. */
+static void write_required(kc__openapi_writer *w, const kc_value *schema, bool embedded)
+{
+    const kc_value *properties = kc_get(schema, "properties");
+    size_t begin = w->out->n;
+    kc__json_member(w->out, "required");
+    kc_buf_putc(w->out, '[');
+    size_t empty = w->out->n;
+    kc_items (kc_get(schema, "required"), item) {
+        kc_str name = kc_as_str(item);
+        if ((embedded && is_type_or_meta(name) && !kc_str_is(name, "metadata")) ||
+            (w->v2 && is_true(kc_get_str(properties, name), "nullable")))
+            continue;
+        kc__json_next(w->out);
+        kc_json_quote(w->out, name);
+    }
+    if (embedded)
+        kc_buf_printf(w->out, "%s\"kind\",\"apiVersion\"", w->out->n > empty ? "," : "");
+    if (w->out->n > empty)
+        kc_buf_putc(w->out, ']');
+    else
+        w->out->n = begin;
+}
+
+/* Members that hold schemas themselves are written by what they hold. */
+static void write_member(kc__openapi_writer *w, kc_str name, const kc_value *value)
+{
+    bool nested = kc_str_is(name, "items") || kc_str_is(name, "additionalProperties");
+    kc__json_next(w->out);
+    kc_json_quote(w->out, name);
+    kc_buf_putc(w->out, ':');
+    if (nested && kc_type_of(value) == KC_OBJECT)
+        write_schema(w, value, false);
+    else
+        kc_json_write(w->out, value);
+}
+
+/* The members of a schema. `is_object`: it is that of whole objects. */
+static void write_members(kc__openapi_writer *w, const kc_value *schema, bool is_object)
+{
+    bool embedded =
+        is_true(schema, "x-kubernetes-embedded-resource") && !(w->v2 && preserves(schema));
+    bool adds = is_object || embedded;
+    kc_members (schema, name, value) {
+        if (kc_str_is(name, "properties") || kc_str_is(name, "required") ||
+            (w->v2 && is_left_out(schema, name)))
+            continue;
+        write_member(w, name, value);
+    }
+    const kc_value *properties = kc_get(schema, "properties");
+    if (adds || (properties && !(w->v2 && is_left_out(schema, KC_STR("properties")))))
+        write_properties(w, properties, adds);
+    if (embedded || kc_get(schema, "required"))
+        write_required(w, schema, embedded);
+}
+
+static void write_schema(kc__openapi_writer *w, const kc_value *schema, bool is_object)
+{
+    kc_buf_putc(w->out, '{');
+    write_members(w, schema, is_object);
+    kc_buf_putc(w->out, '}');
+}
+
+/* ---- kinds ---- */
+
 /* What is open gets the kind it belongs to, and is closed. */
 static void close_with_kind(kc__openapi_writer *w, const kc__resource *resource, const char *kind)
 {
@@ -51,35 +205,46 @@ static void close_with_kind(kc__openapi_writer *w, const kc__resource *resource,
     kc_buf_puts(w->out, "]}");
 }
 
+/* NULL: any object. */
+static kc_view *schema_of(kc__openapi_writer *w, const kc__resource *resource)
+{
+    kc_str text = {0};
+    if (w->source && w->source->schema)
+        text = w->source->schema(resource, w->source->user);
+    return text.n ? kc_view_parse(text, NULL, NULL) : NULL;
+}
+
+/* One that may have any fields names none: kubectl would take those for all there are. */
 static void write_custom(kc__openapi_writer *w, const char *name, const kc__resource *resource)
 {
-    kc_str schema = {0};
-    if (w->source && w->source->schema)
-        schema = kc_str_trim(w->source->schema(resource, w->source->user));
+    kc_auto(kc_view) *view = schema_of(w, resource);
+    const kc_value *root = view ? kc_view_root(view) : NULL;
     kc__json_member(w->out, name);
-    if (schema.n > 2 && schema.p[0] == '{')
-        kc_buf_append(w->out, kc_str_sub(schema, 0, schema.n - 1));
+    kc_buf_putc(w->out, '{');
+    if (kc_type_of(root) == KC_OBJECT && !(w->v2 && preserves(root)))
+        write_members(w, root, true);
     else
-        kc_buf_puts(w->out, "{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true");
+        kc__json_text(w->out, "type", KC_STR("object"));
     close_with_kind(w, resource, resource->kind);
 }
 
 static void write_custom_list(kc__openapi_writer *w, const char *name, const kc__resource *resource)
 {
     kc_buf *out = w->out;
-    const char *meta =
-        kc__openapi_want(w, kc__definition_find(KC_STR("io.k8s.apimachinery.pkg.apis.meta.v1."
-                                                       "ListMeta")));
+    const char *text =
+        kc_arena_printf(w->arena, "%s is a list of %s", resource->list_kind, resource->kind);
+    const char *items =
+        kc_arena_printf(w->arena, "List of %s. More info: " CONVENTIONS, resource->plural);
     kc__json_member(out, kc_arena_printf(w->arena, "%sList", name));
-    kc_buf_printf(out,
-                  "{\"description\":\"%s is a list of %s\",\"type\":\"object\","
-                  "\"required\":[\"items\"],\"properties\":{\"apiVersion\":{\"type\":"
-                  "\"string\"},\"items\":{\"type\":\"array\",\"items\":",
-                  resource->list_kind, resource->kind);
+    kc_buf_putc(out, '{');
+    kc__json_text(out, "description", kc_cstr(text));
+    kc_buf_puts(out, ",\"type\":\"object\",\"required\":[\"items\"],\"properties\":{");
+    write_type_and_meta(w, true);
+    kc_buf_puts(out, ",\"items\":{");
+    kc__json_text(out, "description", kc_cstr(items));
+    kc_buf_puts(out, ",\"type\":\"array\",\"items\":");
     kc__openapi_write_ref(w, name);
-    kc_buf_puts(out, "},\"kind\":{\"type\":\"string\"},\"metadata\":");
-    kc__openapi_write_ref(w, meta);
-    kc_buf_putc(out, '}');
+    kc_buf_puts(out, "}}");
     close_with_kind(w, resource, resource->list_kind);
 }
 

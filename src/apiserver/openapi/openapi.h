@@ -24,6 +24,10 @@
 /* A document: immutable, counted, any thread. */
 typedef struct kc__openapi_document kc__openapi_document;
 
+enum { KC__OPENAPI_HASH = 129 }; /* Room for a hash and a NUL. */
+
+typedef enum kc__openapi_form { KC__OPENAPI_JSON, KC__OPENAPI_PROTOBUF } kc__openapi_form;
+
 kc_str kc__openapi_body(const kc__openapi_document *doc);
 /* The SHA-512 of its JSON in capital digits, without quotes. */
 kc_str kc__openapi_hash(const kc__openapi_document *doc);
@@ -59,7 +63,14 @@ kc__openapi_document *kc__openapi_index(kc__openapi *openapi, const kc__kinds *k
 /* Of a group version, in version 3; NULL when there is none. The core group is "". */
 kc__openapi_document *kc__openapi_v3(kc__openapi *openapi, const kc__kinds *kinds, kc_str group,
                                      kc_str version);
-/* Of everything, in version 2. Never NULL. */
-kc__openapi_document *kc__openapi_v2(kc__openapi *openapi, const kc__kinds *kinds);
+/* Of everything, in version 2; its protobuf has the hash of the JSON. Never NULL. */
+kc__openapi_document *kc__openapi_v2(kc__openapi *openapi, const kc__kinds *kinds,
+                                     kc__openapi_form form);
+
+/* The hash of a document that was made before from this snapshot, so that a client that has it need
+ * not wait for another. False, and *ret untouched, when it was not. */
+bool kc__openapi_v3_hash(kc__openapi *openapi, const kc__kinds *kinds, kc_str group, kc_str version,
+                         char ret[KC__OPENAPI_HASH]);
+bool kc__openapi_v2_hash(kc__openapi *openapi, const kc__kinds *kinds, char ret[KC__OPENAPI_HASH]);
 
 #endif

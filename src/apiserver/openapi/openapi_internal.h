@@ -134,6 +134,11 @@ const char *kc__openapi_want(kc__openapi_writer *w, const kc__message *message);
 void kc__openapi_write_schemas(kc__openapi_writer *w);
 /* {"$ref":"…"} */
 void kc__openapi_write_ref(kc__openapi_writer *w, const char *name);
+/* As members of an object that is open: a reference, with what else is said beside it. `fallback`
+ * is JSON; NULL: no default. */
+void kc__openapi_write_reference(kc__openapi_writer *w, const char *name, const char *fallback);
+/* A whole member: "name":{…} */
+void kc__openapi_write_field(kc__openapi_writer *w, const kc__field *field);
 void kc__openapi_write_kind(kc_buf *out, const char *group, const char *version, const char *kind);
 
 /* ---- custom.c ---- */

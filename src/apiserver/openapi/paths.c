@@ -48,7 +48,7 @@ typedef enum answer { OBJECT, LIST, STATUS, EVENT } answer;
 typedef struct action {
     unsigned verb; /* Of the table of resources. */
     const char *method, *name, *prefix;
-    const char *text, *sub_text; /* Description: %s is the kind, then the subresource. */
+    const char *text, *sub_text; /* Description: %k is the kind, %r the subresource. */
     unsigned parameters;
     unsigned codes;
     answer answers;
@@ -60,33 +60,33 @@ enum { OK = KC__CODE_OK, CREATED = KC__CODE_CREATED, ACCEPTED = KC__CODE_ACCEPTE
 
 /* clang-format off */
 static const action on_collection[] = {
-    {KC__LIST, "get", "list", "list", "list or watch objects of kind %s", NULL,
+    {KC__LIST, "get", "list", "list", "list or watch objects of kind %k", NULL,
      KC__PARAMS_LIST, OK, LIST, false, false},
-    {KC__CREATE, "post", "post", "create", "create%s", "create %2$s of%1$s",
+    {KC__CREATE, "post", "post", "create", "create%k", "create %r of%k",
      KC__PARAMS_CREATE, OK | CREATED | ACCEPTED, OBJECT, true, true},
-    {KC__DELETE_COLLECTION, "delete", "deletecollection", "delete", "delete collection of %s", NULL,
+    {KC__DELETE_COLLECTION, "delete", "deletecollection", "delete", "delete collection of %k", NULL,
      KC__PARAMS_DELETE | KC__PARAMS_DELETE_LIST, OK, STATUS, true, false},
 };
 static const action on_item[] = {
-    {KC__GET, "get", "get", "read", "read the specified %s", "read %2$s of the specified %1$s",
+    {KC__GET, "get", "get", "read", "read the specified %k", "read %r of the specified %k",
      0, OK, OBJECT, false, false},
-    {KC__UPDATE, "put", "put", "replace", "replace the specified %s",
-     "replace %2$s of the specified %1$s", KC__PARAMS_UPDATE, OK | CREATED, OBJECT, true, true},
-    {KC__CREATE, "post", "post", "create", NULL, "create %2$s of%1$s",
+    {KC__UPDATE, "put", "put", "replace", "replace the specified %k",
+     "replace %r of the specified %k", KC__PARAMS_UPDATE, OK | CREATED, OBJECT, true, true},
+    {KC__CREATE, "post", "post", "create", NULL, "create %r of%k",
      KC__PARAMS_CREATE, OK | CREATED | ACCEPTED, OBJECT, true, true},
-    {KC__DELETE, "delete", "delete", "delete", "delete%s", "delete %2$s of%1$s",
+    {KC__DELETE, "delete", "delete", "delete", "delete%k", "delete %r of%k",
      KC__PARAMS_DELETE, OK | ACCEPTED, STATUS, true, false},
-    {KC__PATCH, "patch", "patch", "patch", "partially update the specified %s",
-     "partially update %2$s of the specified %1$s", KC__PARAMS_PATCH, OK | CREATED, OBJECT, true,
+    {KC__PATCH, "patch", "patch", "patch", "partially update the specified %k",
+     "partially update %r of the specified %k", KC__PARAMS_PATCH, OK | CREATED, OBJECT, true,
      true},
 };
 static const action watch_list = {
     KC__WATCH, "get", "watchlist", "watch",
-    "watch individual changes to a list of %s. " LATER_THAN_LIST ".", NULL,
+    "watch individual changes to a list of %k. " LATER_THAN_LIST ".", NULL,
     KC__PARAMS_LIST, OK, EVENT, false, false};
 static const action watch_item = {
     KC__WATCH, "get", "watch", "watch",
-    "watch changes to an object of kind %s. " LATER_THAN_LIST
+    "watch changes to an object of kind %k. " LATER_THAN_LIST
     ", filtered to a single item with the 'fieldSelector' parameter.", NULL,
     KC__PARAMS_LIST, OK, EVENT, false, false};
 /* clang-format on */
@@ -142,27 +142,28 @@ static const char *subject(maker *m, const place *p, const action *what)
                           : "");
 }
 
+/* Puts the kind in the place of %k, and the subresource in that of %r. */
+static const char *fill_in(kc_arena *arena, const char *text, const char *kind, const char *sub)
+{
+    kc_scoped(kc_buf) out = {0};
+    for (; *text; text++) {
+        if (*text != '%')
+            kc_buf_putc(&out, *text);
+        else
+            kc_buf_puts(&out, *++text == 'k' ? kind : sub);
+    }
+    return kc_arena_strndup(arena, kc_buf_cstr(&out), out.n);
+}
+
 static const char *describe(maker *m, const place *p, const action *what)
 {
-    kc_arena *arena = m->w->arena;
     const char *kind = p->resource->kind;
     const char *text = p->sub && what->sub_text ? what->sub_text : what->text;
     if (what->verb == KC__LIST && !(p->resource->verbs & KC__WATCH))
-        text = "list objects of kind %s";
+        text = "list objects of kind %k";
     if (what->verb == KC__CREATE || what->verb == KC__DELETE)
-        kind = with_article(arena, kind);
-    kc_scoped(kc_buf) out = {0};
-    /* The texts are those of the tables above. */
-    for (; *text; text++) {
-        if (*text != '%') {
-            kc_buf_putc(&out, *text);
-            continue;
-        }
-        bool second = text[1] == '2';
-        text += text[1] == 's' ? 1 : 3;
-        kc_buf_puts(&out, second && p->sub ? p->sub->name : kind);
-    }
-    return kc_arena_strndup(arena, kc_buf_cstr(&out), out.n);
+        kind = with_article(m->w->arena, kind);
+    return fill_in(m->w->arena, text, kind, p->sub ? p->sub->name : "");
 }
 
 /* ---- operations ---- */
@@ -327,13 +328,13 @@ static void make_connection(maker *m, const place *p)
         const char *method, *text;
         bool always; /* Not only of proxies. */
     } methods[] = {
-        {"get", "connect GET requests to %2$s of %1$s", true},
-        {"put", "connect PUT requests to %2$s of %1$s", false},
-        {"post", "connect POST requests to %2$s of %1$s", true},
-        {"delete", "connect DELETE requests to %2$s of %1$s", false},
-        {"options", "connect OPTIONS requests to %2$s of %1$s", false},
-        {"head", "connect HEAD requests to %2$s of %1$s", false},
-        {"patch", "connect PATCH requests to %2$s of %1$s", false},
+        {"get", "connect GET requests to %r of %k", true},
+        {"put", "connect PUT requests to %r of %k", false},
+        {"post", "connect POST requests to %r of %k", true},
+        {"delete", "connect DELETE requests to %r of %k", false},
+        {"options", "connect OPTIONS requests to %r of %k", false},
+        {"head", "connect HEAD requests to %r of %k", false},
+        {"patch", "connect PATCH requests to %r of %k", false},
     };
     bool proxy = p->sub->verbs & KC__DELETE;
     kc__openapi_path path = {.path = path_of(m, p, "")};
@@ -359,7 +360,7 @@ static void make_log(maker *m, const place *p)
                          .method = "get",
                          .name = "get",
                          .prefix = "read",
-                         .text = "read %2$s of the specified %1$s"};
+                         .text = "read %r of the specified %k"};
     kc__openapi_path path = {.path = path_of(m, p, "")};
     add_raw(m, &path, p, &read, "PodLogOptions");
     finish(m, &path);

@@ -109,9 +109,8 @@ void kc__openapi_write_ref(kc__openapi_writer *w, const char *name)
     kc_buf_putc(w->out, '}');
 }
 
-/* As members of an object that is open: a reference, with what else is said beside it. Where
- * nothing is, it needs no allOf. */
-static void write_reference(kc__openapi_writer *w, const char *name, const char *fallback)
+/* Where nothing is said beside the reference, it needs no allOf. */
+void kc__openapi_write_reference(kc__openapi_writer *w, const char *name, const char *fallback)
 {
     bool alone = w->out->p[w->out->n - 1] == '{' && !fallback;
     if (w->v2 || alone) {
@@ -153,12 +152,12 @@ static void write_value(kc__openapi_writer *w, const kc__field *field, const cha
 {
     kc__field_kind kind = (kc__field_kind)field->kind;
     if (kind == KC__FIELD_MESSAGE) {
-        write_reference(w, field->message->name.p, fallback);
+        kc__openapi_write_reference(w, field->message->name.p, fallback);
     } else if (kind == KC__FIELD_LIST) {
         kc__json_next(w->out);
         write_named_list(w, field->message);
     } else if (shapes[kind].name) {
-        write_reference(w, shapes[kind].name, fallback);
+        kc__openapi_write_reference(w, shapes[kind].name, fallback);
     } else {
         write_scalar(w, kind, fallback);
     }
@@ -238,7 +237,7 @@ static void write_extensions(kc_buf *out, const kc__field *field)
                       kc_cstr(strategies[merges / KC__PATCH_MERGES]));
 }
 
-static void write_field(kc__openapi_writer *w, const kc__field *field)
+void kc__openapi_write_field(kc__openapi_writer *w, const kc__field *field)
 {
     kc_buf *out = w->out;
     kc__json_next(out);
@@ -262,7 +261,7 @@ static void write_fields(kc__openapi_writer *w, const kc__message *message)
         if (message->fields[i].marks & KC__INLINE)
             write_fields(w, message->fields[i].message);
         else
-            write_field(w, &message->fields[i]);
+            kc__openapi_write_field(w, &message->fields[i]);
     }
 }
 
@@ -326,7 +325,7 @@ static bool is_kind(const kc__message *message)
            (message->fields[0].marks & KC__INLINE);
 }
 
-/* Whether kinds of a group version are found in the package of this message. */
+/* Whether kinds of a group version are found in this package; "": in any. */
 static bool is_package_of(const kc__kinds_version *version, kc_str package)
 {
     for (size_t i = 0; i < version->n_resources; i++) {
@@ -337,7 +336,8 @@ static bool is_package_of(const kc__kinds_version *version, kc_str package)
     return false;
 }
 
-/* Kinds that every group version has. */
+/* Kinds that every group version of the definitions has. Custom ones have them too, but are not
+ * told of: a new one would change every document. */
 static bool is_everywhere(const char *kind)
 {
     static const char *const names[] = {"DeleteOptions", "WatchEvent"};
@@ -363,7 +363,7 @@ static void write_kinds(kc__openapi_writer *w, const kc__message *message)
     if (meta && !everywhere)
         kc__openapi_write_kind(w->out, "", "v1", kind);
     for (size_t i = 0; i < n; i++) {
-        if (everywhere || is_package_of(&versions[i], package)) {
+        if (is_package_of(&versions[i], everywhere ? KC_STR("") : package)) {
             kc__json_next(w->out);
             kc__openapi_write_kind(w->out, versions[i].group, versions[i].name, kind);
         }

@@ -4,7 +4,7 @@
  *
  * The index of version 3 names each group version's document with its hash. Asked for with it, a
  * document may be kept by clients for good; with another one, clients are sent to the right place.
- * Without one it has an ETag, and who has it gets a 304.
+ * The hash is the ETag too: who has the document gets a 304, for which it need not be made.
  */
 #include "apiserver/openapi/openapi.h"
 #include "apiserver/rest/endpoints.h"
@@ -12,21 +12,39 @@
 
 #include <time.h>
 
-static const kc__media_offer json[] = {{KC_STR_INIT("application"), KC_STR_INIT("json")}};
+#define PROTOBUF "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
-static bool accepts(kc__call *call)
+/* As which form each is answered; version 3 is JSON only. Clients before v1.28 write "v2@v1.0". */
+static const kc__media_offer offers[] = {
+    {KC_STR_INIT("application"), KC_STR_INIT("json")},
+    {KC_STR_INIT("application"), KC_STR_INIT("com.github.proto-openapi.spec.v2.v1.0+protobuf")},
+    {KC_STR_INIT("application"), KC_STR_INIT("com.github.proto-openapi.spec.v2@v1.0+protobuf")},
+};
+
+/* False: none of the first `n` suits the client. */
+static bool negotiate(kc__call *call, size_t n, kc__openapi_form *ret)
 {
     kc__accept accept;
-    kc__choice choice;
+    kc__choice choice = {0};
     kc_str header = kc__headers_get(&call->x->request.headers, KC_STR("Accept"));
-    return kc__accept_parse(header, call->arena, &accept, NULL) == 0 &&
-           (accept.absent || kc__accept_choose(&accept, json, KC_COUNT(json), NULL, NULL, &choice));
+    if (kc__accept_parse(header, call->arena, &accept, NULL) < 0 ||
+        (!accept.absent && !kc__accept_choose(&accept, offers, n, NULL, NULL, &choice)))
+        return false;
+    *ret = choice.offer ? KC__OPENAPI_PROTOBUF : KC__OPENAPI_JSON;
+    return true;
 }
 
-static void release_document(void *doc)
+static kc__verdict answer_plain(kc__call *call, int status, const char *text)
 {
-    kc__openapi_document_unref(doc);
+    return kc__answer_text(call, status, KC_STR("text/plain; charset=utf-8"), kc_cstr(text));
 }
+
+static kc__verdict not_acceptable(kc__call *call)
+{
+    return answer_plain(call, 406, "");
+}
+
+/* ---- answers ---- */
 
 /* A year from now, as headers have it. */
 static kc_str in_a_year(kc__call *call)
@@ -39,38 +57,69 @@ static kc_str in_a_year(kc__call *call)
     return kc_arena_str(call->arena, kc_cstr(text));
 }
 
-/* Takes over the reference. `hashed`: the client named this very document. */
-static kc__verdict answer(kc__call *call, kc__openapi_document *doc, bool hashed)
+static kc_str etag_of(kc__call *call, kc_str hash)
 {
-    const kc__request *request = &call->x->request;
-    kc_str hash = kc__openapi_hash(doc);
-    kc_str etag = kc_cstr(kc_arena_printf(call->arena, "\"%.*s\"", KC_ARG(hash)));
-    kc__header headers[] = {{KC_STR("Vary"), KC_STR("Accept")},
-                            {KC_STR("ETag"), etag},
-                            {KC_STR("Cache-Control"), KC_STR("public, immutable")},
-                            {KC_STR("Expires"), hashed ? in_a_year(call) : KC_STR("")}};
-    kc_str known = kc__headers_get(&request->headers, KC_STR("If-None-Match"));
-    bool same = !kc_str_empty(known) && kc__etag_matches(known, etag);
-    return kc__answer_bytes(call, &(kc__answer){.status = same ? 304 : 200,
-                                                .type = KC_STR("application/json"),
-                                                .headers = headers,
-                                                .n_headers = hashed ? KC_COUNT(headers) : 2,
-                                                .body = same ? (kc_str){0} : kc__openapi_body(doc),
-                                                .owner = doc,
-                                                .release = release_document,
-                                                .gzip = true});
+    return kc_cstr(kc_arena_printf(call->arena, "\"%.*s\"", KC_ARG(hash)));
 }
 
-/* To where the document of now is. Takes over the reference. */
-static kc__verdict redirect(kc__call *call, kc__openapi_document *doc)
+/* Whether the client says that it has the document of this hash. */
+static bool has_it(kc__call *call, kc_str hash)
 {
-    kc_str path = call->x->request.target.path, hash = kc__openapi_hash(doc);
+    kc_str known = kc__headers_get(&call->x->request.headers, KC_STR("If-None-Match"));
+    return !kc_str_empty(known) && kc__etag_matches(known, etag_of(call, hash));
+}
+
+/* With the headers that a document has; one the client named by its hash never changes. */
+static kc__verdict send(kc__call *call, kc__answer *answer, kc_str hash, bool named)
+{
+    kc__header headers[] = {{KC_STR("Vary"), KC_STR("Accept")},
+                            {KC_STR("ETag"), etag_of(call, hash)},
+                            {KC_STR("Cache-Control"), KC_STR("public, immutable")},
+                            {KC_STR("Expires"), named ? in_a_year(call) : KC_STR("")}};
+    answer->headers = headers;
+    answer->n_headers = named ? KC_COUNT(headers) : 2;
+    return kc__answer_bytes(call, answer);
+}
+
+static kc__verdict send_not_modified(kc__call *call, kc_str hash, bool named)
+{
+    return send(call, &(kc__answer){.status = 304}, hash, named);
+}
+
+static void release_document(void *doc)
+{
+    kc__openapi_document_unref(doc);
+}
+
+/* Takes over the reference. */
+static kc__verdict send_document(kc__call *call, kc__openapi_document *doc, const char *type,
+                                 bool named)
+{
+    kc_str hash = kc__openapi_hash(doc);
+    if (has_it(call, hash)) {
+        hash = kc_arena_str(call->arena, hash);
+        kc__openapi_document_unref(doc);
+        return send_not_modified(call, hash, named);
+    }
+    return send(call,
+                &(kc__answer){.status = 200,
+                              .type = kc_cstr(type),
+                              .body = kc__openapi_body(doc),
+                              .owner = doc,
+                              .release = release_document,
+                              .gzip = true},
+                hash, named);
+}
+
+/* To where the document of now is. */
+static kc__verdict redirect(kc__call *call, kc_str hash)
+{
+    kc_str path = call->x->request.target.path;
     kc_str place =
         kc_cstr(kc_arena_printf(call->arena, "%.*s?hash=%.*s", KC_ARG(path), KC_ARG(hash)));
     kc_str text = kc_cstr(
         kc_arena_printf(call->arena, "<a href=\"%.*s\">Moved Permanently</a>.\n\n", KC_ARG(place)));
     kc__header headers[] = {{KC_STR("Vary"), KC_STR("Accept")}, {KC_STR("Location"), place}};
-    kc__openapi_document_unref(doc);
     return kc__answer_bytes(call, &(kc__answer){.status = 301,
                                                 .type = KC_STR("text/html; charset=utf-8"),
                                                 .headers = headers,
@@ -78,44 +127,65 @@ static kc__verdict redirect(kc__call *call, kc__openapi_document *doc)
                                                 .body = text});
 }
 
-/* /openapi/v3/api/V or /openapi/v3/apis/G/V; NULL: neither. */
-static kc__openapi_document *find(kc__call *call, const kc__target *target)
+/* ---- version 3 ---- */
+
+/* /openapi/v3/api/V or /openapi/v3/apis/G/V. */
+static const kc__kinds_version *find_version(kc__call *call)
 {
+    const kc__target *target = &call->x->request.target;
     kc_str kind = kc__target_segment(target, 2);
+    kc_str third = kc__target_segment(target, 3), fourth = kc__target_segment(target, 4);
     if (kc_str_is(kind, "api") && target->n_segments == 4)
-        return kc__openapi_v3(call->api->openapi, call->api->kinds, KC_STR(""),
-                              kc__target_segment(target, 3));
+        return kc__kinds_find_version(call->api->kinds, KC_STR(""), third);
     if (kc_str_is(kind, "apis") && target->n_segments == 5)
-        return kc__openapi_v3(call->api->openapi, call->api->kinds, kc__target_segment(target, 3),
-                              kc__target_segment(target, 4));
+        return kc__kinds_find_version(call->api->kinds, third, fourth);
     return NULL;
 }
 
-static kc__verdict answer_plain(kc__call *call, int status, const char *text)
+static kc__verdict answer_version(kc__call *call, const kc__kinds_version *version)
 {
-    return kc__answer_text(call, status, KC_STR("text/plain; charset=utf-8"), kc_cstr(text));
+    char now[KC__OPENAPI_HASH];
+    kc_str group = kc_cstr(version->group), name = kc_cstr(version->name), asked = {0};
+    kc__openapi *openapi = call->api->openapi;
+    kc_auto(kc__openapi_document) *doc = NULL;
+    if (!kc__openapi_v3_hash(openapi, call->api->kinds, group, name, now)) {
+        doc = kc__openapi_v3(openapi, call->api->kinds, group, name);
+        memcpy(now, kc__openapi_hash(doc).p, sizeof(now));
+    }
+    bool named = kc__query_get(&call->query, KC_STR("hash"), &asked) && asked.n;
+    if (named && !kc_str_is(asked, now))
+        return redirect(call, kc_cstr(now));
+    if (has_it(call, kc_cstr(now)))
+        return send_not_modified(call, kc_cstr(now), named);
+    if (!doc)
+        doc = kc__openapi_v3(openapi, call->api->kinds, group, name);
+    return send_document(call, kc_take(doc), "application/json", named);
 }
 
 kc__verdict kc__endpoint_openapi_v3(kc__call *call)
 {
-    const kc__target *target = &call->x->request.target;
-    if (!accepts(call))
-        return answer_plain(call, 406, "");
-    if (target->n_segments == 2)
-        return answer(call, kc__openapi_index(call->api->openapi, call->api->kinds), false);
-    kc__openapi_document *doc = find(call, target);
-    if (!doc)
-        return answer_plain(call, 404, "404 page not found\n");
-    kc_str hash = {0};
-    bool hashed = kc__query_get(&call->query, KC_STR("hash"), &hash) && hash.n;
-    if (hashed && !kc_str_eq(hash, kc__openapi_hash(doc)))
-        return redirect(call, doc);
-    return answer(call, doc, hashed);
+    kc__openapi_form form;
+    if (!negotiate(call, 1, &form))
+        return not_acceptable(call);
+    if (call->x->request.target.n_segments == 2)
+        return send_document(call, kc__openapi_index(call->api->openapi, call->api->kinds),
+                             "application/json", false);
+    const kc__kinds_version *version = find_version(call);
+    return version ? answer_version(call, version)
+                   : answer_plain(call, 404, "404 page not found\n");
 }
+
+/* ---- version 2 ---- */
 
 kc__verdict kc__endpoint_openapi_v2(kc__call *call)
 {
-    if (!accepts(call))
-        return answer_plain(call, 406, "");
-    return answer(call, kc__openapi_v2(call->api->openapi, call->api->kinds), false);
+    char now[KC__OPENAPI_HASH];
+    kc__openapi_form form;
+    if (!negotiate(call, KC_COUNT(offers), &form))
+        return not_acceptable(call);
+    if (kc__openapi_v2_hash(call->api->openapi, call->api->kinds, now) &&
+        has_it(call, kc_cstr(now)))
+        return send_not_modified(call, kc_cstr(now), false);
+    return send_document(call, kc__openapi_v2(call->api->openapi, call->api->kinds, form),
+                         form == KC__OPENAPI_PROTOBUF ? PROTOBUF : "application/json", false);
 }
