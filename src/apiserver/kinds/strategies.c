@@ -8,59 +8,59 @@
 
 static const kc__strategy ordinary = {0};
 static const kc__strategy counted = {.generation = true};
-static const kc__strategy upserted = {.upserts = true};
 static const kc__strategy shown = {.shows_deleted = true};
 static const kc__strategy conditional = {.conditional = true};
 static const kc__strategy conditional_counted = {.conditional = true, .generation = true};
-static const kc__strategy access_rule = {.names = KC_NAME_PATH_SEGMENT, .upserts = true};
-static const kc__strategy orphaning_counted = {.generation = true, .orphans = true};
-static const kc__strategy lease = {.upserts = true, .conditional = true};
+static const kc__strategy upserted_conditional = {.upserts = true, .conditional = true};
 
 static const struct {
     const char *storage;
     const kc__strategy *strategy;
 } table[] = {
-    {"admissionregistration.k8s.io/mutatingwebhookconfigurations", &conditional_counted},
+    {"admissionregistration.k8s.io/mutatingwebhookconfigurations", &kc__strategy_mutating_webhooks},
     {"admissionregistration.k8s.io/validatingadmissionpolicies", &conditional_counted},
     {"admissionregistration.k8s.io/validatingadmissionpolicybindings", &conditional_counted},
-    {"admissionregistration.k8s.io/validatingwebhookconfigurations", &conditional_counted},
-    {"apps/daemonsets", &counted},
+    {"admissionregistration.k8s.io/validatingwebhookconfigurations",
+     &kc__strategy_validating_webhooks},
+    {"apps/daemonsets", &kc__strategy_daemon_set},
     {"apps/deployments", &kc__strategy_deployment},
     {"apps/replicasets", &kc__strategy_replica_set},
-    {"apps/statefulsets", &counted},
-    {"batch/cronjobs", &counted},
-    {"batch/jobs", &orphaning_counted},
-    {"coordination.k8s.io/leases", &lease},
+    {"apps/statefulsets", &kc__strategy_stateful_set},
+    {"autoscaling/horizontalpodautoscalers", &kc__strategy_autoscaler},
+    {"batch/cronjobs", &kc__strategy_cron_job},
+    {"batch/jobs", &kc__strategy_job},
+    {"coordination.k8s.io/leases", &kc__strategy_lease},
     {"core/configmaps", &kc__strategy_configmap},
-    {"core/endpoints", &upserted},
-    {"core/events", &upserted},
-    {"core/limitranges", &upserted},
+    {"core/endpoints", &kc__strategy_endpoints},
+    {"core/events", &kc__strategy_event},
+    {"core/limitranges", &kc__strategy_limit_range},
     {"core/namespaces", &kc__strategy_namespace},
-    {"core/persistentvolumeclaims", &shown},
-    {"core/persistentvolumes", &shown},
+    {"core/nodes", &kc__strategy_node},
+    {"core/persistentvolumeclaims", &kc__strategy_claim},
+    {"core/persistentvolumes", &kc__strategy_volume},
     {"core/pods", &kc__strategy_pod},
     {"core/podtemplates", &kc__strategy_pod_template},
     {"core/replicationcontrollers", &kc__strategy_replication_controller},
-    {"core/resourcequotas", &shown},
+    {"core/resourcequotas", &kc__strategy_quota},
     {"core/secrets", &kc__strategy_secret},
     {"core/serviceaccounts", &shown},
     {"core/services", &kc__strategy_service},
-    {"events.k8s.io/events", &upserted},
     {"flowcontrol.apiserver.k8s.io/flowschemas", &counted},
     {"flowcontrol.apiserver.k8s.io/prioritylevelconfigurations", &counted},
-    {"networking.k8s.io/ingressclasses", &counted},
-    {"networking.k8s.io/ingresses", &counted},
-    {"networking.k8s.io/networkpolicies", &counted},
-    {"node.k8s.io/runtimeclasses", &lease},
-    {"policy/poddisruptionbudgets", &conditional_counted},
-    {"rbac.authorization.k8s.io/clusterrolebindings", &access_rule},
-    {"rbac.authorization.k8s.io/clusterroles", &access_rule},
-    {"rbac.authorization.k8s.io/rolebindings", &access_rule},
-    {"rbac.authorization.k8s.io/roles", &access_rule},
+    {"networking.k8s.io/ingressclasses", &kc__strategy_ingress_class},
+    {"networking.k8s.io/ingresses", &kc__strategy_ingress},
+    {"networking.k8s.io/networkpolicies", &kc__strategy_network_policy},
+    {"node.k8s.io/runtimeclasses", &upserted_conditional},
+    {"policy/poddisruptionbudgets", &kc__strategy_budget},
+    {"rbac.authorization.k8s.io/clusterrolebindings", &kc__strategy_cluster_role_binding},
+    {"rbac.authorization.k8s.io/clusterroles", &kc__strategy_cluster_role},
+    {"rbac.authorization.k8s.io/rolebindings", &kc__strategy_role_binding},
+    {"rbac.authorization.k8s.io/roles", &kc__strategy_role},
+    {"scheduling.k8s.io/priorityclasses", &kc__strategy_priority_class},
     {"storage.k8s.io/csidrivers", &conditional},
     {"storage.k8s.io/csinodes", &conditional},
     {"storage.k8s.io/csistoragecapacities", &conditional},
-    {"storage.k8s.io/storageclasses", &shown},
+    {"storage.k8s.io/storageclasses", &kc__strategy_storage_class},
     {"storage.k8s.io/volumeattachments", &shown},
 };
 

@@ -45,12 +45,23 @@ static void fill_system_fields(kc__call *call, kc__metadata *m)
 }
 
 /* A status is what controllers find, not what a client wishes. */
+static bool clears_status(kc__call *call)
+{
+    return kc__subresource_find(call->resource, KC_STR("status")) &&
+           !call->resource->strategy->keeps_status;
+}
+
 static void prepare(kc_edit *edit, kc__call *call)
 {
-    if (kc__subresource_find(call->resource, KC_STR("status")))
+    if (clears_status(call))
         kc_node_remove(kc_edit_root(edit), KC_STR("status"));
     if (call->resource->strategy->prepare)
         call->resource->strategy->prepare(edit);
+}
+
+static void identify(kc_edit *edit, kc__call *call)
+{
+    call->resource->strategy->identify(edit);
 }
 
 kc__verdict kc__propose_new(kc__call *call)
@@ -58,8 +69,7 @@ kc__verdict kc__propose_new(kc__call *call)
     kc__metadata m;
     kc_object_unref(call->proposed);
     call->proposed = kc_object_ref(call->given);
-    bool plain = !kc__subresource_find(call->resource, KC_STR("status")) &&
-                 !call->resource->strategy->prepare;
+    bool plain = !clears_status(call) && !call->resource->strategy->prepare;
     if (!plain && kc__reshape(call, &call->proposed, prepare) < 0)
         return KC__FAIL;
     kc__metadata_of(call->proposed, call->arena, &m);
@@ -70,7 +80,11 @@ kc__verdict kc__propose_new(kc__call *call)
         call->refusal = "resourceVersion should not be set on objects to be created";
     fill_system_fields(call, &m);
     call->key = kc__key_of(call, m.name);
-    return kc__propose_metadata(call, &m);
+    verdict = kc__propose_metadata(call, &m);
+    if (verdict == KC__NEXT && call->resource->strategy->identify &&
+        kc__reshape(call, &call->proposed, identify) < 0)
+        return KC__FAIL;
+    return verdict;
 }
 
 static kc__verdict answer(kc__call *call)

@@ -87,12 +87,20 @@ static void validate_finalizers(const kc_value *object, kc_field_errors *errors)
     }
 }
 
+static void check_rules(kc__call *call, const kc_value *object, kc_field_errors *errors)
+{
+    kc__place root = kc__place_root(object, errors);
+    if (call->resource->strategy->rules && !call->subresource)
+        kc__rules_check(call->resource->strategy->rules, &root);
+}
+
 static void validate_new(kc__call *call, const kc_value *object, kc_field_errors *errors)
 {
     const kc__strategy *strategy = call->resource->strategy;
     kc_metadata_rules rules = {.name = strategy->names, .namespaced = call->resource->namespaced};
     kc_validate_metadata(errors, kc_get(object, "metadata"), &rules);
     validate_finalizers(object, errors);
+    check_rules(call, object, errors);
     if (strategy->validate)
         strategy->validate(object, errors);
 }
@@ -110,6 +118,7 @@ static void validate_changed(kc__call *call, const kc_value *object, kc_field_er
     for (int i = 0; i < 2; i++)
         kc_validate_metadata_update(errors, metadata, kc_get(old, "metadata"), &common);
     validate_finalizers(object, errors);
+    check_rules(call, object, errors);
     if (strategy->validate_update && !call->subresource)
         strategy->validate_update(object, old, errors);
     if (strategy->validate_status && call->subresource &&
