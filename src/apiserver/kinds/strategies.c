@@ -6,10 +6,16 @@
  */
 #include "apiserver/kinds/strategy.h"
 
+static const kc_field_def request_fields[] = {{.field = "spec.signerName"}};
+
 static const kc__strategy ordinary = {0};
 static const kc__strategy counted = {.generation = true};
 static const kc__strategy shown = {.shows_deleted = true};
+static const kc__strategy shown_counted = {.shows_deleted = true, .generation = true};
 static const kc__strategy conditional = {.conditional = true};
+static const kc__strategy conditional_shown = {.conditional = true, .shows_deleted = true};
+static const kc__strategy request = {.selectable = request_fields,
+                                     .n_selectable = KC_COUNT(request_fields)};
 static const kc__strategy conditional_counted = {.conditional = true, .generation = true};
 static const kc__strategy upserted_conditional = {.upserts = true, .conditional = true};
 
@@ -29,6 +35,9 @@ static const struct {
     {"autoscaling/horizontalpodautoscalers", &kc__strategy_autoscaler},
     {"batch/cronjobs", &kc__strategy_cron_job},
     {"batch/jobs", &kc__strategy_job},
+    {"certificates.k8s.io/certificatesigningrequests", &request},
+    {"certificates.k8s.io/clustertrustbundles", &conditional},
+    {"coordination.k8s.io/leasecandidates", &upserted_conditional},
     {"coordination.k8s.io/leases", &kc__strategy_lease},
     {"core/configmaps", &kc__strategy_configmap},
     {"core/endpoints", &kc__strategy_endpoints},
@@ -45,6 +54,7 @@ static const struct {
     {"core/secrets", &kc__strategy_secret},
     {"core/serviceaccounts", &shown},
     {"core/services", &kc__strategy_service},
+    {"discovery.k8s.io/endpointslices", &counted},
     {"flowcontrol.apiserver.k8s.io/flowschemas", &counted},
     {"flowcontrol.apiserver.k8s.io/prioritylevelconfigurations", &counted},
     {"networking.k8s.io/ingressclasses", &kc__strategy_ingress_class},
@@ -56,12 +66,17 @@ static const struct {
     {"rbac.authorization.k8s.io/clusterroles", &kc__strategy_cluster_role},
     {"rbac.authorization.k8s.io/rolebindings", &kc__strategy_role_binding},
     {"rbac.authorization.k8s.io/roles", &kc__strategy_role},
+    {"resource.k8s.io/deviceclasses", &shown_counted},
+    {"resource.k8s.io/resourceclaims", &shown},
+    {"resource.k8s.io/resourceclaimtemplates", &shown},
+    {"resource.k8s.io/resourceslices", &shown_counted},
     {"scheduling.k8s.io/priorityclasses", &kc__strategy_priority_class},
-    {"storage.k8s.io/csidrivers", &conditional},
-    {"storage.k8s.io/csinodes", &conditional},
+    {"storage.k8s.io/csidrivers", &conditional_shown},
+    {"storage.k8s.io/csinodes", &conditional_shown},
     {"storage.k8s.io/csistoragecapacities", &conditional},
     {"storage.k8s.io/storageclasses", &kc__strategy_storage_class},
-    {"storage.k8s.io/volumeattachments", &shown},
+    {"storage.k8s.io/volumeattachments", &conditional_shown},
+    {"storage.k8s.io/volumeattributesclasses", &shown},
 };
 
 const kc__strategy *kc__strategy_find(kc_str storage)

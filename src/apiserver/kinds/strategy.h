@@ -46,7 +46,9 @@ struct kc__strategy {
     const kc__rules *rules;
     /* Add what is wrong beyond types and metadata. */
     void (*validate)(const kc_value *object, kc_field_errors *errors);
-    void (*validate_update)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
+    void (*validate_update)(const kc_value *object, const kc_value *old, const char *subresource,
+                            kc_field_errors *errors);
+    /* The same of the subresource status. */
     void (*validate_status)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
 
     /* Whether one that is being deleted and has no finalizers may go now. NULL: it may. */

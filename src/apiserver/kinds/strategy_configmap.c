@@ -17,10 +17,13 @@ static void validate(const kc_value *object, kc_field_errors *errors)
                             "may not be more than %d bytes", KC__MAX_DATA);
 }
 
-static void validate_update(const kc_value *object, const kc_value *old, kc_field_errors *errors)
+static void validate_update(const kc_value *object, const kc_value *old, const char *subresource,
+                            kc_field_errors *errors)
 {
+    (void)subresource;
     static const char *const fixed[] = {"data", "binaryData"};
     kc__validate_immutable(object, old, fixed, KC_COUNT(fixed), errors);
+    kc__validate_metadata_again(object, errors);
     validate(object, errors);
 }
 

@@ -3,6 +3,7 @@
 #include "apiserver/kinds/strategy_internal.h"
 
 #include "kc/diff.h"
+#include "kc/metadata_validation.h"
 #include "kc/names.h"
 
 static void check_key(const char *field, kc_str key, const kc_value *other, kc_field_errors *errors)
@@ -41,4 +42,10 @@ void kc__validate_immutable(const kc_value *object, const kc_value *old, const c
     for (size_t i = 0; i < n; i++)
         if (!kc_value_equal(kc_get(object, members[i]), kc_get(old, members[i]), NULL))
             kc_field_errors_add(errors, KC_FIELD_FORBIDDEN, members[i], (kc_str){0}, why);
+}
+
+void kc__validate_metadata_again(const kc_value *object, kc_field_errors *errors)
+{
+    kc_validate_metadata(errors, kc_get(object, "metadata"),
+                         &(kc_metadata_rules){.namespaced = true});
 }

@@ -18,4 +18,7 @@ size_t kc__validate_data_keys(const kc_value *data, const char *field, const kc_
 void kc__validate_immutable(const kc_value *object, const kc_value *old, const char *const *members,
                             size_t n, kc_field_errors *errors);
 
+/* An update of these kinds is checked as a new object is, once more. */
+void kc__validate_metadata_again(const kc_value *object, kc_field_errors *errors);
+
 #endif

@@ -5,6 +5,7 @@
  */
 #include "apiserver/kinds/strategy.h"
 #include "kc/meta.h"
+#include "kc/names.h"
 
 /* As the core of Kubernetes names itself. */
 #define OWN_FINALIZER "kubernetes"
@@ -51,6 +52,45 @@ static void prepare_update(kc_edit *edit, const kc_value *old, const char *subre
     set_label(edit);
 }
 
+/* Names of finalizers in the spec: those of everybody, or with their owner's domain. */
+static void validate_finalizers(const kc_value *object, kc_field_errors *errors)
+{
+    size_t i = 0;
+    kc_items (kc_get(kc_get(object, "spec"), "finalizers"), item) {
+        const char *path = kc_arena_printf(&errors->arena, "spec.finalizers[%zu]", i++);
+        kc_validate_name(errors, path, KC_NAME_QUALIFIED, kc_as_str(item));
+        if (kc_str_find(kc_as_str(item), '/') < 0 && !kc_str_is(kc_as_str(item), OWN_FINALIZER))
+            kc_field_errors_add_value(errors, KC_FIELD_INVALID, path, item,
+                                      "name is neither a standard finalizer name nor is it fully "
+                                      "qualified");
+    }
+}
+
+/* One that is being deleted is Terminating, any other Active. */
+static void validate_phase(const kc_value *object, kc_field_errors *errors)
+{
+    const kc_value *phase = kc_get(kc_get(object, "status"), "phase");
+    bool deleted = kc_get(kc_get(object, "metadata"), "deletionTimestamp");
+    if (kc_str_is(kc_as_str(phase), deleted ? "Terminating" : "Active"))
+        return;
+    kc_field_errors_add_value(errors, KC_FIELD_INVALID, "status.Phase", phase,
+                              deleted
+                                  ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+                                  : "may only be 'Active' if `deletionTimestamp` is empty");
+}
+
+static void validate_update(const kc_value *object, const kc_value *old, const char *subresource,
+                            kc_field_errors *errors)
+{
+    (void)old;
+    if (!subresource)
+        return;
+    if (!strcmp(subresource, "finalize"))
+        validate_finalizers(object, errors);
+    else
+        validate_phase(object, errors);
+}
+
 static bool may_go(const kc_value *object)
 {
     return kc_len(kc_get(kc_get(object, "spec"), "finalizers")) == 0;
@@ -70,6 +110,7 @@ const kc__strategy kc__strategy_namespace = {
     .n_selectable = KC_COUNT(selectable),
     .prepare = prepare,
     .prepare_update = prepare_update,
+    .validate_update = validate_update,
     .may_go = may_go,
     .begin_deletion = begin_deletion,
 };

@@ -227,8 +227,10 @@ static void check_rest_unchanged(const kc__place *spec, const kc_value *old)
 }
 
 static void validate_update(const kc_value *object, const kc_value *old_object,
-                            kc_field_errors *errors)
+                            const char *subresource, kc_field_errors *errors)
 {
+    if (subresource)
+        return;
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     const kc_value *old = kc_get(old_object, "spec");
     check(&spec);
@@ -261,6 +263,7 @@ static const kc_field_def selectable[] = {
     {.field = "spec.hostNetwork", .otherwise = "false"},
     {.field = "status.phase"},
     {.field = "status.podIP"},
+    {.field = "status.podIPs", .path = "status.podIPs[0].ip"},
     {.field = "status.nominatedNodeName"},
 };
 
@@ -289,8 +292,10 @@ static void validate_template(const kc_value *object, kc_field_errors *errors)
 }
 
 static void validate_template_update(const kc_value *object, const kc_value *old,
-                                     kc_field_errors *errors)
+                                     const char *subresource, kc_field_errors *errors)
 {
+    if (subresource)
+        return;
     (void)old;
     validate_template(object, errors);
 }

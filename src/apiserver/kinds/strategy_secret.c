@@ -31,11 +31,43 @@ static void prepare(kc_edit *edit)
 
 static void prepare_update(kc_edit *edit, const kc_value *old, const char *subresource)
 {
+    (void)old;
     (void)subresource;
-    kc_node *root = kc_edit_root(edit);
-    merge_string_data(edit);
-    if (kc_str_empty(kc_node_as_str(kc_node_get(root, KC_STR("type")))))
-        kc_node_set(edit, root, KC_STR("type"), kc_node_str(edit, kc_as_str(kc_get(old, "type"))));
+    prepare(edit);
+}
+
+/* What a type promises to those who read it. */
+static const struct {
+    const char *type, *field;
+    const char *keys[2];
+    bool any; /* One of the keys is enough. */
+} promises[] = {
+    {"kubernetes.io/tls", "data", {"tls.crt", "tls.key"}, false},
+    {"kubernetes.io/basic-auth", "data", {"username", "password"}, true},
+    {"kubernetes.io/ssh-auth", "data", {"ssh-privatekey"}, false},
+    {"kubernetes.io/dockercfg", "data", {".dockercfg"}, false},
+    {"kubernetes.io/dockerconfigjson", "data", {".dockerconfigjson"}, false},
+    {"kubernetes.io/service-account-token",
+     "metadata.annotations",
+     {"kubernetes.io/service-account.name"},
+     false},
+};
+
+static void require_keys(const kc_value *object, size_t promise, kc_field_errors *errors)
+{
+    const char *const *keys = promises[promise].keys;
+    const kc_value *map = strcmp(promises[promise].field, "data") == 0
+                              ? kc_get(object, "data")
+                              : kc_get(kc_get(object, "metadata"), "annotations");
+    bool some = false;
+    for (size_t i = 0; i < KC_COUNT(promises[0].keys) && keys[i]; i++)
+        some = some || kc_get(map, keys[i]);
+    for (size_t i = 0; i < KC_COUNT(promises[0].keys) && keys[i]; i++)
+        if (!kc_get(map, keys[i]) && !(some && promises[promise].any))
+            kc_field_errors_add(
+                errors, KC_FIELD_REQUIRED,
+                kc_arena_printf(&errors->arena, "%s[%s]", promises[promise].field, keys[i]),
+                (kc_str){0}, "%s", "");
 }
 
 static void validate(const kc_value *object, kc_field_errors *errors)
@@ -43,15 +75,21 @@ static void validate(const kc_value *object, kc_field_errors *errors)
     if (kc__validate_data_keys(kc_get(object, "data"), "data", NULL, errors) > KC__MAX_DATA)
         kc_field_errors_add(errors, KC_FIELD_TOO_LONG, "data", (kc_str){0},
                             "may not be more than %d bytes", KC__MAX_DATA);
+    for (size_t i = 0; i < KC_COUNT(promises); i++)
+        if (kc_str_is(kc_as_str(kc_get(object, "type")), promises[i].type))
+            require_keys(object, i, errors);
 }
 
-static void validate_update(const kc_value *object, const kc_value *old, kc_field_errors *errors)
+static void validate_update(const kc_value *object, const kc_value *old, const char *subresource,
+                            kc_field_errors *errors)
 {
+    (void)subresource;
     static const char *const fixed[] = {"data"};
     const kc_value *type = kc_get(object, "type");
     if (!kc_str_eq(kc_as_str(type), kc_as_str(kc_get(old, "type"))))
         kc_field_errors_add_value(errors, KC_FIELD_INVALID, "type", type, "field is immutable");
     kc__validate_immutable(object, old, fixed, KC_COUNT(fixed), errors);
+    kc__validate_metadata_again(object, errors);
     validate(object, errors);
 }
 

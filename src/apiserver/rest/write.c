@@ -119,8 +119,9 @@ static void validate_changed(kc__call *call, const kc_value *object, kc_field_er
         kc_validate_metadata_update(errors, metadata, kc_get(old, "metadata"), &common);
     validate_finalizers(object, errors);
     check_rules(call, object, errors);
-    if (strategy->validate_update && !call->subresource)
-        strategy->validate_update(object, old, errors);
+    if (strategy->validate_update)
+        strategy->validate_update(object, old, call->subresource ? call->subresource->name : NULL,
+                                  errors);
     if (strategy->validate_status && call->subresource &&
         !strcmp(call->subresource->name, "status"))
         strategy->validate_status(object, old, errors);
