@@ -34,13 +34,10 @@ struct kc__strategy {
     /* What fields are when the client does not say; filled in before everything else. */
     const kc__defaults *defaults;
 
-    /* Fill in what the server decides; `object` is the root. Given a change of a subresource,
-     * `subresource` is its name, else NULL. */
+    /* Fill in what the server decides (a new one has its name and uid by then); `object` is the
+     * root. Given a change of a subresource, `subresource` is its name, else NULL. */
     void (*prepare)(kc_edit *edit);
     void (*prepare_update)(kc_edit *edit, const kc_value *old, const char *subresource);
-
-    /* What depends on its name and uid, once a new one has them. */
-    void (*identify)(kc_edit *edit);
 
     /* What its members must be, new or changed; checked before the functions that follow. */
     const kc__rules *rules;

@@ -92,7 +92,7 @@ static bool same_labels(const kc_node *a, const kc_node *b)
 }
 
 /* A job without labels of its own has those of its template, these included. */
-static void identify(kc_edit *edit)
+static void prepare(kc_edit *edit)
 {
     kc_node *root = kc_edit_root(edit), *metadata = kc_node_get(root, KC_STR("metadata"));
     kc_node *spec = kc_node_get(root, KC_STR("spec"));
@@ -266,7 +266,7 @@ const kc__strategy kc__strategy_job = {
     .selectable = selectable,
     .n_selectable = KC_COUNT(selectable),
     .defaults = &job_defaults,
-    .identify = identify,
+    .prepare = prepare,
     .validate = validate,
     .validate_update = validate_update,
 };

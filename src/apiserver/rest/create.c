@@ -59,20 +59,10 @@ static void prepare(kc_edit *edit, kc__call *call)
         call->resource->strategy->prepare(edit);
 }
 
-static void identify(kc_edit *edit, kc__call *call)
-{
-    call->resource->strategy->identify(edit);
-}
-
 kc__verdict kc__propose_new(kc__call *call)
 {
     kc__metadata m;
-    kc_object_unref(call->proposed);
-    call->proposed = kc_object_ref(call->given);
-    bool plain = !clears_status(call) && !call->resource->strategy->prepare;
-    if (!plain && kc__reshape(call, &call->proposed, prepare) < 0)
-        return KC__FAIL;
-    kc__metadata_of(call->proposed, call->arena, &m);
+    kc__metadata_of(call->given, call->arena, &m);
     kc__verdict verdict = kc__check_namespace(call, &m);
     if (verdict != KC__NEXT)
         return verdict;
@@ -80,11 +70,12 @@ kc__verdict kc__propose_new(kc__call *call)
         call->refusal = "resourceVersion should not be set on objects to be created";
     fill_system_fields(call, &m);
     call->key = kc__key_of(call, m.name);
-    verdict = kc__propose_metadata(call, &m);
-    if (verdict == KC__NEXT && call->resource->strategy->identify &&
-        kc__reshape(call, &call->proposed, identify) < 0)
+    kc_object_unref(call->proposed);
+    call->proposed = kc_object_ref(call->given);
+    if (kc__propose_metadata(call, &m) != KC__NEXT)
         return KC__FAIL;
-    return verdict;
+    bool plain = !clears_status(call) && !call->resource->strategy->prepare;
+    return plain || kc__reshape(call, &call->proposed, prepare) == 0 ? KC__NEXT : KC__FAIL;
 }
 
 static kc__verdict answer(kc__call *call)

@@ -176,19 +176,6 @@ static kc__verdict complain(kc__call *call, kc_str text, kc_reason strict)
                     r->kind, r->version, r->kind, kc_buf_cstr(&all));
 }
 
-static void complete(kc_edit *edit, kc__call *call)
-{
-    kc__defaults_apply(call->resource->strategy->defaults, edit, kc_edit_root(edit));
-}
-
-/* What the client left open becomes what the kind says. */
-static kc__verdict fill_in(kc__call *call, kc_object **object)
-{
-    if (call->resource->strategy->defaults && kc__reshape(call, object, complete) < 0)
-        return KC__FAIL;
-    return KC__NEXT;
-}
-
 kc__verdict kc__decode_typed(kc__call *call, kc_object **object, kc_str text, kc_reason strict)
 {
     const kc__resource *r = call->resource;
@@ -206,7 +193,7 @@ kc__verdict kc__decode_typed(kc__call *call, kc_object **object, kc_str text, kc
         if (verdict != KC__NEXT)
             return verdict;
     }
-    return fill_in(call, object);
+    return kc__fill_in(call, object);
 }
 
 static bool is_json(kc__call *call)

@@ -51,6 +51,18 @@ int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit
     return replace(call, object, edit);
 }
 
+static void complete(kc_edit *edit, kc__call *call)
+{
+    kc__defaults_apply(call->resource->strategy->defaults, edit, kc_edit_root(edit));
+}
+
+kc__verdict kc__fill_in(kc__call *call, kc_object **object)
+{
+    if (call->resource->strategy->defaults && kc__reshape(call, object, complete) < 0)
+        return KC__FAIL;
+    return KC__NEXT;
+}
+
 kc__verdict kc__replace_proposed(kc__call *call, kc_edit *edit)
 {
     if (replace(call, &call->proposed, edit) < 0)

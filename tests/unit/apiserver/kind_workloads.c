@@ -142,7 +142,7 @@ static void a_job_is_found_by_its_uid(void **state)
     (void)state;
     kc_auto(kc_object) *job = completed(JOB, &kc__strategy_job, OBJECT(JOB_TEMPLATE));
     kc_auto(kc_edit) *edit = kc_edit_of(job);
-    kc__strategy_job.identify(edit);
+    kc__strategy_job.prepare(edit);
     kc_node *spec = kc_node_get(kc_edit_root(edit), KC_STR("spec"));
     assert_node_json(kc_node_get(spec, KC_STR("selector")),
                      "{\"matchLabels\":{\"batch.kubernetes.io/controller-uid\":\"u\"}}");
