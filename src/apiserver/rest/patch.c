@@ -6,6 +6,7 @@
  *
  * To add a kind of patch: a line in the table.
  */
+#include "apiserver/kinds/conversion.h"
 #include "apiserver/kinds/patch_schema.h"
 #include "apiserver/rest/decode.h"
 #include "apiserver/rest/write.h"
@@ -125,7 +126,10 @@ static kc__verdict apply(kc__call *call)
 {
     const patch_type *type = call->patch;
     kc_scoped(kc_error) err = {0};
-    kc_auto(kc_edit) *edit = kc_edit_of(call->current);
+    kc_auto(kc_object) *shown = kc__from_stored(call->resource, call->current, &err);
+    if (!shown)
+        return refuse(call, &err);
+    kc_auto(kc_edit) *edit = kc_edit_of(shown);
     if (type->apply(call, edit, &err) < 0)
         return refuse(call, &err);
     kc_object_unref(call->given);

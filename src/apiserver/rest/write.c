@@ -8,6 +8,7 @@
  */
 #include "apiserver/rest/write.h"
 
+#include "apiserver/kinds/conversion.h"
 #include "apiserver/kinds/typed.h"
 #include "kc/diff.h"
 #include "kc/metadata_validation.h"
@@ -60,6 +61,11 @@ kc__verdict kc__fill_in(kc__call *call, kc_object **object)
 {
     if (call->resource->strategy->defaults && kc__reshape(call, object, complete) < 0)
         return KC__FAIL;
+    kc_object *stored = kc__to_stored(call->resource, *object, &call->error);
+    if (!stored)
+        return KC__FAIL;
+    kc_object_unref(*object);
+    *object = stored;
     return KC__NEXT;
 }
 
