@@ -82,7 +82,7 @@ static inline void assert_changed(const char *type_name, const kc__strategy *str
     kc_auto(kc_view) *old = kc_view_of(one), *now = kc_view_of(two);
     check_rules(strategy, kc_view_root(now), &errors);
     if (strategy->validate_update)
-        strategy->validate_update(kc_view_root(now), kc_view_root(old), NULL, &errors);
+        strategy->validate_update(kc_view_root(now), kc_view_root(old), &errors);
     assert_errors(&errors, expected);
 }
 

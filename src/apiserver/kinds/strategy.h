@@ -43,10 +43,10 @@ struct kc__strategy {
     const kc__rules *rules;
     /* Add what is wrong beyond types and metadata. */
     void (*validate)(const kc_value *object, kc_field_errors *errors);
-    void (*validate_update)(const kc_value *object, const kc_value *old, const char *subresource,
-                            kc_field_errors *errors);
-    /* The same of the subresource status. */
+    void (*validate_update)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
+    /* The same of what is changed through a subresource. */
     void (*validate_status)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
+    void (*validate_finalize)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
 
     /* Whether one that is being deleted and has no finalizers may go now. NULL: it may. */
     bool (*may_go)(const kc_value *object);

@@ -154,10 +154,8 @@ static const kc__rules binding_rules = KC__RULES(binding_),
 
 /* The error shows Kubernetes' own struct, whose fields are written as in Go. */
 static void validate_binding_update(const kc_value *object, const kc_value *old,
-                                    const char *subresource, kc_field_errors *errors)
+                                    kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     kc__place root = kc__place_root(object, errors), now = kc__member(&root, "roleRef");
     if (kc_value_equal(now.value, kc_get(old, "roleRef"), NULL))
         return;

@@ -13,14 +13,12 @@ static void validate(const kc_value *object, kc_field_errors *errors)
     total += kc__validate_data_keys(data, "data", binary, errors);
     total += kc__validate_data_keys(binary, "binaryData", NULL, errors);
     if (total > KC__MAX_DATA)
-        kc_field_errors_add(errors, KC_FIELD_TOO_LONG, "", (kc_str){0},
+        kc_field_errors_add(errors, KC_FIELD_TOO_LONG, "[]", (kc_str){0},
                             "may not be more than %d bytes", KC__MAX_DATA);
 }
 
-static void validate_update(const kc_value *object, const kc_value *old, const char *subresource,
-                            kc_field_errors *errors)
+static void validate_update(const kc_value *object, const kc_value *old, kc_field_errors *errors)
 {
-    (void)subresource;
     static const char *const fixed[] = {"data", "binaryData"};
     kc__validate_immutable(object, old, fixed, KC_COUNT(fixed), errors);
     kc__validate_metadata_again(object, errors);

@@ -122,10 +122,8 @@ static void validate_deployment(const kc_value *object, kc_field_errors *errors)
 }
 
 static void validate_deployment_update(const kc_value *object, const kc_value *old,
-                                       const char *subresource, kc_field_errors *errors)
+                                       kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     check(object, old, &deployment_rules, errors);
 }
 
@@ -135,10 +133,8 @@ static void validate_replica_set(const kc_value *object, kc_field_errors *errors
 }
 
 static void validate_replica_set_update(const kc_value *object, const kc_value *old,
-                                        const char *subresource, kc_field_errors *errors)
+                                        kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     check(object, old, &replica_set_rules, errors);
 }
 

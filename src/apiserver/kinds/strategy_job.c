@@ -230,11 +230,8 @@ static bool may_move(const kc_value *old)
            !kc_get(kc_get(old, "status"), "startTime");
 }
 
-static void validate_update(const kc_value *object, const kc_value *old, const char *subresource,
-                            kc_field_errors *errors)
+static void validate_update(const kc_value *object, const kc_value *old, kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     static const char *const fixed[] = {"selector",      "podFailurePolicy",     "completionMode",
                                         "successPolicy", "backoffLimitPerIndex", "managedBy"};
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");

@@ -53,8 +53,9 @@ static void prepare_update(kc_edit *edit, const kc_value *old, const char *subre
 }
 
 /* Names of finalizers in the spec: those of everybody, or with their owner's domain. */
-static void validate_finalizers(const kc_value *object, kc_field_errors *errors)
+static void validate_finalize(const kc_value *object, const kc_value *old, kc_field_errors *errors)
 {
+    (void)old;
     size_t i = 0;
     kc_items (kc_get(kc_get(object, "spec"), "finalizers"), item) {
         const char *path = kc_arena_printf(&errors->arena, "spec.finalizers[%zu]", i++);
@@ -67,8 +68,9 @@ static void validate_finalizers(const kc_value *object, kc_field_errors *errors)
 }
 
 /* One that is being deleted is Terminating, any other Active. */
-static void validate_phase(const kc_value *object, kc_field_errors *errors)
+static void validate_status(const kc_value *object, const kc_value *old, kc_field_errors *errors)
 {
+    (void)old;
     const kc_value *phase = kc_get(kc_get(object, "status"), "phase");
     bool deleted = kc_get(kc_get(object, "metadata"), "deletionTimestamp");
     if (kc_str_is(kc_as_str(phase), deleted ? "Terminating" : "Active"))
@@ -77,18 +79,6 @@ static void validate_phase(const kc_value *object, kc_field_errors *errors)
                               deleted
                                   ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
                                   : "may only be 'Active' if `deletionTimestamp` is empty");
-}
-
-static void validate_update(const kc_value *object, const kc_value *old, const char *subresource,
-                            kc_field_errors *errors)
-{
-    (void)old;
-    if (!subresource)
-        return;
-    if (!strcmp(subresource, "finalize"))
-        validate_finalizers(object, errors);
-    else
-        validate_phase(object, errors);
 }
 
 static bool may_go(const kc_value *object)
@@ -110,7 +100,8 @@ const kc__strategy kc__strategy_namespace = {
     .n_selectable = KC_COUNT(selectable),
     .prepare = prepare,
     .prepare_update = prepare_update,
-    .validate_update = validate_update,
+    .validate_status = validate_status,
+    .validate_finalize = validate_finalize,
     .may_go = may_go,
     .begin_deletion = begin_deletion,
 };

@@ -142,10 +142,8 @@ static const kc__default class_[] = {{.field = "spec", .of = &class_spec}};
 static const kc__defaults class_defaults = KC__DEFAULTS(class_);
 
 static void validate_class_update(const kc_value *object, const kc_value *old,
-                                  const char *subresource, kc_field_errors *errors)
+                                  kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     kc__place controller = kc__member(&spec, "controller");
     kc__check_same(&controller, kc_get(kc_get(old, "spec"), "controller"));

@@ -56,11 +56,8 @@ static void validate(const kc_value *object, kc_field_errors *errors)
     }
 }
 
-static void validate_update(const kc_value *object, const kc_value *old, const char *subresource,
-                            kc_field_errors *errors)
+static void validate_update(const kc_value *object, const kc_value *old, kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     kc__place provider = kc__member(&spec, "providerID");
     const kc_value *before = kc_get(kc_get(old, "spec"), "providerID");

@@ -227,10 +227,8 @@ static void check_rest_unchanged(const kc__place *spec, const kc_value *old)
 }
 
 static void validate_update(const kc_value *object, const kc_value *old_object,
-                            const char *subresource, kc_field_errors *errors)
+                            kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     const kc_value *old = kc_get(old_object, "spec");
     check(&spec);
@@ -292,10 +290,8 @@ static void validate_template(const kc_value *object, kc_field_errors *errors)
 }
 
 static void validate_template_update(const kc_value *object, const kc_value *old,
-                                     const char *subresource, kc_field_errors *errors)
+                                     kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     (void)old;
     validate_template(object, errors);
 }

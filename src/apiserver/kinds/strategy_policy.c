@@ -97,10 +97,8 @@ static void validate_class(const kc_value *object, kc_field_errors *errors)
 }
 
 static void validate_class_update(const kc_value *object, const kc_value *old,
-                                  const char *subresource, kc_field_errors *errors)
+                                  kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     kc__place root = kc__place_root(object, errors), value = kc__member(&root, "value");
     kc__place policy = kc__member(&root, "preemptionPolicy");
     if (kc__number(&value) != kc_as_i64_or(kc_get(old, "value"), 0))
@@ -137,10 +135,8 @@ static const kc__rule quota_[] = {{"spec", .of = &quota_spec}};
 static const kc__rules quota_rules = KC__RULES(quota_);
 
 static void validate_quota_update(const kc_value *object, const kc_value *old,
-                                  const char *subresource, kc_field_errors *errors)
+                                  kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     kc__place scopes = kc__member(&spec, "scopes");
     kc__check_same(&scopes, kc_get(kc_get(old, "spec"), "scopes"));

@@ -80,10 +80,8 @@ static void validate(const kc_value *object, kc_field_errors *errors)
             require_keys(object, i, errors);
 }
 
-static void validate_update(const kc_value *object, const kc_value *old, const char *subresource,
-                            kc_field_errors *errors)
+static void validate_update(const kc_value *object, const kc_value *old, kc_field_errors *errors)
 {
-    (void)subresource;
     static const char *const fixed[] = {"data"};
     const kc_value *type = kc_get(object, "type");
     if (!kc_str_eq(kc_as_str(type), kc_as_str(kc_get(old, "type"))))

@@ -150,10 +150,8 @@ static void validate_stateful(const kc_value *object, kc_field_errors *errors)
 }
 
 static void validate_stateful_update(const kc_value *object, const kc_value *old,
-                                     const char *subresource, kc_field_errors *errors)
+                                     kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     static const char *const open[] = {"replicas",
                                        "template",
                                        "updateStrategy",
@@ -298,10 +296,8 @@ static void validate_daemon(const kc_value *object, kc_field_errors *errors)
 }
 
 static void validate_daemon_update(const kc_value *object, const kc_value *old,
-                                   const char *subresource, kc_field_errors *errors)
+                                   kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     kc__place selector = kc__member(&spec, "selector");
     kc__check_same(&selector, kc_get(kc_get(old, "spec"), "selector"));

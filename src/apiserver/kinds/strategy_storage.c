@@ -113,10 +113,8 @@ static kc_quantity size_in(const kc_value *list)
 }
 
 static void validate_claim_update(const kc_value *object, const kc_value *old,
-                                  const char *subresource, kc_field_errors *errors)
+                                  kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     kc__place resources = kc__member(&spec, "resources"),
               requests = kc__member(&resources, "requests");
@@ -216,10 +214,8 @@ static const kc__rule volume_[] = {{"spec", .of = &volume_spec}};
 static const kc__rules volume_rules = KC__RULES(volume_);
 
 static void validate_volume_update(const kc_value *object, const kc_value *old,
-                                   const char *subresource, kc_field_errors *errors)
+                                   kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     kc__place source = kc__member(&spec, "persistentvolumesource");
     kc__place mode = kc__member(&root, "volumeMode");
@@ -263,10 +259,8 @@ static const kc__rule class_[] = {
 static const kc__rules class_rules = KC__RULES(class_);
 
 static void validate_class_update(const kc_value *object, const kc_value *old,
-                                  const char *subresource, kc_field_errors *errors)
+                                  kc_field_errors *errors)
 {
-    if (subresource)
-        return;
     static const char *const fixed[] = {"parameters", "provisioner", "reclaimPolicy"};
     kc__place root = kc__place_root(object, errors), mode = kc__member(&root, "volumeBindingMode");
     for (size_t i = 0; i < KC_COUNT(fixed); i++) {

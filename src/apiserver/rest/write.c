@@ -123,11 +123,24 @@ static void validate_new(kc__call *call, const kc_value *object, kc_field_errors
         strategy->validate(object, errors);
 }
 
+/* By the rules of the kind for the part that is changed. */
+static void validate_part(kc__call *call, const kc_value *object, const kc_value *old,
+                          kc_field_errors *errors)
+{
+    const kc__strategy *strategy = call->resource->strategy;
+    const char *part = call->subresource ? call->subresource->name : "";
+    void (*validate)(const kc_value *, const kc_value *, kc_field_errors *) =
+        !strcmp(part, "status")     ? strategy->validate_status
+        : !strcmp(part, "finalize") ? strategy->validate_finalize
+                                    : strategy->validate_update;
+    if (validate)
+        validate(object, old, errors);
+}
+
 /* Kubernetes checks metadata twice, by the rules of all kinds and by those of the kind, and clients
  * see both in the causes. */
 static void validate_changed(kc__call *call, const kc_value *object, kc_field_errors *errors)
 {
-    const kc__strategy *strategy = call->resource->strategy;
     kc_metadata_rules common = {.name = KC_NAME_PATH_SEGMENT,
                                 .namespaced = call->resource->namespaced};
     kc_auto(kc_view) *view = kc_view_of(call->current);
@@ -137,12 +150,7 @@ static void validate_changed(kc__call *call, const kc_value *object, kc_field_er
         kc_validate_metadata_update(errors, metadata, kc_get(old, "metadata"), &common);
     validate_finalizers(object, errors);
     check_rules(call, object, errors);
-    if (strategy->validate_update)
-        strategy->validate_update(object, old, call->subresource ? call->subresource->name : NULL,
-                                  errors);
-    if (strategy->validate_status && call->subresource &&
-        !strcmp(call->subresource->name, "status"))
-        strategy->validate_status(object, old, errors);
+    validate_part(call, object, old, errors);
 }
 
 kc__verdict kc__phase_validated(kc__call *call)
