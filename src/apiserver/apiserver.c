@@ -66,8 +66,6 @@ static int serve_kinds(kc_apiserver *server, kc_error *err)
             return -1;
     server->api.namespaces =
         kc__store_cache(server->api.store, KC_STR("/registry/core/namespaces/"));
-    server->api.numbers = kc__service_numbers_new(
-        kc__store_cache(server->api.store, KC_STR("/registry/core/services/")));
     return 0;
 }
 
@@ -90,7 +88,11 @@ static int starting(kc__server *http, void *user, kc_error *err)
 {
     kc_apiserver *server = kc_container_of(user, kc_apiserver, api);
     make_lanes(server, http);
-    return kc__bootstrap_objects(&server->api, err);
+    if (kc__bootstrap_objects(&server->api, err) < 0)
+        return -1;
+    server->api.numbers = kc__service_numbers_new(
+        kc__store_cache(server->api.store, KC_STR("/registry/core/services/")));
+    return 0;
 }
 
 /* The last request is answered, and the loops still run. */

@@ -51,6 +51,14 @@ static inline void assert_errors(const kc_field_errors *errors, const char *expe
     assert_string_equal(kc_buf_cstr(&out), expected);
 }
 
+static inline void check_rules(const kc__strategy *strategy, const kc_value *object,
+                               kc_field_errors *errors)
+{
+    kc__place root = kc__place_root(object, errors);
+    if (strategy->rules)
+        kc__rules_check(strategy->rules, &root);
+}
+
 /* What is wrong with a new object, one line each; "" for nothing. */
 static inline void assert_new(const char *type_name, const kc__strategy *strategy, const char *json,
                               const char *expected)
@@ -58,6 +66,7 @@ static inline void assert_new(const char *type_name, const kc__strategy *strateg
     kc_scoped(kc_field_errors) errors = {0};
     kc_auto(kc_object) *object = prepared(type_name, strategy, json);
     kc_auto(kc_view) *view = kc_view_of(object);
+    check_rules(strategy, kc_view_root(view), &errors);
     if (strategy->validate)
         strategy->validate(kc_view_root(view), &errors);
     assert_errors(&errors, expected);
@@ -71,7 +80,9 @@ static inline void assert_changed(const char *type_name, const kc__strategy *str
     kc_auto(kc_object) *one = prepared(type_name, strategy, before);
     kc_auto(kc_object) *two = prepared(type_name, strategy, after);
     kc_auto(kc_view) *old = kc_view_of(one), *now = kc_view_of(two);
-    strategy->validate_update(kc_view_root(now), kc_view_root(old), &errors);
+    check_rules(strategy, kc_view_root(now), &errors);
+    if (strategy->validate_update)
+        strategy->validate_update(kc_view_root(now), kc_view_root(old), &errors);
     assert_errors(&errors, expected);
 }
 

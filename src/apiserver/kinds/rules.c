@@ -6,7 +6,8 @@
 
 const kc_name_rule kc__dns_label = KC_NAME_DNS_LABEL, kc__dns_subdomain = KC_NAME_DNS_SUBDOMAIN,
                    kc__label_value = KC_NAME_LABEL_VALUE, kc__qualified_name = KC_NAME_QUALIFIED,
-                   kc__path_segment = KC_NAME_PATH_SEGMENT;
+                   kc__path_segment = KC_NAME_PATH_SEGMENT,
+                   kc__annotation_key = KC_NAME_ANNOTATION_KEY;
 
 static void check_one_of(const kc__place *place, const char *const *values)
 {

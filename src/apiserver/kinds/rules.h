@@ -44,6 +44,6 @@ void kc__rules_check(const kc__rules *rules, const kc__place *place);
 
 /* For lines of tables: &kc__dns_label, … */
 extern const kc_name_rule kc__dns_label, kc__dns_subdomain, kc__label_value, kc__qualified_name,
-    kc__path_segment;
+    kc__path_segment, kc__annotation_key;
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/resource.h"
+#include "apiserver/kinds/rules.h"
 #include "kc/edit.h"
 #include "kc/field_error.h"
 #include "kc/field_selector.h"
@@ -23,6 +24,7 @@ struct kc__strategy {
     bool conditional;   /* An update must name the version it replaces. */
     bool upserts;       /* PUT of an absent object creates it. */
     bool shows_deleted; /* DELETE answers with the object rather than with a Status. */
+    bool keeps_status;  /* A new one brings its status along. */
     bool orphans; /* Dependents stay when the object goes, unless the client says otherwise. */
 
     /* Fields selectors may name, besides name and namespace. */
@@ -32,11 +34,13 @@ struct kc__strategy {
     /* What fields are when the client does not say; filled in before everything else. */
     const kc__defaults *defaults;
 
-    /* Fill in what the server decides; `object` is the root. Given a change of a subresource,
-     * `subresource` is its name, else NULL. */
+    /* Fill in what the server decides (a new one has its name and uid by then); `object` is the
+     * root. Given a change of a subresource, `subresource` is its name, else NULL. */
     void (*prepare)(kc_edit *edit);
     void (*prepare_update)(kc_edit *edit, const kc_value *old, const char *subresource);
 
+    /* What its members must be, new or changed; checked before the functions that follow. */
+    const kc__rules *rules;
     /* Add what is wrong beyond types and metadata. */
     void (*validate)(const kc_value *object, kc_field_errors *errors);
     void (*validate_update)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
@@ -57,9 +61,28 @@ struct kc__strategy {
 const kc__strategy *kc__strategy_find(kc_str storage);
 
 extern const kc__strategy kc__strategy_configmap, kc__strategy_namespace, kc__strategy_secret;
+/* strategy_access.c */
+extern const kc__strategy kc__strategy_role, kc__strategy_cluster_role, kc__strategy_role_binding,
+    kc__strategy_cluster_role_binding;
+extern const kc__strategy kc__strategy_autoscaler; /* strategy_autoscaler.c */
+/* strategy_deployment.c */
 extern const kc__strategy kc__strategy_deployment, kc__strategy_replica_set,
-    kc__strategy_replication_controller;                               /* strategy_deployment.c */
-extern const kc__strategy kc__strategy_service;                        /* strategy_service.c */
+    kc__strategy_replication_controller;
+extern const kc__strategy kc__strategy_event, kc__strategy_lease;  /* strategy_event.c */
+extern const kc__strategy kc__strategy_job, kc__strategy_cron_job; /* strategy_job.c */
+/* strategy_network.c */
+extern const kc__strategy kc__strategy_endpoints, kc__strategy_ingress, kc__strategy_ingress_class,
+    kc__strategy_network_policy;
+extern const kc__strategy kc__strategy_node;                           /* strategy_node.c */
 extern const kc__strategy kc__strategy_pod, kc__strategy_pod_template; /* strategy_pod.c */
+/* strategy_policy.c */
+extern const kc__strategy kc__strategy_budget, kc__strategy_limit_range,
+    kc__strategy_priority_class, kc__strategy_quota;
+extern const kc__strategy kc__strategy_service; /* strategy_service.c */
+extern const kc__strategy kc__strategy_stateful_set, kc__strategy_daemon_set; /* strategy_sets.c */
+/* strategy_storage.c */
+extern const kc__strategy kc__strategy_claim, kc__strategy_volume, kc__strategy_storage_class;
+/* strategy_webhook.c */
+extern const kc__strategy kc__strategy_mutating_webhooks, kc__strategy_validating_webhooks;
 
 #endif

@@ -261,6 +261,7 @@ static const kc_field_def selectable[] = {
     {.field = "spec.hostNetwork", .otherwise = "false"},
     {.field = "status.phase"},
     {.field = "status.podIP"},
+    {.field = "status.podIPs", .path = "status.podIPs[0].ip"},
     {.field = "status.nominatedNodeName"},
 };
 

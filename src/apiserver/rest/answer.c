@@ -6,6 +6,7 @@
  * and the answer holds a reference until they are sent. Everything else (metadata only, tables,
  * YAML, indented text) is made of them here.
  */
+#include "apiserver/kinds/conversion.h"
 #include "apiserver/rest/call.h"
 #include "apiserver/rest/render.h"
 #include "apiserver/rest/status.h"
@@ -124,7 +125,8 @@ kc__verdict kc__answer_object(kc__call *call, int status, const kc_object *objec
 {
     const kc__form *form = &call->form;
     if (form->as == KC__AS_OBJECT && !form->yaml && !form->pretty) {
-        kc_object *held = kc_object_ref(object);
+        kc_object *held = kc__from_stored(call->resource, object, NULL);
+        held = held ? held : kc_object_ref(object);
         return kc__answer_bytes(call, &(kc__answer){.status = status,
                                                     .type = KC_STR("application/json"),
                                                     .body = kc_object_json(held),

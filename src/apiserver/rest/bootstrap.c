@@ -1,17 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bootstrap.c: the namespaces default, kube-system, kube-public and kube-node-lease. They are
- * written as a client's would be, and not again once they are there.
+ * bootstrap.c: what every cluster has: the namespaces default, kube-system, kube-public and
+ * kube-node-lease, the Service that leads to the server itself, and the priorities of the plane's
+ * own pods. They are written as a client's would be, and not again once they are there.
+ *
+ * To add one: a line in the table.
  */
 #include "apiserver/rest/bootstrap.h"
 
 #include "kc/thread.h"
 
-static const char *const names[] = {"default", "kube-system", "kube-public", "kube-node-lease"};
+#define NAMESPACES      "/registry/core/namespaces/"
+#define SERVICES        "/registry/core/services/"
+#define PRIORITIES      "/registry/scheduling.k8s.io/priorityclasses/"
+#define ACTIVE          "\"spec\":{\"finalizers\":[\"kubernetes\"]},\"status\":{\"phase\":\"Active\"}"
+#define NAME_LABEL(own) "{\"kubernetes.io/metadata.name\":\"" own "\"}"
+#define PREEMPTS        ",\"preemptionPolicy\":\"PreemptLowerPriority\""
+
+static const struct first_object {
+    const char *prefix, *kind, *api_version;
+    const char *ns; /* "": none. */
+    const char *name;
+    int generation;     /* 0: none. */
+    const char *labels; /* JSON; "": none. */
+    const char *rest;   /* The members after metadata. */
+} objects[] = {
+    {NAMESPACES, "Namespace", "v1", "", "default", 0, NAME_LABEL("default"), ACTIVE},
+    {NAMESPACES, "Namespace", "v1", "", "kube-system", 0, NAME_LABEL("kube-system"), ACTIVE},
+    {NAMESPACES, "Namespace", "v1", "", "kube-public", 0, NAME_LABEL("kube-public"), ACTIVE},
+    {NAMESPACES, "Namespace", "v1", "", "kube-node-lease", 0, NAME_LABEL("kube-node-lease"),
+     ACTIVE},
+    {SERVICES, "Service", "v1", "default", "kubernetes", 0,
+     "{\"component\":\"apiserver\",\"provider\":\"kubernetes\"}",
+     "\"spec\":{\"ports\":[{\"name\":\"https\",\"protocol\":\"TCP\",\"port\":443,\"targetPort\":6443}"
+     "],\"clusterIP\":\"10.96.0.1\",\"clusterIPs\":[\"10.96.0.1\"],\"type\":\"ClusterIP\","
+     "\"sessionAffinity\":\"None\",\"ipFamilies\":[\"IPv4\"],\"ipFamilyPolicy\":\"SingleStack\","
+     "\"internalTrafficPolicy\":\"Cluster\"},\"status\":{\"loadBalancer\":{}}"},
+    {PRIORITIES, "PriorityClass", "scheduling.k8s.io/v1", "", "system-cluster-critical", 1, "",
+     "\"value\":2000000000,\"description\":\"For pods without which the cluster does not work, and "
+     "which may move to another node.\"" PREEMPTS},
+    {PRIORITIES, "PriorityClass", "scheduling.k8s.io/v1", "", "system-node-critical", 1, "",
+     "\"value\":2000001000,\"description\":\"For pods without which their node does not "
+     "work.\"" PREEMPTS},
+};
 
 typedef struct creation {
     kc__write write;
     kc_object *object;
+    char *key;
     kc_latch *latch;
 } creation;
 
@@ -22,28 +58,46 @@ static void created(kc__write *write)
     kc_latch_count_down(c->latch);
 }
 
-static kc_object *namespace_named(kc__api *api, const char *name)
+static void text_member(kc_buf *out, const char *name, const char *text)
+{
+    if (*text)
+        kc_buf_printf(out, ",\"%s\":\"%s\"", name, text);
+}
+
+static kc_object *make(kc__api *api, const struct first_object *o)
 {
     uint8_t random[16];
     char uid[KC_UID_TEXT], now[KC_TIME_TEXT];
+    kc_scoped(kc_buf) json = {0};
     kc_rand_bytes(&api->lanes[0].rand, random, sizeof(random));
     kc_uid_of(random, uid);
     kc_time_print(kc_clock_wall(api->clock), now);
-    kc_autofree char *json = kc_asprintf(
-        "{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\","
-        "\"resourceVersion\":\"0\",\"creationTimestamp\":\"%s\","
-        "\"labels\":{\"kubernetes.io/metadata.name\":\"%s\"}},"
-        "\"spec\":{\"finalizers\":[\"kubernetes\"]},\"status\":{\"phase\":\"Active\"}}",
-        name, uid, now, name);
-    return kc_object_parse(kc_cstr(json), NULL, NULL);
+    kc_buf_printf(&json, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"name\":\"%s\"",
+                  o->kind, o->api_version, o->name);
+    text_member(&json, "namespace", o->ns);
+    text_member(&json, "uid", uid);
+    text_member(&json, "resourceVersion", "0");
+    if (o->generation)
+        kc_buf_printf(&json, ",\"generation\":%d", o->generation);
+    text_member(&json, "creationTimestamp", now);
+    if (*o->labels)
+        kc_buf_printf(&json, ",\"labels\":%s", o->labels);
+    kc_buf_printf(&json, "},%s}", o->rest);
+    return kc_object_parse(kc_buf_str(&json), NULL, NULL);
 }
 
-static void create(kc__api *api, const char *name, creation *c)
+/* Submits it unless it is there. */
+static void create(kc__api *api, const struct first_object *o, creation *c)
 {
-    c->object = namespace_named(api, name);
-    c->write = (kc__write){.cache = api->namespaces,
+    kc__cache *cache = kc__store_cache(api->store, kc_cstr(o->prefix));
+    c->key = kc_asprintf("%s%s%s", o->ns, *o->ns ? "/" : "", o->name);
+    kc_auto(kc_object) *there = kc__cache_get(cache, kc_cstr(c->key));
+    if (there)
+        return;
+    c->object = make(api, o);
+    c->write = (kc__write){.cache = cache,
                            .verb = KC_STORAGE_PUT,
-                           .key = kc_cstr(name),
+                           .key = kc_cstr(c->key),
                            .expected = KC_STORAGE_ABSENT,
                            .object = c->object,
                            .loop = api->lanes[0].loop,
@@ -54,22 +108,21 @@ static void create(kc__api *api, const char *name, creation *c)
 
 int kc__bootstrap_objects(kc__api *api, kc_error *err)
 {
-    creation creations[KC_COUNT(names)] = {0};
+    creation creations[KC_COUNT(objects)] = {0};
     kc_latch latch;
     int status = 0;
     kc_latch_init(&latch);
-    for (size_t i = 0; i < KC_COUNT(names); i++) {
-        kc_auto(kc_object) *there = kc__cache_get(api->namespaces, kc_cstr(names[i]));
+    for (size_t i = 0; i < KC_COUNT(objects); i++) {
         creations[i].latch = &latch;
-        if (!there)
-            create(api, names[i], &creations[i]);
+        create(api, &objects[i], &creations[i]);
     }
     kc_latch_wait(&latch);
-    for (size_t i = 0; i < KC_COUNT(names); i++) {
+    for (size_t i = 0; i < KC_COUNT(objects); i++) {
         kc_object_unref(creations[i].object);
+        free(creations[i].key);
         if (creations[i].write.error.reason && status == 0) {
             kc_error_move(err, &creations[i].write.error);
-            status = kc_error_wrap(err, "create namespace %s", names[i]);
+            status = kc_error_wrap(err, "create %s %s", objects[i].kind, objects[i].name);
         }
         kc_error_done(&creations[i].write.error);
     }

@@ -47,9 +47,15 @@ static void fill_system_fields(kc__call *call, kc__metadata *m)
 }
 
 /* A status is what controllers find, not what a client wishes. */
+static bool clears_status(kc__call *call)
+{
+    return kc__subresource_find(call->resource, KC_STR("status")) &&
+           !call->resource->strategy->keeps_status;
+}
+
 static void prepare(kc_edit *edit, kc__call *call)
 {
-    if (kc__subresource_find(call->resource, KC_STR("status")))
+    if (clears_status(call))
         kc_node_remove(kc_edit_root(edit), KC_STR("status"));
     if (call->resource->strategy->prepare)
         call->resource->strategy->prepare(edit);
@@ -79,8 +85,7 @@ kc__verdict kc__propose_new(kc__call *call)
     call->proposed = kc_object_ref(call->given);
     if (kc__propose_metadata(call, &m) != KC__NEXT)
         return KC__FAIL;
-    bool plain = !kc__subresource_find(call->resource, KC_STR("status")) &&
-                 !call->resource->strategy->prepare;
+    bool plain = !clears_status(call) && !call->resource->strategy->prepare;
     return plain || kc__reshape(call, &call->proposed, prepare) == 0 ? KC__NEXT : KC__FAIL;
 }
 

@@ -214,20 +214,6 @@ static kc__verdict decode_typed(kc__call *call, kc_str text, const kc_paths *twi
     return complain(call, &complaints);
 }
 
-/* ---- what the client left open ---- */
-
-static void complete(kc_edit *edit, kc__call *call)
-{
-    kc__defaults_apply(call->resource->strategy->defaults, edit, kc_edit_root(edit));
-}
-
-kc__verdict kc__decode_defaults(kc__call *call)
-{
-    if (call->resource->strategy->defaults && kc__reshape(call, &call->given, complete) < 0)
-        return KC__FAIL;
-    return KC__NEXT;
-}
-
 kc__verdict kc__decode_body(kc__call *call)
 {
     kc__body_type type;
@@ -243,5 +229,5 @@ kc__verdict kc__decode_body(kc__call *call)
     kc_auto(kc_object) *kept = kc_object_ref(call->given); /* `text` may be its. */
     kc_str text = type == KC__BODY_JSON ? call->x->request.body : kc_object_json(kept);
     kc__verdict verdict = decode_typed(call, text, &twice);
-    return verdict == KC__NEXT ? kc__decode_defaults(call) : verdict;
+    return verdict == KC__NEXT ? kc__fill_in(call, &call->given) : verdict;
 }

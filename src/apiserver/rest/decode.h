@@ -19,7 +19,4 @@ int kc__decode_kind(kc__call *call, kc_object **object, kc_error *err);
 /* "strict decoding error: …": all sentences in one, the arena's. */
 const char *kc__complaints_join(const kc_paths *complaints, kc_arena *arena);
 
-/* Gives call->given what the kind says about fields that were left open. */
-kc__verdict kc__decode_defaults(kc__call *call);
-
 #endif

@@ -6,6 +6,7 @@
  *
  * To add a kind of patch: a line in the table.
  */
+#include "apiserver/kinds/conversion.h"
 #include "apiserver/kinds/patch_schema.h"
 #include "apiserver/kinds/typed.h"
 #include "apiserver/rest/decode.h"
@@ -204,7 +205,7 @@ static kc__verdict take_result(kc__call *call, kc_object *patched, kc_paths *com
     kc_object_unref(call->given);
     call->given = typed;
     kc__verdict verdict = complain(call, patched, complaints);
-    return verdict == KC__NEXT ? kc__decode_defaults(call) : verdict;
+    return verdict == KC__NEXT ? kc__fill_in(call, &call->given) : verdict;
 }
 
 static kc__verdict apply(kc__call *call)
@@ -212,7 +213,10 @@ static kc__verdict apply(kc__call *call)
     const patch_type *type = call->patch;
     kc_scoped(kc_error) err = {0};
     kc_scoped(kc_paths) complaints = {0};
-    kc_auto(kc_edit) *edit = kc_edit_of(call->current);
+    kc_auto(kc_object) *shown = kc__from_stored(call->resource, call->current, &err);
+    if (!shown)
+        return refuse(call, &err);
+    kc_auto(kc_edit) *edit = kc_edit_of(shown);
     if (type->apply(call, edit, &complaints, &err) < 0)
         return refuse(call, &err);
     kc_auto(kc_object) *patched = kc_edit_freeze(edit, &err);

@@ -5,6 +5,7 @@
  */
 #include "apiserver/rest/render.h"
 
+#include "apiserver/kinds/conversion.h"
 #include "kc/json.h"
 #include "kc/yaml.h"
 
@@ -41,8 +42,16 @@ void kc__render_list_begin(kc__renderer *r, kc_buf *out, const kc__list_meta *me
     }
 }
 
-static void plain_item(kc__renderer *r, kc_buf *out, const kc_object *object)
+/* In the form of the version that was asked for. */
+static kc_object *as_asked(const kc__renderer *r, const kc_object *object)
 {
+    kc_object *shown = kc__from_stored(r->resource, object, NULL);
+    return shown ? shown : kc_object_ref(object);
+}
+
+static void plain_item(kc__renderer *r, kc_buf *out, const kc_object *stored)
+{
+    kc_auto(kc_object) *object = as_asked(r, stored);
     kc_str json = kc_object_json(object);
     if (r->started)
         kc_buf_putc(out, ',');
@@ -77,7 +86,11 @@ void kc__render_one(kc__renderer *r, kc_buf *out, const kc_object *object)
     switch (r->form.as) {
     case KC__AS_TABLE: kc__table_of(&r->table, out, object); break;
     case KC__AS_PARTIAL: kc__partial_write(out, object, r->form.version); break;
-    case KC__AS_OBJECT: kc_buf_append(out, kc_object_json(object)); break;
+    case KC__AS_OBJECT: {
+        kc_auto(kc_object) *shown = as_asked(r, object);
+        kc_buf_append(out, kc_object_json(shown));
+        break;
+    }
     }
 }
 

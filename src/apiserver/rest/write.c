@@ -8,6 +8,7 @@
  */
 #include "apiserver/rest/write.h"
 
+#include "apiserver/kinds/conversion.h"
 #include "apiserver/kinds/typed.h"
 #include "kc/diff.h"
 #include "kc/metadata_validation.h"
@@ -65,6 +66,23 @@ int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit
     return replace(call, object, edit);
 }
 
+static void complete(kc_edit *edit, kc__call *call)
+{
+    kc__defaults_apply(call->resource->strategy->defaults, edit, kc_edit_root(edit));
+}
+
+kc__verdict kc__fill_in(kc__call *call, kc_object **object)
+{
+    if (call->resource->strategy->defaults && kc__reshape(call, object, complete) < 0)
+        return KC__FAIL;
+    kc_object *stored = kc__to_stored(call->resource, *object, &call->error);
+    if (!stored)
+        return KC__FAIL;
+    kc_object_unref(*object);
+    *object = stored;
+    return KC__NEXT;
+}
+
 kc__verdict kc__replace_proposed(kc__call *call, kc_edit *edit)
 {
     if (replace(call, &call->proposed, edit) < 0)
@@ -101,12 +119,20 @@ static void validate_finalizers(const kc_value *object, kc_field_errors *errors)
     }
 }
 
+static void check_rules(kc__call *call, const kc_value *object, kc_field_errors *errors)
+{
+    kc__place root = kc__place_root(object, errors);
+    if (call->resource->strategy->rules && !call->subresource)
+        kc__rules_check(call->resource->strategy->rules, &root);
+}
+
 static void validate_new(kc__call *call, const kc_value *object, kc_field_errors *errors)
 {
     const kc__strategy *strategy = call->resource->strategy;
     kc_metadata_rules rules = {.name = strategy->names, .namespaced = call->resource->namespaced};
     kc_validate_metadata(errors, kc_get(object, "metadata"), &rules);
     validate_finalizers(object, errors);
+    check_rules(call, object, errors);
     if (strategy->validate)
         strategy->validate(object, errors);
 }
@@ -137,6 +163,7 @@ static void validate_changed(kc__call *call, const kc_value *object, kc_field_er
     for (int i = 0; i < 2; i++)
         kc_validate_metadata_update(errors, metadata, kc_get(old, "metadata"), &common);
     validate_finalizers(object, errors);
+    check_rules(call, object, errors);
     validate_part(call, object, old, errors);
 }
 

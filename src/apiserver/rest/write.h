@@ -27,7 +27,11 @@ kc__verdict kc__check_namespace(kc__call *call, kc__metadata *metadata);
  * *object is replaced. */
 int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit, kc__call *call));
 
-/* The same for admission: what was made of call->proposed takes its place. */
+/* What the client left open becomes what the kind says, and the object gets the form in which it is
+ * stored: for every one that was just typed, a body or what a patch made. *object is replaced. */
+kc__verdict kc__fill_in(kc__call *call, kc_object **object);
+
+/* For admission: what was made of call->proposed takes its place, with its type. */
 kc__verdict kc__replace_proposed(kc__call *call, kc_edit *edit);
 
 /*

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * conversion.c: conversions that are renamings. Events have two groups: v1, which is stored, and
+ * events.k8s.io/v1, which calls what it took over from there by other names.
+ *
+ * To add one: its names, and a line in the table.
+ */
+#include "apiserver/kinds/conversion.h"
+
+#include "apiserver/kinds/typed.h"
+#include "kc/edit.h"
+
+typedef struct renaming {
+    const char *stored, *own;
+} renaming;
+
+static const renaming event_names[] = {
+    {"involvedObject", "regarding"},
+    {"message", "note"},
+    {"source", "deprecatedSource"},
+    {"firstTimestamp", "deprecatedFirstTimestamp"},
+    {"lastTimestamp", "deprecatedLastTimestamp"},
+    {"count", "deprecatedCount"},
+    {"reportingComponent", "reportingController"},
+};
+
+static const struct conversion {
+    const char *type_name; /* Of the version that is not stored. */
+    const char *api_version;
+    const char *stored_type;
+    const char *stored_api_version;
+    const renaming *names;
+    size_t n;
+} conversions[] = {
+    {"io.k8s.api.events.v1.Event", "events.k8s.io/v1", "io.k8s.api.core.v1.Event", "v1",
+     event_names, KC_COUNT(event_names)},
+};
+
+static const struct conversion *find(const kc__resource *resource)
+{
+    /* Only what is stored under another group or version can need one. */
+    if (!resource->type_name || !resource->storage_api_version)
+        return NULL;
+    for (size_t i = 0; i < KC_COUNT(conversions); i++)
+        if (!strcmp(resource->type_name, conversions[i].type_name))
+            return &conversions[i];
+    return NULL;
+}
+
+bool kc__converts(const kc__resource *resource)
+{
+    return find(resource) != NULL;
+}
+
+static void rename_member(kc_edit *edit, const char *from, const char *to)
+{
+    kc_node *root = kc_edit_root(edit), *value = kc_node_get(root, kc_cstr(from));
+    if (!value)
+        return;
+    value = kc_node_clone(edit, value);
+    kc_node_remove(root, kc_cstr(from));
+    kc_node_set(edit, root, kc_cstr(to), value);
+}
+
+static kc_object *finish(kc_edit *edit, const char *api_version, const char *type, kc_error *err)
+{
+    kc_node_set(edit, kc_edit_root(edit), KC_STR("apiVersion"),
+                kc_node_str(edit, kc_cstr(api_version)));
+    kc_auto(kc_object) *frozen = kc_edit_freeze(edit, err);
+    return frozen ? kc__typed_decode(kc__definition_find(kc_cstr(type)), frozen, NULL, err) : NULL;
+}
+
+kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, kc_error *err)
+{
+    const struct conversion *c = find(resource);
+    if (!c || !kc_str_is(kc_object_api_version(object), c->api_version))
+        return kc_object_ref(object);
+    kc_auto(kc_edit) *edit = kc_edit_of(object);
+    for (size_t i = 0; i < c->n; i++)
+        rename_member(edit, c->names[i].own, c->names[i].stored);
+    return finish(edit, c->stored_api_version, c->stored_type, err);
+}
+
+kc_object *kc__from_stored(const kc__resource *resource, const kc_object *object, kc_error *err)
+{
+    const struct conversion *c = find(resource);
+    if (!c || !kc_str_is(kc_object_api_version(object), c->stored_api_version))
+        return kc_object_ref(object);
+    kc_auto(kc_edit) *edit = kc_edit_of(object);
+    for (size_t i = 0; i < c->n; i++)
+        rename_member(edit, c->names[i].stored, c->names[i].own);
+    return finish(edit, c->api_version, c->type_name, err);
+}
