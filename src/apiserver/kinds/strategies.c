@@ -54,7 +54,7 @@ static const struct {
     {"core/secrets", &kc__strategy_secret},
     {"core/serviceaccounts", &shown},
     {"core/services", &kc__strategy_service},
-    {"discovery.k8s.io/endpointslices", &counted},
+    {"discovery.k8s.io/endpointslices", &kc__strategy_endpoint_slice},
     {"flowcontrol.apiserver.k8s.io/flowschemas", &counted},
     {"flowcontrol.apiserver.k8s.io/prioritylevelconfigurations", &counted},
     {"networking.k8s.io/ingressclasses", &kc__strategy_ingress_class},

@@ -71,8 +71,8 @@ extern const kc__strategy kc__strategy_deployment, kc__strategy_replica_set,
 extern const kc__strategy kc__strategy_event, kc__strategy_lease;  /* strategy_event.c */
 extern const kc__strategy kc__strategy_job, kc__strategy_cron_job; /* strategy_job.c */
 /* strategy_network.c */
-extern const kc__strategy kc__strategy_endpoints, kc__strategy_ingress, kc__strategy_ingress_class,
-    kc__strategy_network_policy;
+extern const kc__strategy kc__strategy_endpoint_slice, kc__strategy_endpoints, kc__strategy_ingress,
+    kc__strategy_ingress_class, kc__strategy_network_policy;
 extern const kc__strategy kc__strategy_node;                           /* strategy_node.c */
 extern const kc__strategy kc__strategy_pod, kc__strategy_pod_template; /* strategy_pod.c */
 /* strategy_policy.c */

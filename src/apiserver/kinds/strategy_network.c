@@ -85,6 +85,36 @@ static const kc__rules endpoints_rules = KC__RULES(endpoints_rule_);
 const kc__strategy kc__strategy_endpoints = {
     .upserts = true, .defaults = &endpoints_defaults, .rules = &endpoints_rules};
 
+/* ---- EndpointSlice ---- */
+
+static const kc__default slice_port_[] = {
+    {.field = "name", .json = "\"\""},
+    {.field = "protocol", .json = "\"TCP\""},
+};
+static const kc__defaults slice_port = KC__DEFAULTS(slice_port_);
+static const kc__default slice_[] = {{.field = "ports", .of = &slice_port}};
+static const kc__defaults slice_defaults = KC__DEFAULTS(slice_);
+
+static const char *const address_types[] = {"FQDN", "IPv4", "IPv6", NULL};
+static const kc__rule slice_rule_[] = {
+    {"addressType", .required = "", .one_of = address_types},
+};
+static const kc__rules slice_rules = KC__RULES(slice_rule_);
+
+static void validate_slice_update(const kc_value *object, const kc_value *old,
+                                  kc_field_errors *errors)
+{
+    kc__place root = kc__place_root(object, errors), type = kc__member(&root, "addressType");
+    kc__check_same(&type, kc_get(old, "addressType"));
+}
+
+const kc__strategy kc__strategy_endpoint_slice = {
+    .generation = true,
+    .defaults = &slice_defaults,
+    .rules = &slice_rules,
+    .validate_update = validate_slice_update,
+};
+
 /* ---- NetworkPolicy ---- */
 
 static const kc__default peer_[] = {{.field = "ports", .of = &port_defaults}};

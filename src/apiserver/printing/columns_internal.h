@@ -76,6 +76,9 @@ extern const kc__columns kc__service_columns, kc__endpoints_columns, kc__ingress
     kc__ingress_class_columns, kc__network_policy_columns;
 /* columns_node.c */
 extern const kc__columns kc__node_columns;
+/* columns_slice.c */
+extern const kc__columns kc__endpoint_slice_columns, kc__runtime_class_columns,
+    kc__csi_node_columns;
 /* columns_storage.c */
 extern const kc__columns kc__volume_columns, kc__claim_columns, kc__storage_class_columns;
 /* columns_policy.c */

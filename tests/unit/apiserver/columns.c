@@ -57,8 +57,8 @@ static void every_resource_has_one_column_that_is_its_name(void **state)
 static void a_kind_without_columns_has_name_and_age(void **state)
 {
     (void)state;
-    assert_titles("discovery.k8s.io", "endpointslices", "Name | Age");
-    assert_cells("discovery.k8s.io", "endpointslices",
+    assert_titles("certificates.k8s.io", "certificatesigningrequests", "Name | Age");
+    assert_cells("certificates.k8s.io", "certificatesigningrequests",
                  "{'metadata':{'name':'t','creationTimestamp':'2024-02-29T11:55:00Z'}}",
                  "[\"t\",\"5m\"]");
     assert_titles("authentication.k8s.io", "tokenreviews", "Name | Age");

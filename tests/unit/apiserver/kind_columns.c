@@ -111,6 +111,18 @@ static void endpoints_show_the_first_three(void **state)
                  "'x','1.1.1.1:80,1.1.1.2:80,1.1.1.1:81 + 1 more...','5m'");
 }
 
+static void a_slice_shows_the_first_three(void **state)
+{
+    (void)state;
+    assert_cells("discovery.k8s.io", "v1", "endpointslices",
+                 "{" META ",'addressType':'IPv4','ports':[{'name':'http','port':80},{'name':'x'}],"
+                 "'endpoints':[{'addresses':['1.1.1.1','1.1.1.2']},{'addresses':['1.1.1.3',"
+                 "'1.1.1.4']}]}",
+                 "'x','IPv4','80,x','1.1.1.1,1.1.1.2,1.1.1.3 + 1 more...','5m'");
+    assert_cells("discovery.k8s.io", "v1", "endpointslices", "{" META "}",
+                 "'x','','<unset>','<unset>','5m'");
+}
+
 static void a_node_shows_status_and_roles(void **state)
 {
     (void)state;
@@ -154,5 +166,5 @@ static void an_autoscaler_shows_two_metrics(void **state)
 TESTS(a_pod_shows_its_phase_until_containers_say_more, a_pod_shows_how_far_its_initialization_is,
       a_pod_that_is_deleted_is_terminating, workloads_show_their_counts,
       a_service_shows_addresses_and_ports, endpoints_show_the_first_three,
-      a_node_shows_status_and_roles, claims_show_what_they_got, bindings_show_to_whom,
-      an_autoscaler_shows_two_metrics)
+      a_slice_shows_the_first_three, a_node_shows_status_and_roles, claims_show_what_they_got,
+      bindings_show_to_whom, an_autoscaler_shows_two_metrics)

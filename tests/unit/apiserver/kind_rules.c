@@ -147,6 +147,16 @@ static void endpoints_have_addresses(void **state)
                "loopback range (127.0.0.0/8, ::1/128)");
 }
 
+static void slices_say_what_their_addresses_are(void **state)
+{
+    (void)state;
+    assert_new("io.k8s.api.discovery.v1.EndpointSlice", &kc__strategy_endpoint_slice,
+               OBJECT("'ports':[{'port':80}]"), "addressType: Required value");
+    assert_changed("io.k8s.api.discovery.v1.EndpointSlice", &kc__strategy_endpoint_slice,
+                   OBJECT("'addressType':'IPv4'"), OBJECT("'addressType':'IPv6'"),
+                   "addressType: Invalid value: \"IPv6\": field is immutable");
+}
+
 static void an_ingress_leads_somewhere(void **state)
 {
     (void)state;
@@ -193,6 +203,7 @@ TESTS(a_lease_lasts_some_time, an_event_lies_where_its_object_does,
       roles_say_what_may_be_done_with_what, a_binding_gives_the_same_for_life,
       claims_ask_for_storage, volumes_are_somewhere, classes_do_not_change, budgets_have_one_bound,
       priorities_have_a_limit, limits_of_containers_complete_each_other,
-      webhooks_get_defaults_and_are_checked, endpoints_have_addresses, an_ingress_leads_somewhere,
+      webhooks_get_defaults_and_are_checked, endpoints_have_addresses,
+      slices_say_what_their_addresses_are, an_ingress_leads_somewhere,
       a_network_policy_is_about_what_comes_in, an_autoscaler_looks_at_the_processor,
       a_new_node_is_not_ready)
