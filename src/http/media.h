@@ -3,10 +3,13 @@
  * media.h: media types: what a body is (Content-Type), and which of several answers a client likes
  * best (Accept).
  *
- *     static const kc__media_offer offers[] = {{KC_STR_INIT("application"), KC_STR_INIT("json")},
- * …}; kc__accept accept; kc__choice choice; if (kc__accept_parse(header, &request->arena, &accept,
- * err) < 0) return …;                                                            400 if
- * (!kc__accept_choose(&accept, offers, KC_COUNT(offers), allows, ctx, &choice)) return …; 406
+ *     static const kc__media_offer offers[] = {{KC_STR_INIT("application"), KC_STR_INIT("json")}};
+ *     kc__accept accept;
+ *     kc__choice choice;
+ *     if (kc__accept_parse(header, arena, &accept, err) < 0)
+ *         return …;                                                                         400
+ *     if (!kc__accept_choose(&accept, offers, KC_COUNT(offers), allows, ctx, &choice))
+ *         return …;                                                                         406
  */
 #ifndef KC_HTTP_MEDIA_H
 #define KC_HTTP_MEDIA_H

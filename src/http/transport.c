@@ -6,9 +6,9 @@
  * request costs one wake-up, one read and one write. After every call of the protocol comes `act`:
  *
  *     readable ─▶ receive ─┐
- *     changed ─────────────┼─▶ act: fill ─▶ write ─▶ (again while both get somewhere, within a
- * budget) writable ────────────┤        then: close? what to poll for? when to look again? expired
- * ─────────────┘
+ *     changed ─────────────┼─▶ act: fill ─▶ write ─▶ again while both get somewhere (a budget)
+ *     writable ────────────┤        then: close? what to poll for? when to look again?
+ *     expired ─────────────┘
  *
  * The end of what a client sends is no reason to drop what is being sent to it; but as soon as
  * there is nothing to send right now, it counts as gone. So a client that shuts down its side gets

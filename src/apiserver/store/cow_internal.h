@@ -2,8 +2,8 @@
 /*
  * cow_internal.h: the nodes of the copy-on-write tree, shared by its files.
  *
- *     inner   keys      │ –  │ d  │ k  │       key i: at most the first key under child i, and
- * above children  │ ●  │ ●  │ ●  │       the last under child i - 1; key 0 is never looked at
+ *     inner   keys      │ –  │ d  │ k  │       key i: above the last key under child i - 1, and
+ *             children  │ ●  │ ●  │ ●  │       at most the first under child i; key 0 is unused
  *             counts    │ 3  │ 2  │ 4  │       entries under each child
  *                         │
  *     leaf    keys      │ a/x │ a/y │ b/x │    the entries' keys

@@ -4,8 +4,9 @@
  *
  *     committer ── one delivery for a batch, shared ──▶ task on each loop concerned ──▶ hub
  *                                                                                       │
- *     section of a cache:   all ─▶ w w w    by_namespace "default/" ─▶ w w    by_key "default/web"
- * ─▶ w
+ *     section of a cache:   all ─▶ w w w                                             ◀──┘
+ *                           by_namespace "default/" ─▶ w w
+ *                           by_key "default/web" ─▶ w
  *
  * The step. With `joining` locked the committer sees which loops have watchers of the caches that
  * changed, marks the revision as posted there, and makes it the store's. A watcher joins with
