@@ -158,6 +158,28 @@ static int do_again(kc__file *file, kc_str bytes, kc_error *err)
     return failed;
 }
 
+static int ignore_entry(const kc_storage_entry *entry, void *user)
+{
+    (void)entry, (void)user;
+    return 0;
+}
+
+static int ignore_event(const kc_storage_event *event, void *user)
+{
+    (void)event, (void)user;
+    return 0;
+}
+
+/* Reads everything there is: nothing is written to a file that will be refused. */
+static int look_through(kc__file *file, kc_error *err)
+{
+    kc_storage_state state;
+    int failed = kc__file_load(&file->storage, ignore_entry, NULL, &state, err);
+    if (!failed)
+        failed = kc__file_history(&file->storage, state.compacted, ignore_event, NULL, err);
+    return failed;
+}
+
 /* Only one can be needed: when a batch was promised, the header page of the one before is safe. */
 int kc__redo_recover(kc__file *file, kc_error *err)
 {
@@ -167,6 +189,9 @@ int kc__redo_recover(kc__file *file, kc_error *err)
         kc_scoped(kc_buf) redo = file->redo; /* The commit makes another, in the other place. */
         file->redo = (kc_buf){0};
         file->redo_place = place ^ 1;
+        const int failed = look_through(file, err);
+        if (failed)
+            return failed;
         return do_again(file, kc_str_sub(kc_buf_str(&redo), AT_RECORDS, redo.n), err);
     }
     return 0;

@@ -127,6 +127,46 @@ static stage *reopen_with_headers(stage *s, const headers *h)
     return stage_open(s);
 }
 
+static char *read_data(const stage *s, size_t *ret_n)
+{
+    kc_autofree char *path = path_in(s, "data.mdb");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    *ret_n = (size_t)lseek(fd, 0, SEEK_END);
+    char *bytes = kc_alloc(*ret_n);
+    assert_int_equal(pread(fd, bytes, *ret_n, 0), *ret_n);
+    close(fd);
+    return bytes;
+}
+
+static void write_data(const stage *s, const char *bytes, size_t n)
+{
+    kc_autofree char *path = path_in(s, "data.mdb");
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, bytes, n, 0), n);
+    close(fd);
+}
+
+static void a_damaged_file_is_left_alone_even_where_a_copy_is_to_be_applied(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    put(s, "a", "a value that will be damaged");
+    const headers before = read_headers(s);
+    put(s, "b", "2");
+    s->storage = kc_storage_close(s->storage);
+    size_t n, n_after;
+    kc_autofree char *bytes = read_data(s, &n);
+    memcpy(bytes, before.bytes, sizeof(before.bytes));
+    for (char *at = bytes; (at = memmem(at, n - (size_t)(at - bytes), "will be damaged", 15)); at++)
+        *at ^= 1;
+    write_data(s, bytes, n);
+    kc_scoped(kc_error) err = {0};
+    assert_true(kc_storage_open(&kc_storage_file, &s->opts, &s->storage, &err) < 0);
+    assert_error(&err, KC_STORE_READ_ERROR, "damaged");
+    kc_autofree char *after = read_data(s, &n_after);
+    assert_true(n_after == n && memcmp(after, bytes, n) == 0);
+}
+
 static void a_commit_survives_the_loss_of_its_header_page(void **state)
 {
     (void)state;
@@ -244,6 +284,7 @@ static void the_memory_it_was_read_through_is_given_back(void **state)
     assert_true(resident_part_of(data) < 1 << 20);
 }
 
-TESTS(a_commit_survives_the_loss_of_its_header_page,
+TESTS(a_damaged_file_is_left_alone_even_where_a_copy_is_to_be_applied,
+      a_commit_survives_the_loss_of_its_header_page,
       a_batch_too_large_for_its_copy_waits_for_the_header_page, half_a_copy_is_not_applied,
       a_store_made_without_room_for_copies_gets_it, the_memory_it_was_read_through_is_given_back)
