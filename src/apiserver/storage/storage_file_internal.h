@@ -73,6 +73,11 @@ int kc__file_lock(const char *folder, int *ret_fd, kc_error *err);
  * handles and file->state if so. Changes nothing. */
 int kc__file_check(kc__file *file, bool *ret_empty, kc_error *err);
 
+/* Whether LMDB can follow the pages of a file without leaving it; before it is opened
+ * (storage_file_tree.c). Damage is KC_STORE_READ_ERROR; what is no file of LMDB is no error here.
+ */
+int kc__file_check_pages(kc__file *file, kc_error *err);
+
 /* ---- storage_file_map.c ---- */
 
 /* A read-only transaction, during which the map does not move. Ends with kc__file_end_read. */

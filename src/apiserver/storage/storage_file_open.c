@@ -156,6 +156,8 @@ static int open_in(kc__file *file, kc_error *err)
     if (!failed)
         failed = kc__file_lock(file->folder, &file->lock_fd, err);
     if (!failed)
+        failed = kc__file_check_pages(file, err);
+    if (!failed)
         failed = open_env(file, err);
     if (!failed)
         failed = kc__file_check(file, &empty, err);

@@ -5,6 +5,7 @@
 
 #include "apiserver/storage/storage_file.h"
 #include "kc/buf.h"
+#include "kc/rand.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -167,6 +168,52 @@ static void a_damaged_file_is_left_alone_even_where_a_copy_is_to_be_applied(void
     assert_true(n_after == n && memcmp(after, bytes, n) == 0);
 }
 
+static int count_entry(const kc_storage_entry *entry, void *user)
+{
+    (void)entry;
+    ++*(int *)user;
+    return 0;
+}
+
+/* How many entries a spoilt file shows; -1 when it is refused. */
+static int entries_of(stage *s)
+{
+    int n = 0;
+    kc_storage_state after;
+    bool fine = kc_storage_open(&kc_storage_file, &s->opts, &s->storage, NULL) == 0 &&
+                kc_storage_load(s->storage, count_entry, &n, &after, NULL) == 0;
+    s->storage = kc_storage_close(s->storage);
+    return fine ? n : -1;
+}
+
+static void a_flipped_bit_in_a_page_is_refused_or_harmless(void **state)
+{
+    (void)state;
+    enum { OBJECTS = 300, TRIES = 300, PAGES = 40 };
+    kc_auto(stage) *s = NEW_STAGE(0);
+    for (int i = 0; i < OBJECTS; i++) {
+        kc_autofree char *key = kc_asprintf("key-%03d", i);
+        put(s, key, "a value");
+    }
+    s->storage = kc_storage_close(s->storage);
+    size_t n, refused = 0;
+    kc_autofree char *whole = read_data(s, &n);
+    kc_rand rand;
+    kc_rand_seed(&rand, 7);
+    for (int i = 0; i < TRIES; i++) {
+        /* Heads of pages and their offsets first of all: those are what is followed. */
+        size_t at = kc_rand_below(&rand, PAGES) * 4096 + kc_rand_below(&rand, i % 4 ? 64 : 4096);
+        char flip = (char)(1 << kc_rand_below(&rand, 8));
+        whole[at] ^= flip;
+        write_data(s, whole, n);
+        whole[at] ^= flip;
+        int entries = entries_of(s);
+        assert_true(entries == OBJECTS || entries == -1);
+        refused += entries < 0;
+    }
+    assert_true(refused > 0);
+}
+
 static void a_commit_survives_the_loss_of_its_header_page(void **state)
 {
     (void)state;
@@ -284,7 +331,8 @@ static void the_memory_it_was_read_through_is_given_back(void **state)
     assert_true(resident_part_of(data) < 1 << 20);
 }
 
-TESTS(a_damaged_file_is_left_alone_even_where_a_copy_is_to_be_applied,
+TESTS(a_flipped_bit_in_a_page_is_refused_or_harmless,
+      a_damaged_file_is_left_alone_even_where_a_copy_is_to_be_applied,
       a_commit_survives_the_loss_of_its_header_page,
       a_batch_too_large_for_its_copy_waits_for_the_header_page, half_a_copy_is_not_applied,
       a_store_made_without_room_for_copies_gets_it, the_memory_it_was_read_through_is_given_back)
