@@ -186,27 +186,57 @@ static int entries_of(stage *s)
     return fine ? n : -1;
 }
 
-static void a_flipped_bit_in_a_page_is_refused_or_harmless(void **state)
+enum { OBJECTS = 300, PAGES = 40, PAGE = 4096 };
+
+/* A closed store with OBJECTS entries; the bytes of its file. */
+static char *fill_and_close(stage *s, size_t *ret_n)
 {
-    (void)state;
-    enum { OBJECTS = 300, TRIES = 300, PAGES = 40 };
-    kc_auto(stage) *s = NEW_STAGE(0);
     for (int i = 0; i < OBJECTS; i++) {
         kc_autofree char *key = kc_asprintf("key-%03d", i);
         put(s, key, "a value");
     }
     s->storage = kc_storage_close(s->storage);
+    return read_data(s, ret_n);
+}
+
+static void a_flipped_bit_in_a_page_is_refused_or_harmless(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
     size_t n, refused = 0;
-    kc_autofree char *whole = read_data(s, &n);
+    kc_autofree char *whole = fill_and_close(s, &n);
     kc_rand rand;
     kc_rand_seed(&rand, 7);
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < 300; i++) {
         /* Heads of pages and their offsets first of all: those are what is followed. */
-        size_t at = kc_rand_below(&rand, PAGES) * 4096 + kc_rand_below(&rand, i % 4 ? 64 : 4096);
+        size_t at = kc_rand_below(&rand, PAGES) * PAGE + kc_rand_below(&rand, i % 4 ? 64 : PAGE);
         char flip = (char)(1 << kc_rand_below(&rand, 8));
         whole[at] ^= flip;
         write_data(s, whole, n);
         whole[at] ^= flip;
+        int entries = entries_of(s);
+        assert_true(entries == OBJECTS || entries == -1);
+        refused += entries < 0;
+    }
+    assert_true(refused > 0);
+}
+
+/* Following such a node would read far beyond the file. */
+static void a_node_that_claims_more_than_its_page_is_refused(void **state)
+{
+    (void)state;
+    enum { FLAGS_AT = 10, FIRST_NODE_AT = 16, LEAF = 2, HIGH_BYTE_OF_SIZE = 3 };
+    kc_auto(stage) *s = NEW_STAGE(0);
+    size_t n, refused = 0;
+    kc_autofree char *whole = fill_and_close(s, &n);
+    for (char *page = whole + (size_t)2 * PAGE; page < whole + (size_t)PAGES * PAGE; page += PAGE) {
+        uint16_t node;
+        memcpy(&node, page + FIRST_NODE_AT, sizeof(node));
+        if (page[FLAGS_AT] != LEAF || node > PAGE - 8)
+            continue;
+        page[node + HIGH_BYTE_OF_SIZE] ^= 0x40;
+        write_data(s, whole, n);
+        page[node + HIGH_BYTE_OF_SIZE] ^= 0x40;
         int entries = entries_of(s);
         assert_true(entries == OBJECTS || entries == -1);
         refused += entries < 0;
@@ -332,6 +362,7 @@ static void the_memory_it_was_read_through_is_given_back(void **state)
 }
 
 TESTS(a_flipped_bit_in_a_page_is_refused_or_harmless,
+      a_node_that_claims_more_than_its_page_is_refused,
       a_damaged_file_is_left_alone_even_where_a_copy_is_to_be_applied,
       a_commit_survives_the_loss_of_its_header_page,
       a_batch_too_large_for_its_copy_waits_for_the_header_page, half_a_copy_is_not_applied,
