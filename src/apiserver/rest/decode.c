@@ -217,7 +217,7 @@ static kc__verdict decode_typed(kc__call *call, kc_str text, const kc_paths *twi
 
 /* ---- custom resources ---- */
 
-/* The version of the definition that an object says it is of; otherwise the request's. */
+/* The version of the definition that an object says it is of; NULL: there is none. */
 static const kc__custom *version_of(const kc__custom *custom, const kc_object *object)
 {
     size_t n;
@@ -225,7 +225,17 @@ static const kc__custom *version_of(const kc__custom *custom, const kc_object *o
     for (size_t i = 0; i < n; i++)
         if (kc_str_is(kc_object_api_version(object), versions[i].api_version))
             return &versions[i];
-    return custom;
+    return NULL;
+}
+
+/* Of a version that there is not, nothing is known. */
+static void know_nothing(const kc_object *object, kc_paths *unknown)
+{
+    kc_auto(kc_view) *view = kc_view_of(object);
+    kc_members (kc_view_root(view), name, value)
+        if (value && !kc_str_is(name, "kind") && !kc_str_is(name, "apiVersion") &&
+            !kc_str_is(name, "metadata"))
+            kc_vec_push(unknown, kc_str_dup(name));
 }
 
 int kc__decode_custom(kc__call *call, kc_object **object, kc_paths *complaints, kc_error *err)
@@ -236,13 +246,17 @@ int kc__decode_custom(kc__call *call, kc_object **object, kc_paths *complaints, 
     bool right = kc__custom_check_kind(call->resource->custom, *object, err) == 0;
     if (!right && (!kc_object_kind(*object).n || !kc_object_api_version(*object).n))
         return -1;
-    kc_object *decoded = kc__custom_decode(custom, *object, &unknown, right ? err : NULL);
+    if (!custom)
+        know_nothing(*object, &unknown);
+    kc_auto(kc_object) *decoded =
+        custom ? kc__custom_decode(custom, *object, &unknown, right ? err : NULL)
+               : kc_object_ref(*object);
     if (!decoded)
         return -1;
     for (size_t i = 0; i < unknown.n; i++)
         kc_vec_push(complaints, kc_asprintf("unknown field \"%s\"", unknown.items[i]));
     kc_object_unref(*object);
-    *object = decoded;
+    *object = kc_take(decoded);
     return right ? 0 : -1;
 }
 

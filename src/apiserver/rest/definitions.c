@@ -18,6 +18,9 @@
 #include "apiserver/rest/definitions_internal.h"
 #include "kc/thread.h"
 
+/* After the store failed. */
+#define RETRY_AFTER KC_SECOND
+
 /* ---- one definition ---- */
 
 static void entry_free(kc__crd_entry *d)
@@ -125,7 +128,6 @@ static bool names_are_accepted(const kc_object *object)
 static void look_at(kc__crds *all, const kc_object *object)
 {
     kc__crd_entry *d = entry_of(all, object);
-    d->seen = all->round;
     bool dying = !kc_str_empty(kc_object_deletion_timestamp(object));
     if (d->writing || (d->revision == kc_object_revision(object) && !d->waits && !dying))
         return;
@@ -157,16 +159,26 @@ void kc__crd_put(kc__crd_entry *d, const kc_object *old, const kc_object *next)
     kc_vec_push(&d->all->writes, w);
 }
 
+/* Where somebody was faster, or the store failed, it is looked at again. */
+static void settle(kc__crd_write *w)
+{
+    if (!w->definition) {
+        w->all->in_flight_objects--;
+        return;
+    }
+    w->definition->writing = false;
+    if (w->write.outcome != KC_STORAGE_STORED || w->write.error.reason)
+        w->definition->revision = 0;
+}
+
 static void written(kc__write *write)
 {
     kc__crd_write *w = kc_container_of(write, kc__crd_write, write);
     kc__crds *all = w->all;
-    if (w->definition)
-        w->definition->writing = false;
-    else
-        all->in_flight_objects--;
+    int64_t delay = write->error.reason ? RETRY_AFTER : 0;
+    settle(w);
     if (write->error.reason)
-        kc_log_error(all->api->log, "a custom resource definition could not be written",
+        kc_log_error(all->api->log, "what belongs to a definition could not be written",
                      kc_kv("err", &write->error));
     kc_object_unref(write->result);
     kc_error_done(&write->error);
@@ -174,7 +186,7 @@ static void written(kc__write *write)
     free(w->key);
     free(w);
     if (!all->stopped)
-        kc__timer_start(&all->timer, kc_clock_deadline(all->api->clock, KC_MILLISECOND));
+        kc__timer_start(&all->timer, kc_clock_deadline(all->api->clock, delay));
 }
 
 void kc__crds_submit(kc__crds *all, kc__crd_write *w)
@@ -234,9 +246,12 @@ static void sync_all(kc__crds *all)
     kc_cow_iter at = kc_cow_iter_start(snapshot, &(kc_cow_range){0});
     all->round++;
     while (kc_cow_iter_next(&at))
+        entry_of(all, at.object)->seen = all->round;
+    forget_gone(all); /* First: their names are free. */
+    at = kc_cow_iter_start(snapshot, &(kc_cow_range){0});
+    while (kc_cow_iter_next(&at))
         look_at(all, at.object);
     kc_cow_snapshot_unref(snapshot);
-    forget_gone(all);
     if (all->changed)
         publish(all);
     for (size_t i = 0; i < all->writes.n; i++)
