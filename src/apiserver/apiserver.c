@@ -9,63 +9,45 @@
 #include "apiserver/apiserver.h"
 
 #include "apiserver/admission/service_numbers.h"
-#include "apiserver/discovery/discovery.h"
+#include "apiserver/crd/crd_resource.h"
 #include "apiserver/openapi/openapi.h"
 #include "apiserver/rest/api_metrics.h"
 #include "apiserver/rest/bootstrap.h"
 #include "apiserver/rest/call.h"
+#include "apiserver/rest/definitions.h"
 
 enum { MAX_READING = 400, MAX_MUTATING = 200 };
 
 struct kc_apiserver {
     kc__api api;
     kc__api_metrics counts;
-    kc__kinds *kinds;
-    kc__discovery *discovery;
+    kc__crds *definitions;
     kc_metrics *own_metrics;
     kc__authn *own_authn;
     kc__server *http;
     kc_rand rand;
-    size_t n_served;
 };
 
 /* ---- what is served ---- */
 
-static const kc__strategy *strategy_of(const kc__resource *resource)
+/* The schema of a custom resource, as its definition has it. */
+static kc_str custom_schema(const kc__resource *resource, void *user)
 {
-    return kc__strategy_find(resource->storage ? kc_cstr(resource->storage) : KC_STR(""));
-}
-
-static int serve_one(kc_apiserver *server, const kc__resource *resource, kc__served *ret,
-                     kc_error *err)
-{
-    if (!resource->storage)
-        return 0;
-    kc_autofree char *prefix = kc_asprintf("/registry/%s/", resource->storage);
-    ret->cache = kc__store_cache(server->api.store, kc_cstr(prefix));
-    ret->item_prefix =
-        kc_cstr(kc_asprintf("{\"kind\":\"%s\",\"apiVersion\":\"%s%s%s\",", resource->kind,
-                            resource->group, *resource->group ? "/" : "", resource->version));
-    ret->fields =
-        kc_fields_new(resource->strategy->selectable, resource->strategy->n_selectable, err);
-    return ret->fields ? 0 : -1;
+    (void)user;
+    return resource->custom ? resource->custom->schema_text : (kc_str){0};
 }
 
 static int serve_kinds(kc_apiserver *server, kc_error *err)
 {
-    server->kinds = kc__kinds_new(
-        &(kc__kinds_opts){.find_type = kc__definition_find, .find_strategy = strategy_of});
-    server->discovery = kc__discovery_new(server->kinds, NULL);
-    server->api.kinds = server->kinds;
-    server->api.discovery = server->discovery;
-    server->api.openapi = kc__openapi_new(NULL);
-    const kc__resource *resources = kc__kinds_resources(server->kinds, &server->n_served);
-    server->api.served = kc_calloc(server->n_served, sizeof(*server->api.served));
-    for (size_t i = 0; i < server->n_served; i++)
-        if (serve_one(server, &resources[i], &server->api.served[i], err) < 0)
-            return -1;
-    server->api.namespaces =
-        kc__store_cache(server->api.store, KC_STR("/registry/core/namespaces/"));
+    kc__api *api = &server->api;
+    kc__snapshot *first = kc__snapshot_new(api->store, NULL, 0, err);
+    if (!first)
+        return -1;
+    api->snapshots = kc__snapshots_new(first);
+    api->openapi = kc__openapi_new(&(kc__openapi_source){.schema = custom_schema});
+    api->namespaces = kc__store_cache(api->store, KC_STR("/registry/core/namespaces/"));
+    api->definitions = kc__store_cache(
+        api->store, KC_STR("/registry/apiextensions.k8s.io/customresourcedefinitions/"));
     return 0;
 }
 
@@ -92,6 +74,7 @@ static int starting(kc__server *http, void *user, kc_error *err)
         return -1;
     server->api.numbers = kc__service_numbers_new(
         kc__store_cache(server->api.store, KC_STR("/registry/core/services/")));
+    server->definitions = kc__crds_start(&server->api);
     return 0;
 }
 
@@ -99,6 +82,9 @@ static int starting(kc__server *http, void *user, kc_error *err)
 static void stopping(void *user)
 {
     kc__api *api = user;
+    kc_apiserver *server = kc_container_of(api, kc_apiserver, api);
+    if (server->definitions)
+        kc__crds_stop(server->definitions);
     api->store = kc__store_close(api->store);
 }
 
@@ -201,16 +187,13 @@ kc_apiserver *kc_apiserver_stop(kc_apiserver *server, int64_t grace)
     kc_apiserver_drain(server);
     kc__server_stop(server->http, grace);
     kc__store_close(server->api.store); /* Only where the HTTP server never started. */
-    for (size_t i = 0; i < server->n_served; i++) {
-        kc_fields_free(server->api.served[i].fields);
-        free((char *)server->api.served[i].item_prefix.p);
-    }
+    kc__crds_free(server->definitions);
+    for (size_t i = 0; i < server->api.n_lanes; i++)
+        kc__snapshot_unref(server->api.lanes[i].snapshot);
+    kc__snapshots_free(server->api.snapshots);
     kc__service_numbers_free(server->api.numbers);
-    free(server->api.served);
     free(server->api.lanes);
     kc__openapi_free(server->api.openapi);
-    kc__discovery_unref(server->discovery);
-    kc__kinds_unref(server->kinds);
     kc__authn_free(server->own_authn);
     kc_metrics_free(server->own_metrics);
     free(server);

@@ -72,13 +72,20 @@ static kc_schema *find_schema(const kc__crd *crd, kc_str digest)
     return NULL;
 }
 
+/* Its text, in the arena: that of another version which is the same. */
+static kc_str keep_text(kc__crd *crd, const kc__custom *version, kc_str text)
+{
+    for (const kc__custom *other = crd->versions; other < version; other++)
+        if (kc_str_eq(other->schema_text, text))
+            return other->schema_text;
+    return kc_arena_str(&crd->arena, text);
+}
+
 /* The digest of a schema's text, in the arena. Empty without a library of digests. */
-static kc_str digest_of(kc_arena *arena, const kc_value *schema)
+static kc_str digest_of(kc_arena *arena, kc_str text)
 {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned int n = 0;
-    kc_scoped(kc_buf) text = {0};
-    kc_json_write(&text, schema);
     if (!EVP_Digest(text.p, text.n, digest, &n, EVP_sha256(), NULL))
         return (kc_str){0};
     return kc_arena_str(arena, kc_str_of((char *)digest, n));
@@ -90,7 +97,10 @@ static int compile_schema(kc__crd *crd, kc__custom *version, const kc_value *sch
     kc__custom_parts *parts = &crd->parts[version - crd->versions];
     if (!schema)
         return 0;
-    parts->digest = digest_of(&crd->arena, schema);
+    kc_scoped(kc_buf) text = {0};
+    kc_json_write(&text, schema);
+    version->schema_text = keep_text(crd, version, kc_buf_str(&text));
+    parts->digest = digest_of(&crd->arena, version->schema_text);
     version->schema = find_schema(before, parts->digest);
     if (!version->schema)
         version->schema = find_schema(crd, parts->digest);

@@ -35,6 +35,7 @@ typedef struct kc__custom {
     const char *api_version; /* "example.com/v1" */
     bool namespaced, served, storage;
     kc_schema *schema;             /* NULL: it has none, and nothing is checked. */
+    kc_str schema_text;            /* As JSON, for who describes it to clients. */
     bool preserve;                 /* Unknown fields stay: the definition is of the old kind. */
     bool status;                   /* It has the subresource. */
     bool rules;                    /* It has x-kubernetes-validations. */

@@ -2,6 +2,7 @@
 /* crd_strategy.c: what is special about CustomResourceDefinitions, from the other files here. */
 #include "apiserver/crd/crd_strategy.h"
 #include "apiserver/crd/crd_internal.h"
+#include "apiserver/crd/crd_status.h"
 #include "apiserver/crd/crd_type.h"
 #include "apiserver/crd/crd_validate.h"
 
@@ -22,6 +23,11 @@ static bool may_go(const kc_value *object)
                      "False");
 }
 
+static void begin_deletion(kc_edit *edit, kc_time now)
+{
+    kc__crd_set_deletion(edit, KC__CRD_DELETION_PENDING, NULL, now);
+}
+
 const kc__strategy kc__strategy_crd = {
     .generation = true,
     .conditional = true,
@@ -31,4 +37,5 @@ const kc__strategy kc__strategy_crd = {
     .validate = validate,
     .validate_update = validate_update,
     .may_go = may_go,
+    .begin_deletion = begin_deletion,
 };

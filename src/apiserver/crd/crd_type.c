@@ -127,3 +127,10 @@ void kc__crd_prepare_update(kc_edit *edit, const kc_value *old, const char *subr
     if (!subresource)
         add_stored_version(edit, root);
 }
+
+const kc__message *kc__type_find(kc_str name)
+{
+    if (kc_str_eq(name, kc__crd_type->name))
+        return kc__crd_type;
+    return kc_str_eq(name, kc__crd_list_type->name) ? kc__crd_list_type : kc__definition_find(name);
+}

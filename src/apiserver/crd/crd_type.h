@@ -24,8 +24,12 @@
 
 /* As tables like those of the built-in kinds (definition.h). */
 extern const kc__message *const kc__crd_type;
+extern const kc__message *const kc__crd_list_type;    /* Of OpenAPI: nobody sends one. */
 extern const kc__message *const kc__crd_names_type;   /* spec.names, status.acceptedNames */
 extern const kc__message *const kc__object_meta_type; /* The same as the published one. */
+
+/* kc__definition_find, with these among the published ones. */
+const kc__message *kc__type_find(kc_str name);
 
 /*
  * A definition as Kubernetes would hold it: typed, in Go's order. One of v1beta1 becomes one of v1,

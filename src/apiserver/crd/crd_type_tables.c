@@ -21,6 +21,7 @@ enum {
     MANAGED,
     OBJECT_META,
     CRD,
+    CRD_LIST,
     SPEC,
     CONVERSION,
     WEBHOOK,
@@ -125,6 +126,16 @@ static const kc__field crd_fields[] = {
      .message = &types[STATUS]},
 };
 static const uint16_t crd_order[] = {0, 1, 2, 3};
+
+/* v1.CustomResourceDefinitionList */
+static const kc__field list_fields[] = {
+    {OF(MESSAGE, SINGLE, KC__INLINE, "v1.TypeMeta"), .message = &types[TYPE_META]},
+    {.name = KC_STR_INIT("metadata"), OF(RAW, SINGLE, 0, "v1.ListMeta")},
+    {.name = KC_STR_INIT("items"),
+     OF(MESSAGE, REPEATED, KC__REQUIRED, "[]v1.CustomResourceDefinition"),
+     .message = &types[CRD]},
+};
+static const uint16_t list_order[] = {0, 2, 1};
 
 /* v1.CustomResourceDefinitionSpec */
 static const kc__field spec_fields[] = {
@@ -424,6 +435,14 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(crd_fields),
          .by_name = crd_order,
          .by_number = crd_order},
+    [CRD_LIST] =
+        {.name = KC_STR_INIT(
+             "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionList"),
+         .go_name = "v1.CustomResourceDefinitionList",
+         .fields = list_fields,
+         .n_fields = KC_COUNT(list_fields),
+         .by_name = list_order,
+         .by_number = list_order},
     [SPEC] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec"),
@@ -560,5 +579,6 @@ static const kc__message types[N_TYPES] = {
 };
 
 const kc__message *const kc__crd_type = &types[CRD];
+const kc__message *const kc__crd_list_type = &types[CRD_LIST];
 const kc__message *const kc__crd_names_type = &types[NAMES];
 const kc__message *const kc__object_meta_type = &types[OBJECT_META];

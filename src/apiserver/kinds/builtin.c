@@ -62,6 +62,13 @@
 #define ADMISSION(plural, singular, kind)                                                   \
     USUAL("admissionregistration.k8s.io", "admissionregistration", plural, singular, kind), \
         CATEGORIES("api-extensions")
+/* Kubernetes serves it from a server of its own, and so are its definitions elsewhere. */
+#define DEFINITIONS(with_plural, with_singular, with_kind)                              \
+    .group = "apiextensions.k8s.io", .version = "v1", .plural = with_plural,            \
+    .singular = with_singular, .kind = with_kind,                                       \
+    .type_name = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1." with_kind, \
+    VERBS(KC__ALL_VERBS), LISTED(with_kind),                                            \
+    STORED("apiextensions.k8s.io/" with_plural, "apiextensions.k8s.io/v1")
 #define APPS(plural, singular, kind) USUAL("apps", "apps", plural, singular, kind), NAMESPACED
 #define AUTHENTICATION(plural, singular, kind)                                      \
     NAMED("authentication.k8s.io", "v1", "authentication", plural, singular, kind), \
@@ -112,6 +119,7 @@ const kc__group kc__builtin_groups[] = {
     GROUP("rbac.authorization.k8s.io", "v1"),
     GROUP("storage.k8s.io", "v1"),
     GROUP("admissionregistration.k8s.io", "v1"),
+    GROUP("apiextensions.k8s.io", "v1"),
     GROUP("scheduling.k8s.io", "v1"),
     GROUP("coordination.k8s.io", "v1"),
     GROUP("node.k8s.io", "v1"),
@@ -227,6 +235,11 @@ const kc__resource kc__builtin_resources[] = {
                "ValidatingAdmissionPolicyBinding")},
     {ADMISSION("validatingwebhookconfigurations", "validatingwebhookconfiguration",
                "ValidatingWebhookConfiguration")},
+
+    /* apiextensions.k8s.io/v1 */
+    {DEFINITIONS("customresourcedefinitions", "customresourcedefinition",
+                 "CustomResourceDefinition"),
+     SHORT("crd", "crds"), CATEGORIES("api-extensions"), WITH(STATUS)},
 
     /* scheduling.k8s.io/v1, coordination.k8s.io/v1, node.k8s.io/v1, discovery.k8s.io/v1 */
     {SCHEDULING("priorityclasses", "priorityclass", "PriorityClass"), SHORT("pc")},

@@ -7,6 +7,7 @@
  */
 #include "apiserver/kinds/conversion.h"
 
+#include "apiserver/crd/custom_object.h"
 #include "apiserver/kinds/typed.h"
 #include "kc/edit.h"
 
@@ -72,6 +73,8 @@ static kc_object *finish(kc_edit *edit, const char *api_version, const char *typ
 
 kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, kc_error *err)
 {
+    if (resource->custom)
+        return kc__custom_to_storage(resource->custom, object, err);
     const struct conversion *c = find(resource);
     if (!c || !kc_str_is(kc_object_api_version(object), c->api_version))
         return kc_object_ref(object);
@@ -83,6 +86,8 @@ kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, 
 
 kc_object *kc__from_stored(const kc__resource *resource, const kc_object *object, kc_error *err)
 {
+    if (resource->custom)
+        return kc__custom_read(resource->custom, object, err);
     const struct conversion *c = find(resource);
     if (!c || !kc_str_is(kc_object_api_version(object), c->stored_api_version))
         return kc_object_ref(object);

@@ -5,7 +5,7 @@
  * An object is stored in one version of its resource (storage_api_version). Where another version
  * has the same contents under other names, it is converted on the way in and out, so that whoever
  * asks sees the form of the version that was asked for. Resources with one form, which are nearly
- * all, cost one look-up.
+ * all, cost one look-up. Custom resources have functions of their own (crd/custom_object.h).
  */
 #ifndef KC_APISERVER_CONVERSION_H
 #define KC_APISERVER_CONVERSION_H

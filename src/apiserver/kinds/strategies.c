@@ -6,6 +6,8 @@
  */
 #include "apiserver/kinds/strategy.h"
 
+#include "apiserver/crd/crd_strategy.h"
+
 static const kc_field_def request_fields[] = {{.field = "spec.signerName"}};
 
 static const kc__strategy ordinary = {0};
@@ -28,6 +30,7 @@ static const struct {
     {"admissionregistration.k8s.io/validatingadmissionpolicybindings", &conditional_counted},
     {"admissionregistration.k8s.io/validatingwebhookconfigurations",
      &kc__strategy_validating_webhooks},
+    {"apiextensions.k8s.io/customresourcedefinitions", &kc__strategy_crd},
     {"apps/daemonsets", &kc__strategy_daemon_set},
     {"apps/deployments", &kc__strategy_deployment},
     {"apps/replicasets", &kc__strategy_replica_set},

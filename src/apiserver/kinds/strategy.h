@@ -17,6 +17,7 @@
 #include "kc/field_error.h"
 #include "kc/field_selector.h"
 #include "kc/names.h"
+#include "kc/time.h"
 
 struct kc__strategy {
     kc_name_rule names; /* Defaults to DNS subdomains. */
@@ -53,8 +54,8 @@ struct kc__strategy {
     /* How many seconds one that is deleted has left, when the client asks for so many (NULL: does
      * not say). 0: none. NULL: it has none. */
     int64_t (*grace)(const kc_value *object, const int64_t *asked);
-    /* What changes in one that has to stay for a while. NULL: only its metadata. */
-    void (*begin_deletion)(kc_edit *edit);
+    /* What changes, at `now`, in one that has to stay for a while. NULL: only its metadata. */
+    void (*begin_deletion)(kc_edit *edit, kc_time now);
 };
 
 /* The strategy of a resource by its storage ("core/configmaps"); never NULL. */

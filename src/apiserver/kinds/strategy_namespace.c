@@ -86,8 +86,9 @@ static bool may_go(const kc_value *object)
     return kc_len(kc_get(kc_get(object, "spec"), "finalizers")) == 0;
 }
 
-static void begin_deletion(kc_edit *edit)
+static void begin_deletion(kc_edit *edit, kc_time now)
 {
+    (void)now;
     set_phase(edit, "Terminating");
 }
 

@@ -12,6 +12,7 @@
  * The schema was checked when the resource was defined; depth and size are limited there. Text that
  * is no JSON is taken for no schema.
  */
+#include "apiserver/crd/crd_type.h"
 #include "apiserver/openapi/openapi_internal.h"
 #include "kc/json.h"
 
@@ -49,7 +50,7 @@ const char *kc__openapi_list_schema_of(kc__openapi_writer *w, const kc__resource
     if (!resource->type)
         return kc_arena_printf(w->arena, "%sList", kc__openapi_schema_of(w, resource));
     const char *name = kc_arena_printf(w->arena, "%sList", resource->type_name);
-    return kc__openapi_want(w, kc__definition_find(kc_cstr(name)));
+    return kc__openapi_want(w, kc__type_find(kc_cstr(name)));
 }
 
 /* ---- what every object has ---- */

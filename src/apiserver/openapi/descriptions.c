@@ -54,14 +54,25 @@ static size_t n_fields(void)
     return (size_t)(last->fields + last->n_fields - kc__definitions[0]->fields);
 }
 
+/* The place of something in an array; `n` of it when it is in none: types that are written here are
+ * not described. */
+static size_t place_in(const void *array, size_t size, size_t n, const void *item)
+{
+    uintptr_t first = (uintptr_t)array, at = (uintptr_t)item;
+    return at < first || at >= first + n * size ? n : (at - first) / size;
+}
+
 kc_str kc__describe_message(const kc__descriptions *texts, const kc__message *message)
 {
-    return text_at(texts, (size_t)(message - kc__definitions[0]));
+    size_t place = place_in(kc__definitions[0], sizeof(kc__message), kc__n_definitions, message);
+    return place < kc__n_definitions ? text_at(texts, place) : (kc_str){0};
 }
 
 kc_str kc__describe_field(const kc__descriptions *texts, const kc__field *field)
 {
-    return text_at(texts, kc__n_definitions + (size_t)(field - kc__definitions[0]->fields));
+    size_t n = n_fields();
+    size_t place = place_in(kc__definitions[0]->fields, sizeof(kc__field), n, field);
+    return place < n ? text_at(texts, kc__n_definitions + place) : (kc_str){0};
 }
 
 kc_str kc__describe_special(const kc__descriptions *texts, kc__field_kind kind)

@@ -47,6 +47,7 @@ static const struct {
     [KC__FIELD_RAW] = {.name = "io.k8s.apimachinery.pkg.runtime.RawExtension", .type = "object"},
     [KC__FIELD_FIELDS_V1] = {.name = META "FieldsV1", .type = "object"},
     [KC__FIELD_LIST] = {0},
+    [KC__FIELD_EITHER] = {0},
 };
 
 /* ---- what a document refers to ---- */
@@ -55,6 +56,9 @@ const char *kc__openapi_want(kc__openapi_writer *w, const kc__message *message)
 {
     if (!message || kc_map_get(&w->messages, message->name))
         return message ? message->name.p : NULL;
+    /* Of what stands in two tables the published one is described. */
+    const kc__message *published = kc__definition_find(message->name);
+    message = published ? published : message;
     kc_map_put(&w->messages, message->name, (void *)message);
     return message->name.p;
 }

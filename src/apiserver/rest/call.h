@@ -21,6 +21,7 @@
 #include "apiserver/rest/negotiate.h"
 #include "apiserver/rest/options.h"
 #include "apiserver/rest/request_info.h"
+#include "apiserver/rest/snapshot.h"
 #include "apiserver/store/store.h"
 #include "http/exchange.h"
 #include "http/query.h"
@@ -96,7 +97,8 @@ struct kc__call {
     struct kc__lane *lane;
     kc_arena *arena; /* The exchange's. */
     kc__phase phase;
-    kc_str audit_id; /* The client's own, or a new one. */
+    kc__snapshot *snapshot; /* What is served, as far as this call is concerned. */
+    kc_str audit_id;        /* The client's own, or a new one. */
 
     kc__query query;
     kc__request_info info;
@@ -109,7 +111,7 @@ struct kc__call {
     const kc__verb *verb;
     const kc__resource *resource;
     const kc__subresource *subresource; /* NULL: the object itself. */
-    const struct kc__served *served;
+    const kc__served *served;
     kc_str key; /* "namespace/name"; of a collection the prefix "namespace/". */
 
     kc__form form;
@@ -117,6 +119,7 @@ struct kc__call {
 
     /* Of writes. */
     kc_object *given;    /* As the client sent it, typed. */
+    kc_object *scale;    /* A Scale that was sent in its place (scale.c). */
     kc_object *current;  /* What is stored; NULL: nothing. */
     kc_object *proposed; /* What shall be stored. */
     bool removes;        /* The write is a removal; `proposed` is what the last event shows. */
@@ -139,10 +142,7 @@ struct kc__call {
 /* What all calls share. */
 struct kc__api {
     kc__store *store;
-    kc__registry *registry;
-    const kc__kinds *kinds;
-    struct kc__served *served; /* By the number of the resource in `kinds`. */
-    const struct kc__discovery *discovery;
+    kc__snapshots *snapshots; /* What is served. */
     struct kc__openapi *openapi;
     const kc__authn *authn;
     const kc_clock *clock;
@@ -152,6 +152,7 @@ struct kc__api {
     int64_t request_timeout;
     size_t max_mutating, max_reading; /* In flight. */
     kc__cache *namespaces;
+    kc__cache *definitions; /* Of custom resources. */
     struct kc__service_numbers *numbers;
     _Atomic size_t mutating, reading;
     _Atomic bool draining;
@@ -159,19 +160,12 @@ struct kc__api {
     size_t n_lanes;
 };
 
-/* What a resource needs at run time. */
-typedef struct kc__served {
-    kc__cache *cache;
-    kc_fields *fields;  /* What selectors may name. */
-    kc_str item_prefix; /* How its stored objects begin, {"kind":"Pod","apiVersion":"v1", which
-                           items of a list leave out. Empty: they do not (custom resources). */
-} kc__served;
-
 /* What belongs to one loop. */
 typedef struct kc__lane {
     kc__loop *loop;
     kc_rand rand;
-    kc_list watches; /* Open ones, to be ended when the server goes down. */
+    kc__snapshot *snapshot; /* The newest it has seen. */
+    kc_list watches;        /* Open ones, to be ended when the server goes down. */
 } kc__lane;
 
 /* The handler of the HTTP server. */

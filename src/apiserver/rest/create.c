@@ -3,6 +3,7 @@
  * create.c: a new object. The client says what it wants; uid, creation time, generation and, with
  * generateName, the name are the server's. A generated name that is taken is drawn again.
  */
+#include "apiserver/crd/custom_object.h"
 #include "apiserver/rest/decode.h"
 #include "apiserver/rest/write.h"
 #include "kc/names.h"
@@ -70,6 +71,13 @@ static void check_version(kc__call *call)
         call->refusal = "resourceVersion should not be set on objects to be created";
 }
 
+static kc__verdict prepare_custom(kc__call *call)
+{
+    kc_auto(kc_object) *before = kc_take(call->proposed);
+    call->proposed = kc__custom_prepare(call->resource->custom, before, &call->error);
+    return call->proposed ? KC__NEXT : KC__FAIL;
+}
+
 kc__verdict kc__propose_new(kc__call *call)
 {
     kc__metadata m;
@@ -85,6 +93,8 @@ kc__verdict kc__propose_new(kc__call *call)
     call->proposed = kc_object_ref(call->given);
     if (kc__propose_metadata(call, &m) != KC__NEXT)
         return KC__FAIL;
+    if (call->resource->custom)
+        return prepare_custom(call);
     bool plain = !clears_status(call) && !call->resource->strategy->prepare;
     return plain || kc__reshape(call, &call->proposed, prepare) == 0 ? KC__NEXT : KC__FAIL;
 }

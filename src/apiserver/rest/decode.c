@@ -9,6 +9,7 @@
  */
 #include "apiserver/rest/decode.h"
 
+#include "apiserver/crd/custom_object.h"
 #include "apiserver/kinds/typed.h"
 #include "apiserver/rest/body.h"
 #include "apiserver/rest/write.h"
@@ -85,7 +86,7 @@ static int wrong_kind(kc__call *call, kc_gvk got, kc_str api_version, kc_error *
 {
     const kc__resource *r = call->resource;
     const kc__resource *other =
-        kc__kinds_find_kind(call->api->kinds, got.group, got.version, got.kind);
+        kc__kinds_find_kind(call->snapshot->kinds, got.group, got.version, got.kind);
     /* There are kinds that no path serves: lists, options, Status. */
     bool known = other || kc__definition_of_kind(api_version, got.kind);
     if (!known || (other && is_own_kind(call, other)))
@@ -147,8 +148,8 @@ static kc__verdict not_handled(kc__call *call, kc_error *why)
         kind = kc_cstr(call->resource->kind);
     kc_gvk got = kc_gvk_of(api_version, kind);
     const kc__resource *r = call->resource,
-                       *other =
-                           kc__kinds_find_kind(call->api->kinds, got.group, got.version, got.kind);
+                       *other = kc__kinds_find_kind(call->snapshot->kinds, got.group, got.version,
+                                                    got.kind);
     if (kc_str_empty(got.version)) {
         kc_error_set(why, KC_BAD_REQUEST, "unexpected GroupVersion string: %.*s",
                      KC_ARG(api_version));
@@ -214,6 +215,78 @@ static kc__verdict decode_typed(kc__call *call, kc_str text, const kc_paths *twi
     return complain(call, &complaints);
 }
 
+/* ---- custom resources ---- */
+
+/* The version of the definition that an object says it is of; NULL: there is none. */
+static const kc__custom *version_of(const kc__custom *custom, const kc_object *object)
+{
+    size_t n;
+    const kc__custom *versions = kc__crd_versions(custom->crd, &n);
+    for (size_t i = 0; i < n; i++)
+        if (kc_str_is(kc_object_api_version(object), versions[i].api_version))
+            return &versions[i];
+    return NULL;
+}
+
+/* Of a version that there is not, nothing is known. */
+static void know_nothing(const kc_object *object, kc_paths *unknown)
+{
+    kc_auto(kc_view) *view = kc_view_of(object);
+    kc_members (kc_view_root(view), name, value)
+        if (value && !kc_str_is(name, "kind") && !kc_str_is(name, "apiVersion") &&
+            !kc_str_is(name, "metadata"))
+            kc_vec_push(unknown, kc_str_dup(name));
+}
+
+int kc__decode_custom(kc__call *call, kc_object **object, kc_paths *complaints, kc_error *err)
+{
+    kc_scoped(kc_paths) unknown = {0};
+    /* One that says what it is was read before anybody saw that it is of another version. */
+    const kc__custom *custom = version_of(call->resource->custom, *object);
+    bool right = kc__custom_check_kind(call->resource->custom, *object, err) == 0;
+    if (!right && (!kc_object_kind(*object).n || !kc_object_api_version(*object).n))
+        return -1;
+    if (!custom)
+        know_nothing(*object, &unknown);
+    kc_auto(kc_object) *decoded =
+        custom ? kc__custom_decode(custom, *object, &unknown, right ? err : NULL)
+               : kc_object_ref(*object);
+    if (!decoded)
+        return -1;
+    for (size_t i = 0; i < unknown.n; i++)
+        kc_vec_push(complaints, kc_asprintf("unknown field \"%s\"", unknown.items[i]));
+    kc_object_unref(*object);
+    *object = kc_take(decoded);
+    return right ? 0 : -1;
+}
+
+/* JSON that says a thing twice is read without a word: whoever is to complain asks for it. */
+static void find_twice(kc__call *call, kc__body_type type, const kc_paths *twice,
+                       kc_paths *complaints)
+{
+    kc_scoped(kc_paths) found = {0};
+    if (type == KC__BODY_JSON) {
+        kc_view_free(
+            kc_view_parse(call->x->request.body, &(kc_json_opts){.duplicates = &found}, NULL));
+        twice = &found;
+    }
+    for (size_t i = 0; i < twice->n; i++)
+        kc_vec_push(complaints, kc_asprintf("duplicate field \"%s\"", twice->items[i]));
+}
+
+static kc__verdict decode_custom(kc__call *call, kc__body_type type, const kc_paths *twice)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_scoped(kc_paths) complaints = {0};
+    if (call->options.validation != KC__VALIDATE_IGNORE)
+        find_twice(call, type, twice, &complaints);
+    bool decoded = kc__decode_custom(call, &call->given, &complaints, &err) == 0;
+    bool silent = !complaints.n || call->options.validation == KC__VALIDATE_IGNORE;
+    if (!silent && complain(call, &complaints) != KC__NEXT)
+        return KC__FAIL;
+    return decoded ? KC__NEXT : kc__fail(call, err.reason, "%s", kc_error_text(&err));
+}
+
 kc__verdict kc__decode_body(kc__call *call)
 {
     kc__body_type type;
@@ -224,6 +297,8 @@ kc__verdict kc__decode_body(kc__call *call)
     call->given = kc__body_read(call->x->request.body, type, &twice, &err);
     if (!call->given)
         return unrecognized(call, &err);
+    if (call->resource->custom)
+        return decode_custom(call, type, &twice);
     if (kc__decode_kind(call, &call->given, &err) < 0)
         return not_handled(call, &err);
     kc_auto(kc_object) *kept = kc_object_ref(call->given); /* `text` may be its. */

@@ -9,6 +9,10 @@
  * as the request asks for it. */
 kc__verdict kc__decode_body(kc__call *call);
 
+/* The same for an object of a custom resource, in the version of the request; the sentences of
+ * strict decoding are added to `complaints`. 0 or negative. *object is replaced. */
+int kc__decode_custom(kc__call *call, kc_object **object, kc_paths *complaints, kc_error *err);
+
 /* The body as DeleteOptions, typed; *ret is NULL without a body. */
 kc__verdict kc__decode_options_body(kc__call *call, kc_object **ret);
 

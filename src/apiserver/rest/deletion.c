@@ -114,22 +114,26 @@ static bool may_go(kc__call *call, const kc_object *object)
 
 static void begin(kc_edit *edit, kc__call *call)
 {
-    call->resource->strategy->begin_deletion(edit);
+    call->resource->strategy->begin_deletion(edit, kc_clock_wall(call->api->clock));
 }
 
 static int mark(kc__call *call, const kc_object *current, kc__metadata *m, kc_object **ret)
 {
-    kc_auto(kc_object) *marked = kc_object_ref(current);
-    if (kc_str_empty(m->deleted)) {
+    bool first = kc_str_empty(m->deleted);
+    if (first) {
         m->deleted = kc__call_now(call, kc_arena_alloc(call->arena, KC_TIME_TEXT));
         m->has_grace = !call->resource->strategy->begin_deletion;
         m->grace_seconds = 0;
         m->generation += m->generation > 0;
-        if (call->resource->strategy->begin_deletion && kc__reshape(call, &marked, begin) < 0)
-            return -1;
     }
-    *ret = kc__metadata_apply(marked, m, &call->error);
-    return *ret ? 0 : -1;
+    kc_auto(kc_object) *marked = kc__metadata_apply(current, m, &call->error);
+    if (!marked)
+        return -1;
+    /* The kind may add a finalizer, so it comes after the metadata. */
+    if (first && call->resource->strategy->begin_deletion && kc__reshape(call, &marked, begin) < 0)
+        return -1;
+    *ret = kc_take(marked);
+    return 0;
 }
 
 /* ---- with grace: whoever runs it ends it first, and then deletes it for good ---- */

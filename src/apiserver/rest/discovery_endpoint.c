@@ -40,7 +40,7 @@ static bool wants_aggregated(kc__call *call)
 
 static const kc__document *find(kc__call *call, const kc__target *target)
 {
-    const kc__discovery *d = call->api->discovery;
+    const kc__discovery *d = call->snapshot->discovery;
     bool core = kc_str_is(kc__target_segment(target, 0), "api");
     kc_str second = kc__target_segment(target, 1), third = kc__target_segment(target, 2);
     switch (target->n_segments) {
@@ -59,9 +59,14 @@ static kc__verdict not_found(kc__call *call, const kc__target *target)
 {
     kc_str group = kc__target_segment(target, 1);
     if (kc_str_is(kc__target_segment(target, 0), "api") ||
-        kc__kinds_find_group(call->api->kinds, group))
+        kc__kinds_find_group(call->snapshot->kinds, group))
         return kc__fail_generic(call, KC_NOT_FOUND);
     return kc__answer_no_page(call);
+}
+
+static void release_snapshot(void *snapshot)
+{
+    kc__snapshot_unref(snapshot);
 }
 
 /* The aggregated form, unless the client has it already. */
@@ -77,6 +82,8 @@ static kc__verdict answer_aggregated(kc__call *call, const kc__document *doc)
                                                 .headers = headers,
                                                 .n_headers = KC_COUNT(headers),
                                                 .body = same ? (kc_str){0} : doc->body,
+                                                .owner = kc__snapshot_ref(call->snapshot),
+                                                .release = release_snapshot,
                                                 .gzip = true});
 }
 
@@ -90,8 +97,12 @@ static kc__verdict answer_plain(kc__call *call, const kc__document *doc)
         return foreign ? kc__fail_not_acceptable(call) : KC__FAIL;
     if (call->form.yaml || call->form.pretty)
         return kc__answer_json(call, 200, doc->body);
-    return kc__answer_bytes(
-        call, &(kc__answer){.status = 200, .type = doc->type, .body = doc->body, .gzip = true});
+    return kc__answer_bytes(call, &(kc__answer){.status = 200,
+                                                .type = doc->type,
+                                                .body = doc->body,
+                                                .owner = kc__snapshot_ref(call->snapshot),
+                                                .release = release_snapshot,
+                                                .gzip = true});
 }
 
 kc__verdict kc__endpoint_discovery(kc__call *call)

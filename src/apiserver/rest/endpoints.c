@@ -90,7 +90,7 @@ static kc__verdict answer_paths(kc__call *call)
 {
     kc_scoped(kc_buf) out = {0};
     size_t n;
-    const kc__kinds_group *groups = kc__kinds_groups(call->api->kinds, &n);
+    const kc__kinds_group *groups = kc__kinds_groups(call->snapshot->kinds, &n);
     kc_buf_puts(&out, "{\n  \"paths\": [\n    \"/api\",\n    \"/api/v1\",\n    \"/apis\",\n");
     for (size_t i = 0; i < n; i++) {
         if (!*groups[i].name)

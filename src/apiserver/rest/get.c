@@ -4,6 +4,7 @@
  * committer publishes a change before it tells anybody that it was stored.
  */
 #include "apiserver/rest/list.h"
+#include "apiserver/rest/scale.h"
 
 /* A version asks for nothing but that the state has reached it. */
 static kc__verdict decode(kc__call *call)
@@ -22,6 +23,8 @@ static kc__verdict answer(kc__call *call)
     call->current = kc__cache_get(call->served->cache, call->key);
     if (!call->current)
         return kc__fail_not_found(call, call->info.name);
+    if (kc__is_scale(call))
+        return kc__scale_answer(call);
     return kc__answer_object(call, 200, call->current);
 }
 

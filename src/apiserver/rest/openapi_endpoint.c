@@ -136,9 +136,9 @@ static const kc__kinds_version *find_version(kc__call *call)
     kc_str kind = kc__target_segment(target, 2);
     kc_str third = kc__target_segment(target, 3), fourth = kc__target_segment(target, 4);
     if (kc_str_is(kind, "api") && target->n_segments == 4)
-        return kc__kinds_find_version(call->api->kinds, KC_STR(""), third);
+        return kc__kinds_find_version(call->snapshot->kinds, KC_STR(""), third);
     if (kc_str_is(kind, "apis") && target->n_segments == 5)
-        return kc__kinds_find_version(call->api->kinds, third, fourth);
+        return kc__kinds_find_version(call->snapshot->kinds, third, fourth);
     return NULL;
 }
 
@@ -148,8 +148,8 @@ static kc__verdict answer_version(kc__call *call, const kc__kinds_version *versi
     kc_str group = kc_cstr(version->group), name = kc_cstr(version->name), asked = {0};
     kc__openapi *openapi = call->api->openapi;
     kc_auto(kc__openapi_document) *doc = NULL;
-    if (!kc__openapi_v3_hash(openapi, call->api->kinds, group, name, now)) {
-        doc = kc__openapi_v3(openapi, call->api->kinds, group, name);
+    if (!kc__openapi_v3_hash(openapi, call->snapshot->kinds, group, name, now)) {
+        doc = kc__openapi_v3(openapi, call->snapshot->kinds, group, name);
         memcpy(now, kc__openapi_hash(doc).p, sizeof(now));
     }
     bool named = kc__query_get(&call->query, KC_STR("hash"), &asked) && asked.n;
@@ -158,7 +158,7 @@ static kc__verdict answer_version(kc__call *call, const kc__kinds_version *versi
     if (has_it(call, kc_cstr(now)))
         return send_not_modified(call, kc_cstr(now), named);
     if (!doc)
-        doc = kc__openapi_v3(openapi, call->api->kinds, group, name);
+        doc = kc__openapi_v3(openapi, call->snapshot->kinds, group, name);
     return send_document(call, kc_take(doc), "application/json", named);
 }
 
@@ -168,7 +168,7 @@ kc__verdict kc__endpoint_openapi_v3(kc__call *call)
     if (!negotiate(call, 1, &form))
         return not_acceptable(call);
     if (call->x->request.target.n_segments == 2)
-        return send_document(call, kc__openapi_index(call->api->openapi, call->api->kinds),
+        return send_document(call, kc__openapi_index(call->api->openapi, call->snapshot->kinds),
                              "application/json", false);
     const kc__kinds_version *version = find_version(call);
     return version ? answer_version(call, version)
@@ -183,9 +183,9 @@ kc__verdict kc__endpoint_openapi_v2(kc__call *call)
     kc__openapi_form form;
     if (!negotiate(call, KC_COUNT(offers), &form))
         return not_acceptable(call);
-    if (kc__openapi_v2_hash(call->api->openapi, call->api->kinds, now) &&
+    if (kc__openapi_v2_hash(call->api->openapi, call->snapshot->kinds, now) &&
         has_it(call, kc_cstr(now)))
         return send_not_modified(call, kc_cstr(now), false);
-    return send_document(call, kc__openapi_v2(call->api->openapi, call->api->kinds, form),
+    return send_document(call, kc__openapi_v2(call->api->openapi, call->snapshot->kinds, form),
                          form == KC__OPENAPI_PROTOBUF ? PROTOBUF : "application/json", false);
 }

@@ -11,6 +11,7 @@
 #include "apiserver/kinds/typed.h"
 #include "apiserver/rest/decode.h"
 #include "apiserver/rest/go_json.h"
+#include "apiserver/rest/scale.h"
 #include "apiserver/rest/write.h"
 #include "kc/json_patch.h"
 #include "kc/merge_patch.h"
@@ -145,6 +146,11 @@ static kc__verdict decode(kc__call *call)
     const patch_type *type = type_of(call);
     if (!type)
         return kc__fail_generic(call, KC_UNSUPPORTED_MEDIA_TYPE);
+    if (call->resource->custom && type->apply == apply_strategic_patch)
+        return kc__fail(call, KC_UNSUPPORTED_MEDIA_TYPE,
+                        "the body of the request was in an unknown format - accepted media types "
+                        "include: application/json-patch+json, application/merge-patch+json, "
+                        "application/apply-patch+yaml");
     if (!type->apply)
         return kc__fail(call, KC_UNSUPPORTED_MEDIA_TYPE,
                         "the body of the request was in an unknown format - accepted media types "
@@ -185,7 +191,8 @@ static kc__verdict complain(kc__call *call, const kc_object *patched, kc_paths *
 {
     if (call->options.validation == KC__VALIDATE_IGNORE)
         return KC__NEXT;
-    kc__typed_complaints(call->resource->type, kc_object_json(patched), complaints);
+    if (!call->resource->custom)
+        kc__typed_complaints(call->resource->type, kc_object_json(patched), complaints);
     if (complaints->n && call->options.validation == KC__VALIDATE_STRICT)
         return bad_result(call, patched, kc__complaints_join(complaints, call->arena));
     for (size_t i = 0; i < complaints->n; i++)
@@ -193,14 +200,22 @@ static kc__verdict complain(kc__call *call, const kc_object *patched, kc_paths *
     return KC__NEXT;
 }
 
+static kc_object *typed_of(kc__call *call, kc_object *patched, kc_paths *complaints, kc_error *err)
+{
+    kc_auto(kc_object) *named = kc_object_ref(patched);
+    if (call->resource->custom)
+        return kc__decode_custom(call, &named, complaints, err) < 0 ? NULL : kc_take(named);
+    if (kc__decode_kind(call, &named, err) < 0)
+        return NULL;
+    return kc__typed_decode(call->resource->type, named, NULL, err);
+}
+
 /* Of the right kind, and typed: call->given. */
 static kc__verdict take_result(kc__call *call, kc_object *patched, kc_paths *complaints)
 {
     kc_scoped(kc_error) err = {0};
-    kc_auto(kc_object) *named = kc_object_ref(patched);
-    kc_object *typed = NULL;
-    if (kc__decode_kind(call, &named, &err) < 0 ||
-        !(typed = kc__typed_decode(call->resource->type, named, NULL, &err)))
+    kc_object *typed = typed_of(call, patched, complaints, &err);
+    if (!typed)
         return bad_result(call, patched, kc_error_text(&err));
     kc_object_unref(call->given);
     call->given = typed;
@@ -208,25 +223,38 @@ static kc__verdict take_result(kc__call *call, kc_object *patched, kc_paths *com
     return verdict == KC__NEXT ? kc__fill_in(call, &call->given) : verdict;
 }
 
+/* A Scale that came of the patch becomes the object with its number. */
+static kc__verdict take_scale(kc__call *call, kc_object *patched)
+{
+    kc_scoped(kc_error) err = {0};
+    if (kc__scale_take(call, patched, &err) < 0)
+        return bad_result(call, patched, kc_error_text(&err));
+    return kc__scale_apply(call);
+}
+
 static kc__verdict apply(kc__call *call)
 {
     const patch_type *type = call->patch;
     kc_scoped(kc_error) err = {0};
     kc_scoped(kc_paths) complaints = {0};
-    kc_auto(kc_object) *shown = kc__from_stored(call->resource, call->current, &err);
+    bool scale = kc__is_scale(call);
+    kc_auto(kc_object) *shown = scale ? kc__scale_of_current(call, &err)
+                                      : kc__from_stored(call->resource, call->current, &err);
     if (!shown)
         return refuse(call, &err);
     kc_auto(kc_edit) *edit = kc_edit_of(shown);
     if (type->apply(call, edit, &complaints, &err) < 0)
         return refuse(call, &err);
     kc_auto(kc_object) *patched = kc_edit_freeze(edit, &err);
-    return patched ? take_result(call, patched, &complaints) : refuse(call, &err);
+    if (!patched)
+        return refuse(call, &err);
+    return scale ? take_scale(call, patched) : take_result(call, patched, &complaints);
 }
 
 static kc__verdict propose(kc__call *call)
 {
-    if (!call->current)
-        call->current = kc__cache_get(call->served->cache, call->key);
+    if (!kc__load_current(call) && call->error.reason)
+        return KC__FAIL;
     if (!call->current)
         return kc__fail_not_found(call, call->info.name);
     kc__verdict verdict = apply(call);
@@ -241,6 +269,8 @@ static kc__verdict propose(kc__call *call)
 
 static kc__verdict answer(kc__call *call)
 {
+    if (kc__is_scale(call))
+        return kc__scale_answer(call);
     return kc__answer_object(call, 200, call->current);
 }
 

@@ -50,6 +50,8 @@ void kc__api_handle(kc__exchange *x, void *user)
     call->api = user;
     call->arena = x->request.arena;
     call->lane = lane_of(call->api, x->loop);
+    call->snapshot =
+        kc__snapshot_ref(kc__snapshots_current(call->api->snapshots, &call->lane->snapshot));
     kc__verdict first = phases[KC__PHASE_RECEIVED](call);
     kc__call_go_on(call, first);
 }
@@ -63,11 +65,13 @@ void kc__call_done(kc__call *call)
     if (call->taken)
         kc__service_numbers_settle(call);
     call->given = kc_object_unref(call->given);
+    call->scale = kc_object_unref(call->scale);
     call->current = kc_object_unref(call->current);
     call->proposed = kc_object_unref(call->proposed);
     kc__options_done(&call->options);
     kc_error_done(&call->error);
     kc_vec_done(&call->warnings);
+    call->snapshot = kc__snapshot_unref(call->snapshot);
 }
 
 /* ---- received ---- */

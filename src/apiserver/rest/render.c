@@ -29,7 +29,13 @@ static void begin_plain(kc__renderer *r, kc_buf *out, const kc__list_meta *meta)
     kc_buf_printf(out,
                   "{\"kind\":\"%s\",\"apiVersion\":\"%s%s%s\",\"metadata\":", resource->list_kind,
                   resource->group, *resource->group ? "/" : "", resource->version);
+    size_t start = out->n;
     kc__list_meta_write(out, meta);
+    /* Lists of custom resources say that there is no more, too. */
+    if (resource->custom && kc_str_empty(meta->continue_token)) {
+        out->n--;
+        kc_buf_puts(out, out->n > start + 1 ? ",\"continue\":\"\"}" : "\"continue\":\"\"}");
+    }
     kc_buf_puts(out, ",\"items\":[");
 }
 
@@ -42,16 +48,18 @@ void kc__render_list_begin(kc__renderer *r, kc_buf *out, const kc__list_meta *me
     }
 }
 
-/* In the form of the version that was asked for. */
+/* In the form of the version that was asked for. Tables and metadata of built-in kinds are the same
+ * in all. */
 static kc_object *as_asked(const kc__renderer *r, const kc_object *object)
 {
+    if (r->form.as != KC__AS_OBJECT && !r->resource->custom)
+        return kc_object_ref(object);
     kc_object *shown = kc__from_stored(r->resource, object, NULL);
     return shown ? shown : kc_object_ref(object);
 }
 
-static void plain_item(kc__renderer *r, kc_buf *out, const kc_object *stored)
+static void plain_item(kc__renderer *r, kc_buf *out, const kc_object *object)
 {
-    kc_auto(kc_object) *object = as_asked(r, stored);
     kc_str json = kc_object_json(object);
     if (r->started)
         kc_buf_putc(out, ',');
@@ -63,8 +71,9 @@ static void plain_item(kc__renderer *r, kc_buf *out, const kc_object *stored)
     kc_buf_append(out, json);
 }
 
-void kc__render_list_item(kc__renderer *r, kc_buf *out, const kc_object *object)
+void kc__render_list_item(kc__renderer *r, kc_buf *out, const kc_object *stored)
 {
+    kc_auto(kc_object) *object = as_asked(r, stored);
     switch (r->form.as) {
     case KC__AS_TABLE: kc__table_row(&r->table, out, object); break;
     case KC__AS_PARTIAL: kc__partial_list_item(&r->partial, out, object); break;
@@ -81,16 +90,13 @@ void kc__render_list_end(kc__renderer *r, kc_buf *out)
     }
 }
 
-void kc__render_one(kc__renderer *r, kc_buf *out, const kc_object *object)
+void kc__render_one(kc__renderer *r, kc_buf *out, const kc_object *stored)
 {
+    kc_auto(kc_object) *object = as_asked(r, stored);
     switch (r->form.as) {
     case KC__AS_TABLE: kc__table_of(&r->table, out, object); break;
     case KC__AS_PARTIAL: kc__partial_write(out, object, r->form.version); break;
-    case KC__AS_OBJECT: {
-        kc_auto(kc_object) *shown = as_asked(r, object);
-        kc_buf_append(out, kc_object_json(shown));
-        break;
-    }
+    case KC__AS_OBJECT: kc_buf_append(out, kc_object_json(object)); break;
     }
 }
 

@@ -5,8 +5,10 @@
  * What is under a group we have answers as a Status; what belongs to nobody is "404 page not found"
  * in plain text. kubectl and client-go tell the two apart.
  */
+#include "apiserver/crd/crd_resource.h"
 #include "apiserver/rest/call.h"
 #include "apiserver/rest/endpoints.h"
+#include "apiserver/rest/scale.h"
 
 static const kc__verb *const verbs[] = {
     &kc__verb_get,    &kc__verb_list,  &kc__verb_watch,  &kc__verb_create,
@@ -21,6 +23,17 @@ static const kc__verb *verb_named(const char *name)
     return NULL;
 }
 
+/* Kubernetes has another server for custom resources, which knows nothing of what it has not. */
+static kc__verdict nothing_there(kc__call *call, bool custom)
+{
+    return custom ? kc__answer_no_page(call) : kc__fail_generic(call, KC_NOT_FOUND);
+}
+
+static bool is_custom_group(const kc__kinds_group *group)
+{
+    return group->versions[0].n_resources && group->versions[0].resources[0].custom;
+}
+
 /* Whether the path names the resource in the way its scope asks for; or what to answer. */
 static kc__verdict check_scope(kc__call *call)
 {
@@ -28,7 +41,7 @@ static kc__verdict check_scope(kc__call *call)
     bool has_ns = !kc_str_empty(info->ns);
     if (!call->resource->namespaced) {
         bool own = kc_str_is(info->resource, "namespaces") && info->named;
-        return has_ns && !own ? kc__fail_generic(call, KC_NOT_FOUND) : KC__NEXT;
+        return has_ns && !own ? nothing_there(call, call->resource->custom) : KC__NEXT;
     }
     if (has_ns)
         return KC__NEXT;
@@ -42,10 +55,12 @@ static kc__verdict check_scope(kc__call *call)
 static kc__verdict route_subresource(kc__call *call)
 {
     call->subresource = kc__subresource_find(call->resource, call->info.subresource);
+    if (!call->subresource && call->resource->custom)
+        return kc__fail_not_found(call, call->info.name);
     if (!call->subresource || !kc_str_empty(call->info.rest) || call->verb == &kc__verb_watch)
         return kc__fail_generic(call, KC_NOT_FOUND);
-    bool served =
-        !strcmp(call->subresource->name, "status") || !strcmp(call->subresource->name, "finalize");
+    bool served = !strcmp(call->subresource->name, "status") ||
+                  !strcmp(call->subresource->name, "finalize") || kc__is_scale(call);
     if (!served || !(call->subresource->verbs & call->verb->bit))
         return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
     return KC__NEXT;
@@ -54,7 +69,7 @@ static kc__verdict route_subresource(kc__call *call)
 /* Those that are only created, to get an answer (reviews), are not kept and have no cache. */
 static bool is_stored(const kc__resource *resource)
 {
-    return resource->verbs & KC__GET && resource->verbs & KC__CREATE;
+    return resource->custom || (resource->verbs & KC__GET && resource->verbs & KC__CREATE);
 }
 
 static void make_key(kc__call *call)
@@ -78,8 +93,10 @@ static kc__verdict route_verb(kc__call *call)
     bool whole = call->verb == &kc__verb_create || call->verb == &kc__verb_list ||
                  call->verb == &kc__verb_delete_collection;
     bool one = !whole && call->verb != &kc__verb_watch;
-    if (!(call->resource->verbs & call->verb->bit) || (whole && info->named) ||
-        (one && !info->named) || !is_stored(call->resource))
+    /* While a definition goes, discovery no longer shows how its objects are changed, which they
+     * may be; that none may be created is said in words. */
+    bool known = call->resource->custom || call->resource->verbs & call->verb->bit;
+    if (!known || (whole && info->named) || (one && !info->named) || !is_stored(call->resource))
         return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
     return KC__NEXT;
 }
@@ -99,18 +116,20 @@ static kc__verdict check_path_name(kc__call *call)
 static kc__verdict route_resource(kc__call *call)
 {
     const kc__request_info *info = &call->info;
-    const kc__kinds *kinds = call->api->kinds;
+    const kc__kinds *kinds = call->snapshot->kinds;
     call->resource = kc__kinds_find(kinds, info->group, info->version, info->resource);
     if (!call->resource && kc_str_is(info->resource, "watch")) /* The old prefix, and no GET. */
         return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
+    const kc__kinds_group *group = kc__kinds_find_group(kinds, info->group);
     if (!call->resource)
-        return kc__kinds_find_group(kinds, info->group) ? kc__fail_generic(call, KC_NOT_FOUND)
-                                                        : kc__answer_no_page(call);
+        return nothing_there(call, !group || is_custom_group(group));
     size_t n;
-    call->served = &call->api->served[call->resource - kc__kinds_resources(kinds, &n)];
+    call->served = &call->snapshot->served[call->resource - kc__kinds_resources(kinds, &n)];
     kc__verdict verdict = check_scope(call);
     if (verdict == KC__NEXT)
         verdict = route_verb(call);
+    if (call->resource->custom && call->resource->custom->deprecation)
+        kc__warn(call, kc_cstr(call->resource->custom->deprecation));
     if (verdict == KC__NEXT)
         make_key(call);
     return verdict == KC__NEXT ? check_path_name(call) : verdict;
@@ -141,7 +160,7 @@ static kc__verdict route_endpoint(kc__call *call)
     kc_str first = kc__target_segment(&call->x->request.target, 0);
     kc_str group = kc__target_segment(&call->x->request.target, 1);
     bool below = kc_str_is(first, "api") ||
-                 (kc_str_is(first, "apis") && kc__kinds_find_group(call->api->kinds, group));
+                 (kc_str_is(first, "apis") && kc__kinds_find_group(call->snapshot->kinds, group));
     return below ? kc__fail_generic(call, KC_NOT_FOUND) : kc__answer_no_page(call);
 }
 

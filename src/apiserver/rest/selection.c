@@ -11,7 +11,12 @@ static kc__verdict not_selectable(kc__call *call)
     size_t n;
     const kc_field_requirement *terms = kc_field_selector_requirements(call->options.fields, &n);
     for (size_t i = 0; i < n && !call->resource->strategy->n_selectable; i++)
-        if (!kc_fields_has(call->served->fields, terms[i].field))
+        if (kc_fields_has(call->served->fields, terms[i].field))
+            continue;
+        else if (call->resource->custom)
+            return kc__fail(call, KC_BAD_REQUEST, "field label not supported: %.*s",
+                            KC_ARG(terms[i].field));
+        else
             return kc__fail(call, KC_BAD_REQUEST,
                             "\"%.*s\" is not a known field selector: only \"metadata.name\", "
                             "\"metadata.namespace\"",
@@ -63,6 +68,7 @@ kc__verdict kc__selection_take(kc__call *call, kc__selection *ret)
         .labels = kc_take(call->options.labels),
         .fields = kc_take(call->options.fields),
         .table = call->served->fields,
+        .snapshot = kc__snapshot_ref(call->snapshot),
     };
     return KC__NEXT;
 }
@@ -73,6 +79,7 @@ void kc__selection_done(kc__selection *selection)
     free((char *)selection->key.p);
     kc_selector_free(selection->labels);
     kc_field_selector_free(selection->fields);
+    kc__snapshot_unref(selection->snapshot);
     *selection = (kc__selection){0};
 }
 

@@ -14,6 +14,7 @@ typedef struct kc__selection {
     kc_selector *labels;
     kc_field_selector *fields;
     const kc_fields *table; /* What the fields mean; the resource's. */
+    kc__snapshot *snapshot; /* Holds the resource, also for who renders what is selected. */
 } kc__selection;
 
 /* From the call's options, whose selectors it takes over. Its texts are malloc'd: it may outlive

@@ -6,7 +6,9 @@
  * its status alone and a change of its status the rest. The generation counts changes of what is
  * neither metadata nor status. An object that is being deleted goes when its last finalizer does.
  */
+#include "apiserver/crd/custom_object.h"
 #include "apiserver/rest/decode.h"
+#include "apiserver/rest/scale.h"
 #include "apiserver/rest/write.h"
 #include "kc/diff.h"
 #include "kc/meta.h"
@@ -15,7 +17,7 @@ static kc__verdict decode(kc__call *call)
 {
     if (kc__options_read_write(&call->query, "UpdateOptions", &call->options, &call->error) < 0)
         return KC__FAIL;
-    return kc__decode_body(call);
+    return kc__is_scale(call) ? kc__scale_decode(call) : kc__decode_body(call);
 }
 
 /* ---- is it an update of this object? ---- */
@@ -138,6 +140,14 @@ static bool spec_differs(const kc_object *a, const kc_object *b)
     return differs;
 }
 
+static bool grows(const kc__call *call)
+{
+    if (!call->resource->custom)
+        return spec_differs(call->proposed, call->current);
+    bool status = call->subresource && !strcmp(call->subresource->name, "status");
+    return !status && kc__custom_differs(call->proposed, call->current);
+}
+
 /* What only the server decides stays as it was; what a client changes all the same and may not is
  * for the validation to say. */
 static void keep_system_fields(kc__call *call, kc__metadata *m)
@@ -155,7 +165,7 @@ static void keep_system_fields(kc__call *call, kc__metadata *m)
     }
     m->resource_version = old.resource_version;
     m->generation = old.generation;
-    if (call->resource->strategy->generation && spec_differs(call->proposed, call->current))
+    if (call->resource->strategy->generation && grows(call))
         m->generation++;
 }
 
@@ -164,7 +174,7 @@ kc__verdict kc__recount_generation(kc__call *call)
     kc__metadata m;
     kc__metadata_of(call->proposed, call->arena, &m);
     m.generation = kc_object_generation(call->current);
-    m.generation += spec_differs(call->proposed, call->current);
+    m.generation += grows(call);
     return kc__propose_metadata(call, &m);
 }
 
@@ -178,6 +188,23 @@ static bool goes_now(kc__call *call, const kc__metadata *m)
     return call->resource->strategy->may_go(kc_view_root(view));
 }
 
+/* call->proposed with what the change may not touch. */
+static int keep_the_rest(kc__call *call)
+{
+    const kc__resource *r = call->resource;
+    if (r->custom) {
+        kc_auto(kc_object) *given = kc_take(call->proposed);
+        const char *part =
+            call->subresource && !kc__is_scale(call) ? call->subresource->name : NULL;
+        call->proposed =
+            kc__custom_prepare_update(r->custom, given, call->current, part, &call->error);
+        return call->proposed ? 0 : -1;
+    }
+    bool plain =
+        !kc__subresource_find(r, KC_STR("status")) && !call->resource->strategy->prepare_update;
+    return plain ? 0 : kc__reshape(call, &call->proposed, keep_other_part);
+}
+
 kc__verdict kc__propose_update(kc__call *call)
 {
     kc__metadata m;
@@ -186,9 +213,7 @@ kc__verdict kc__propose_update(kc__call *call)
         return verdict;
     kc_object_unref(call->proposed);
     call->proposed = kc_object_ref(call->given);
-    bool plain = !kc__subresource_find(call->resource, KC_STR("status")) &&
-                 !call->resource->strategy->prepare_update;
-    if (!plain && kc__reshape(call, &call->proposed, keep_other_part) < 0)
+    if (keep_the_rest(call) < 0)
         return KC__FAIL;
     kc__metadata_of(call->proposed, call->arena, &m);
     kc__check_namespace(call, &m);
@@ -198,13 +223,23 @@ kc__verdict kc__propose_update(kc__call *call)
     return kc__propose_metadata(call, &m);
 }
 
+static kc__verdict propose_scale(kc__call *call)
+{
+    if (!kc__load_current(call))
+        return call->error.reason ? KC__FAIL : kc__fail_not_found(call, call->info.name);
+    kc__verdict verdict = kc__scale_apply(call);
+    return verdict == KC__NEXT ? kc__propose_update(call) : verdict;
+}
+
 static kc__verdict propose(kc__call *call)
 {
+    if (kc__is_scale(call))
+        return propose_scale(call);
     kc__verdict verdict = kc__check_identity(call);
     if (verdict != KC__NEXT)
         return verdict;
-    if (!call->current)
-        call->current = kc__cache_get(call->served->cache, call->key);
+    if (!kc__load_current(call) && call->error.reason)
+        return KC__FAIL;
     if (!call->current && (!call->resource->strategy->upserts || call->subresource))
         return kc__fail_not_found(call, call->info.name);
     verdict = check_uid(call, call->current ? kc_object_uid(call->current) : KC_STR(""));
@@ -218,6 +253,8 @@ static kc__verdict propose(kc__call *call)
 
 static kc__verdict answer(kc__call *call)
 {
+    if (kc__is_scale(call))
+        return kc__scale_answer(call);
     return kc__answer_object(call, call->status ? call->status : 200, call->current);
 }
 

@@ -8,8 +8,11 @@
  */
 #include "apiserver/rest/write.h"
 
+#include "apiserver/crd/crd_validate.h"
+#include "apiserver/crd/custom_object.h"
 #include "apiserver/kinds/conversion.h"
 #include "apiserver/kinds/typed.h"
+#include "apiserver/rest/scale.h"
 #include "kc/diff.h"
 #include "kc/metadata_validation.h"
 
@@ -50,8 +53,10 @@ int kc__object_version(const kc_object *object, uint64_t *ret, kc_error *err)
 static int replace(kc__call *call, kc_object **object, kc_edit *edit)
 {
     kc_auto(kc_object) *changed = kc_edit_freeze(edit, &call->error);
-    kc_object *typed =
-        changed ? kc__typed_decode(call->resource->type, changed, NULL, &call->error) : NULL;
+    const kc__resource *r = call->resource;
+    kc_object *typed = !changed    ? NULL
+                       : r->custom ? kc__custom_default(r->custom, changed, &call->error)
+                                   : kc__typed_decode(r->type, changed, NULL, &call->error);
     if (!typed)
         return -1;
     kc_object_unref(*object);
@@ -73,6 +78,8 @@ static void complete(kc_edit *edit, kc__call *call)
 
 kc__verdict kc__fill_in(kc__call *call, kc_object **object)
 {
+    if (call->resource->custom)
+        return KC__NEXT;
     if (call->resource->strategy->defaults && kc__reshape(call, object, complete) < 0)
         return KC__FAIL;
     kc_object *stored = kc__to_stored(call->resource, *object, &call->error);
@@ -81,6 +88,23 @@ kc__verdict kc__fill_in(kc__call *call, kc_object **object)
     kc_object_unref(*object);
     *object = stored;
     return KC__NEXT;
+}
+
+/* What is stored stays in its own form where it is only marked or removed; whoever changes it sees
+ * the form of the version. The reference is taken over. */
+static kc_object *as_changed(kc__call *call, kc_object *stored)
+{
+    if (!stored || !call->resource->custom)
+        return stored;
+    kc_auto(kc_object) *held = stored;
+    return kc__from_stored(call->resource, held, &call->error);
+}
+
+bool kc__load_current(kc__call *call)
+{
+    if (!call->current)
+        call->current = as_changed(call, kc__cache_get(call->served->cache, call->key));
+    return call->current != NULL;
 }
 
 kc__verdict kc__replace_proposed(kc__call *call, kc_edit *edit)
@@ -124,6 +148,48 @@ static void check_rules(kc__call *call, const kc_value *object, kc_field_errors 
     kc__place root = kc__place_root(object, errors);
     if (call->resource->strategy->rules && !call->subresource)
         kc__rules_check(call->resource->strategy->rules, &root);
+}
+
+static const char *part_of(const kc__call *call)
+{
+    return call->subresource && !kc__is_scale(call) ? call->subresource->name : NULL;
+}
+
+/* Custom objects have rules of their own from the beginning; what all kinds have in common comes on
+ * top where an object is changed. */
+static void validate_custom(kc__call *call, const kc_value *object, kc_field_errors *errors)
+{
+    kc_metadata_rules common = {.name = KC_NAME_PATH_SEGMENT,
+                                .namespaced = call->resource->namespaced};
+    kc_auto(kc_view) *view = call->current ? kc_view_of(call->current) : NULL;
+    const kc_value *old = view ? kc_view_root(view) : NULL, *metadata = kc_get(object, "metadata");
+    if (old) {
+        kc_validate_metadata(errors, metadata, &common);
+        kc_validate_metadata_update(errors, metadata, kc_get(old, "metadata"), &common);
+    }
+    kc__custom_validate(call->resource->custom, object,
+                        &(kc__custom_rules){.old = old, .subresource = part_of(call)}, errors);
+}
+
+static bool is_definition(const kc__call *call)
+{
+    return call->served->cache == call->api->definitions;
+}
+
+/* What one should know about what is accepted. */
+static void warn_about(kc__call *call, const kc_value *object)
+{
+    kc_scoped(kc_paths) warnings = {0};
+    if (call->tries || (!call->resource->custom && !is_definition(call)))
+        return;
+    kc_auto(kc_view) *view = call->current ? kc_view_of(call->current) : NULL;
+    const kc_value *old = view ? kc_view_root(view) : NULL;
+    if (call->resource->custom)
+        kc__custom_warnings(object, old, &warnings);
+    else if (!call->subresource)
+        kc__crd_warnings(object, old, &warnings);
+    for (size_t i = 0; i < warnings.n; i++)
+        kc__warn(call, kc_arena_str(call->arena, kc_cstr(warnings.items[i])));
 }
 
 static void validate_new(kc__call *call, const kc_value *object, kc_field_errors *errors)
@@ -173,10 +239,13 @@ kc__verdict kc__phase_validated(kc__call *call)
         return KC__NEXT;
     kc_scoped(kc_field_errors) errors = {0};
     kc_auto(kc_view) *view = kc_view_of(call->proposed);
-    if (call->current)
+    if (call->resource->custom)
+        validate_custom(call, kc_view_root(view), &errors);
+    else if (call->current)
         validate_changed(call, kc_view_root(view), &errors);
     else
         validate_new(call, kc_view_root(view), &errors);
+    warn_about(call, kc_view_root(view));
     if (!errors.list.n)
         return KC__NEXT;
     return kc__fail_invalid(call, kc_object_name(call->proposed), &errors);
@@ -229,8 +298,9 @@ static kc__verdict conflict(kc__call *call, kc_object *now)
     if (existing && (call->conditional || ++call->tries >= KC__MAX_RACES))
         return kc__fail_modified(call, kc_object_name(call->current));
     kc_object_unref(call->current);
-    call->current = kc_take(existing);
-    return KC__PROPOSE;
+    bool there = existing != NULL, changes = call->verb != &kc__verb_delete;
+    call->current = changes ? as_changed(call, kc_take(existing)) : kc_take(existing);
+    return there && !call->current ? KC__FAIL : KC__PROPOSE;
 }
 
 static kc__verdict decided(kc__call *call, kc__write *write)
@@ -283,9 +353,14 @@ static void give_up(kc__timer *timer)
 
 static kc__verdict submit(kc__call *call)
 {
+    kc_object *stored = call->resource->custom && !call->removes
+                            ? kc__to_stored(call->resource, call->proposed, &call->error)
+                            : kc_object_ref(call->proposed);
+    if (!stored)
+        return KC__FAIL;
     pending *p = kc_new(pending);
     p->call = call;
-    p->object = kc_object_ref(call->proposed);
+    p->object = stored;
     p->key = kc_str_dup(call->key);
     p->write = (kc__write){
         .cache = call->served->cache,

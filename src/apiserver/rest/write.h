@@ -54,6 +54,10 @@ void kc__dedup_owners(kc__call *call, kc__metadata *metadata);
 /* Counts the generation of call->proposed anew, after somebody changed it. */
 kc__verdict kc__recount_generation(kc__call *call);
 
+/* What is stored under the call's key, in the form of its version: call->current, if it is not
+ * known. False: there is none, or it cannot be read (call->error). */
+bool kc__load_current(kc__call *call);
+
 /* A new object from call->given (create.c). */
 kc__verdict kc__propose_new(kc__call *call);
 

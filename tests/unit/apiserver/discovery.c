@@ -270,7 +270,7 @@ static void every_document_is_json(void **state)
     }
     kc_auto(kc_view) *groups =
         kc_view_parse(kc__discovery_aggregated_groups(discovery)->body, NULL, NULL);
-    assert_int_equal(kc_len(kc_get(kc_view_root(groups), "items")), 17);
+    assert_int_equal(kc_len(kc_get(kc_view_root(groups), "items")), 18);
 }
 
 static void names_from_clients_are_quoted(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_custom.c: documents of resources that bring their schemas. */
+#include "apiserver/crd/crd_type.h"
 #include "openapi_testing.h"
 
 static const kc__group custom_groups[] = {
@@ -132,7 +133,7 @@ static kc__kinds *builtin_and(const kc__resource *more, size_t n)
                                            .n_groups = kc__n_builtin_groups + 1,
                                            .resources = resources,
                                            .n_resources = kc__n_builtin_resources + n,
-                                           .find_type = kc__definition_find});
+                                           .find_type = kc__type_find});
 }
 
 static void a_custom_resource_more_changes_one_document(void **state)

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rest_custom.c: definitions, and the objects they bring. */
+#include "api_testing.h"
+
+#include <unistd.h>
+
+#define CRDS   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+#define ROBOTS "/apis/example.com/v1/namespaces/default/robots"
+
+/* Of a kind of the group example.com, with a field of its own; `names` is JSON without braces. */
+static const char *definition(api *a, const char *plural, const char *names, const char *more)
+{
+    return text(a,
+                "{'apiVersion':'apiextensions.k8s.io/v1','kind':'CustomResourceDefinition',"
+                "'metadata':{'name':'%s.example.com'},'spec':{'group':'example.com','scope':"
+                "'Namespaced','names':{'plural':'%s',%s},'versions':[{'name':'v1','served':true,"
+                "'storage':true,'subresources':{'status':{}},'schema':{'openAPIV3Schema':{'type':"
+                "'object','properties':{'spec':{'type':'object','properties':{'size':{'type':"
+                "'integer','maximum':9,'default':3}%s}},'status':{'type':'object','properties':"
+                "{'seen':{'type':'integer'}}}}}}}]}}",
+                plural, plural, names, more);
+}
+
+/* Asks until what stands at a path is as expected. */
+static const reply *wait_for(api *a, const char *target, const char *path, const char *expected)
+{
+    const reply *r = NULL;
+    for (int i = 0; i < 5000; i++) {
+        r = api_get(a, target);
+        if (!strcmp(r_text(r, path), expected))
+            return r;
+        usleep(2000);
+    }
+    fail_msg("%s of %s is not %s", path, target, expected);
+    return r;
+}
+
+static void wait_gone(api *a, const char *target)
+{
+    wait_for(a, target, "code", "404");
+}
+
+static void define_robots(api *a)
+{
+    assert_code(api_post(a, CRDS, definition(a, "robots", "'kind':'Robot'", "")), 201);
+    wait_for(a, CRDS "/robots.example.com", "status.conditions[1].status", "True");
+}
+
+static const reply *make_robot(api *a, const char *name, const char *rest)
+{
+    return api_post(
+        a, ROBOTS,
+        text(a, "{'apiVersion':'example.com/v1','kind':'Robot','metadata':{'name':'%s'}%s}", name,
+             rest));
+}
+
+static void what_is_established_is_served(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    assert_code(api_get(a, ROBOTS), 404);
+    define_robots(a);
+    const reply *r = make_robot(a, "one", ",'spec':{}");
+    assert_code(r, 201);
+    assert_at(r, "spec.size", "3");
+    assert_at(r, "metadata.generation", "1");
+    assert_at(api_get(a, ROBOTS), "items[0].kind", "Robot");
+    assert_at(api_get(a, "/apis/example.com/v1"), "resources[0].name", "robots");
+}
+
+static void what_the_schema_forbids_is_invalid(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_robots(a);
+    assert_code(make_robot(a, "one", ",'spec':{'size':10}"), 422);
+    const reply *r = make_robot(a, "one", ",'spec':{'wings':2}");
+    assert_code(r, 201);
+    assert_string_equal(r_header(r, "Warning"), "299 - \"unknown field \\\"spec.wings\\\"\"");
+    assert_at(r, "spec.wings", "");
+}
+
+static void the_status_has_a_path_of_its_own(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_robots(a);
+    make_robot(a, "one", ",'status':{'seen':1}");
+    assert_at(api_get(a, ROBOTS "/one"), "status", "");
+    const reply *r = api_patch(a, ROBOTS "/one/status", "{'spec':{'size':5},'status':{'seen':2}}");
+    assert_at(r, "status.seen", "2");
+    assert_at(r, "spec", "");
+    assert_at(r, "metadata.generation", "1");
+}
+
+static void a_definition_may_change_under_a_watch(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_robots(a);
+    watch *w = WATCH(a, ROBOTS "?watch=1");
+    const char *version =
+        r_text(api_get(a, CRDS "/robots.example.com"), "metadata.resourceVersion");
+    assert_code(api_patch(a, CRDS "/robots.example.com",
+                          text(a,
+                               "{'metadata':{'resourceVersion':'%s'},'spec':{'versions':[{'name':"
+                               "'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':"
+                               "{'type':'object','properties':{'spec':{'type':'object',"
+                               "'properties':{'arms':{'type':'integer'}}}}}}}]}}",
+                               version)),
+                200);
+    const char *arms = "";
+    for (int i = 0; i < 1000 && !*arms; i++)
+        arms = r_text(make_robot(a, text(a, "r%d", i), ",'spec':{'arms':2}"), "spec.arms");
+    assert_string_equal(arms, "2");
+    assert_event(w, "ADDED", "r0");
+}
+
+static void a_definition_takes_its_objects_along(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_robots(a);
+    make_robot(a, "one", "");
+    watch *w = WATCH(a, ROBOTS "?watch=1");
+    assert_event(w, "ADDED", "one");
+    assert_code(api_delete(a, CRDS "/robots.example.com", NULL), 200);
+    assert_event(w, "DELETED", "one");
+    wait_gone(a, CRDS "/robots.example.com");
+    assert_code(api_get(a, ROBOTS), 404);
+    watch_close(w);
+    define_robots(a);
+    assert_int_equal(r_count(api_get(a, ROBOTS), "items"), 0);
+}
+
+static void while_objects_hold_a_definition_none_is_created(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_robots(a);
+    api_post(a, ROBOTS,
+             "{'apiVersion':'example.com/v1','kind':'Robot','metadata':{'name':'held',"
+             "'finalizers':['example.com/hold']}}");
+    api_delete(a, CRDS "/robots.example.com", NULL);
+    wait_for(a, CRDS "/robots.example.com", "status.conditions[2].reason",
+             "InstanceDeletionInProgress");
+    assert_status(make_robot(a, "two", ""), 403, "Forbidden",
+                  "robots.example.com \"two\" is forbidden: create not allowed while custom "
+                  "resource definition is terminating");
+    wait_for(a, ROBOTS "/held", "metadata.deletionGracePeriodSeconds", "0");
+    assert_code(api_patch(a, ROBOTS "/held", "{'metadata':{'finalizers':null}}"), 200);
+    wait_gone(a, CRDS "/robots.example.com");
+}
+
+static void a_name_goes_to_the_next_when_it_is_free(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_robots(a);
+    api_post(a, CRDS, definition(a, "androids", "'kind':'Robot'", ""));
+    wait_for(a, CRDS "/androids.example.com", "status.conditions[0].status", "False");
+    api_delete(a, CRDS "/robots.example.com", NULL);
+    wait_for(a, CRDS "/androids.example.com", "status.conditions[1].status", "True");
+    assert_code(api_get(a, "/apis/example.com/v1/namespaces/default/androids"), 200);
+}
+
+static void definitions_are_served_after_a_restart(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_robots(a);
+    make_robot(a, "one", "");
+    api_restart(a);
+    assert_at(api_get(a, ROBOTS "/one"), "kind", "Robot");
+}
+
+TESTS(what_is_established_is_served, what_the_schema_forbids_is_invalid,
+      the_status_has_a_path_of_its_own, a_definition_may_change_under_a_watch,
+      a_definition_takes_its_objects_along, while_objects_hold_a_definition_none_is_created,
+      a_name_goes_to_the_next_when_it_is_free, definitions_are_served_after_a_restart)
