@@ -112,6 +112,18 @@ robot() {
     [[ $output == *"replicas"* ]]
 }
 
+@test "definitions themselves are explained and listed" {
+    run -0 kubectl explain crd.spec.versions.schema.openAPIV3Schema
+    [[ $output == *"x-kubernetes-list-type"* ]]
+    run -0 kubectl get crds
+    [[ ${lines[0]} =~ ^NAME\ +CREATED\ AT$ ]]
+}
+
+@test "applying a definition again changes nothing" {
+    run -0 kubectl apply -f "$DEFINITION"
+    [[ $output == *unchanged* ]]
+}
+
 @test "deleting a definition deletes its objects" {
     sed 's/robots/drones/g; s/Robot/Drone/g; s/rb/dr/g' "$DEFINITION" | kubectl apply -f -
     kubectl wait --for=condition=Established --timeout=20s crd/drones.factory.example.com

@@ -16,7 +16,8 @@
  */
 #include "apiserver/openapi/openapi_internal.h"
 
-#define META "io.k8s.apimachinery.pkg.apis.meta.v1."
+#define META        "io.k8s.apimachinery.pkg.apis.meta.v1."
+#define DEFINITIONS "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 
 /* What a kind of field is in JSON. One with a name is a schema that others refer to. */
 static const struct {
@@ -24,6 +25,7 @@ static const struct {
     const char *type, *format;
     const char *one_of; /* Instead of `type`, in version 3. */
     const char *empty;  /* The default of one that is always written; NULL: it has none. */
+    const char *text;   /* Its description, where the definitions have none. */
 } shapes[] = {
     [KC__FIELD_BOOL] = {.type = "boolean", .empty = "false"},
     [KC__FIELD_INT32] = {.type = "integer", .format = "int32", .empty = "0"},
@@ -47,7 +49,9 @@ static const struct {
     [KC__FIELD_RAW] = {.name = "io.k8s.apimachinery.pkg.runtime.RawExtension", .type = "object"},
     [KC__FIELD_FIELDS_V1] = {.name = META "FieldsV1", .type = "object"},
     [KC__FIELD_LIST] = {0},
-    [KC__FIELD_EITHER] = {0},
+    [KC__FIELD_ANY] = {.name = DEFINITIONS "JSON", .text = "Any JSON value."},
+    [KC__FIELD_EITHER] = {.name = DEFINITIONS "JSONSchemaPropsOrArray",
+                          .text = "A schema, or another value in its place."},
 };
 
 /* ---- what a document refers to ---- */
@@ -405,7 +409,9 @@ static void write_special(kc__openapi_writer *w, kc__field_kind kind)
     kc_buf *out = w->out;
     kc__json_member(out, shapes[kind].name);
     kc_buf_putc(out, '{');
-    kc__json_text_if(out, "description", kc__describe_special(w->texts, kind));
+    kc__json_text_if(out, "description",
+                     shapes[kind].text ? kc_cstr(shapes[kind].text)
+                                       : kc__describe_special(w->texts, kind));
     kc__json_text_if(out, "format", kc_cstr(shapes[kind].format));
     if (shapes[kind].one_of && !w->v2)
         kc_buf_printf(out, "%s\"oneOf\":[%s]", out->p[out->n - 1] == '{' ? "" : ",",

@@ -80,6 +80,15 @@ static bool has_reason(const kc_value *root, const char *reason)
     return false;
 }
 
+/* What goes is no longer served when anybody can see that it went. */
+static void withdraw(kc__crd_entry *d)
+{
+    d->all->changed |= d->compiled != NULL;
+    d->compiled = kc__crd_unref(d->compiled);
+    free(d->facts);
+    d->facts = NULL;
+}
+
 static void step(kc__crd_entry *d, const kc_object *object, kc__crd_deletion how)
 {
     kc_auto(kc_edit) *edit = kc_edit_of(object);
@@ -88,9 +97,10 @@ static void step(kc__crd_entry *d, const kc_object *object, kc__crd_deletion how
     if (!next)
         return;
     kc__crd_put(d, object, next);
-    bool last = kc_object_finalizers_json(next).n <= 2;
-    if (last)
-        d->all->writes.items[d->all->writes.n - 1]->verb = KC_STORAGE_DELETE;
+    if (kc_object_finalizers_json(next).n > 2)
+        return;
+    d->all->writes.items[d->all->writes.n - 1]->verb = KC_STORAGE_DELETE;
+    withdraw(d);
 }
 
 void kc__crd_end(kc__crd_entry *d, const kc_object *object)

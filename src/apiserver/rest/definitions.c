@@ -21,6 +21,11 @@
 /* After the store failed. */
 #define RETRY_AFTER KC_SECOND
 
+typedef struct taken_names {
+    char *group;
+    kc__crd_names names;
+} taken_names;
+
 /* ---- one definition ---- */
 
 static void entry_free(kc__crd_entry *d)
@@ -94,24 +99,57 @@ static void serve(kc__crd_entry *d, const kc_object *object)
 
 /* ---- its status ---- */
 
-static void names_of_group(kc__crds *all, kc_str group, kc__crd_names *ret)
+/* The names that are taken in a group: collected once for a round in which somebody asks. What
+ * becomes free in a round is so in the next. */
+static kc__crd_names *names_of_group(kc__crds *all, kc_str group)
 {
-    kc_map_each (&all->entries, at) {
-        const kc__crd_entry *other = at->value;
-        if (other->names && kc_str_is(group, other->group))
-            kc__crd_names_add(ret, kc_view_root(other->names));
+    taken_names *t = kc_map_get(&all->taken, group);
+    if (t)
+        return &t->names;
+    t = kc_new(taken_names);
+    t->group = kc_str_dup(group);
+    kc_map_put(&all->taken, kc_cstr(t->group), t);
+    return &t->names;
+}
+
+static void add_names(const kc__crd_entry *d)
+{
+    if (d->names)
+        kc__crd_names_add(names_of_group(d->all, kc_cstr(d->group)), kc_view_root(d->names));
+}
+
+static void collect_names(kc__crds *all)
+{
+    if (all->collected)
+        return;
+    all->collected = true;
+    kc_map_each (&all->entries, at)
+        add_names(at->value);
+}
+
+static void forget_names(kc__crds *all)
+{
+    kc_map_each (&all->taken, at) {
+        taken_names *t = at->value;
+        kc__crd_names_done(&t->names);
+        free(t->group);
+        free(t);
     }
+    kc_map_done(&all->taken);
+    all->taken = (kc_map){0};
+    all->collected = false;
 }
 
 /* The definition with its status of now; NULL: that is what it has. */
 static kc_object *with_status(kc__crd_entry *d, const kc_object *object)
 {
-    kc_scoped(kc__crd_names) taken = {0};
     kc_auto(kc_view) *view = kc_view_of(object);
     const kc_value *root = kc_view_root(view);
-    names_of_group(d->all, kc_as_str(kc_get(kc_get(root, "spec"), "group")), &taken);
+    collect_names(d->all);
+    const kc__crd_names *taken =
+        names_of_group(d->all, kc_as_str(kc_get(kc_get(root, "spec"), "group")));
     kc_auto(kc_edit) *edit = kc_edit_of(object);
-    if (!kc__crd_update_status(edit, root, &taken, kc_clock_wall(d->all->api->clock)))
+    if (!kc__crd_update_status(edit, root, taken, kc_clock_wall(d->all->api->clock)))
         return NULL;
     return kc__crd_freeze(edit, NULL);
 }
@@ -139,6 +177,7 @@ static void look_at(kc__crds *all, const kc_object *object)
     }
     kc_auto(kc_object) *next = with_status(d, object);
     serve(d, next ? next : object);
+    add_names(d);
     d->waits = !names_are_accepted(next ? next : object);
     if (next)
         kc__crd_put(d, object, next);
@@ -252,6 +291,7 @@ static void sync_all(kc__crds *all)
     while (kc_cow_iter_next(&at))
         look_at(all, at.object);
     kc_cow_snapshot_unref(snapshot);
+    forget_names(all);
     if (all->changed)
         publish(all);
     for (size_t i = 0; i < all->writes.n; i++)

@@ -40,6 +40,8 @@ struct kc__crds {
     kc__watcher *watcher;
     kc__timer timer;
     kc_map entries; /* kc__crd_entry by name. */
+    kc_map taken;   /* Of a round: the names that each group has given. */
+    bool collected; /* They are there. */
     uint64_t round;
     bool changed; /* What is served is no longer what shall be. */
     bool stopped;

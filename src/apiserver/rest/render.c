@@ -52,7 +52,9 @@ void kc__render_list_begin(kc__renderer *r, kc_buf *out, const kc__list_meta *me
  * in all. */
 static kc_object *as_asked(const kc__renderer *r, const kc_object *object)
 {
-    if (r->form.as != KC__AS_OBJECT && !r->resource->custom)
+    /* A bookmark has no name, and nothing that could be filled in. */
+    bool is_bookmark = kc_str_empty(kc_object_name(object));
+    if (is_bookmark || (r->form.as != KC__AS_OBJECT && !r->resource->custom))
         return kc_object_ref(object);
     kc_object *shown = kc__from_stored(r->resource, object, NULL);
     return shown ? shown : kc_object_ref(object);

@@ -97,6 +97,7 @@ static kc_object *as_changed(kc__call *call, kc_object *stored)
     if (!stored || !call->resource->custom)
         return stored;
     kc_auto(kc_object) *held = stored;
+    call->stale = !kc_str_is(kc_object_api_version(stored), call->resource->storage_api_version);
     return kc__from_stored(call->resource, held, &call->error);
 }
 
@@ -396,7 +397,7 @@ kc__verdict kc__phase_stored(kc__call *call)
         kc_auto(kc_object) *existing = kc__cache_get(call->served->cache, call->key);
         if (existing)
             return create_conflict(call, existing);
-    } else if (!call->removes && same_object(call->proposed, call->current)) {
+    } else if (!call->removes && !call->stale && same_object(call->proposed, call->current)) {
         return KC__NEXT;
     }
     return call->options.dry_run ? pretend(call) : submit(call);

@@ -174,7 +174,87 @@ static void definitions_are_served_after_a_restart(void **state)
     assert_at(api_get(a, ROBOTS "/one"), "kind", "Robot");
 }
 
+/* ---- several versions, and the scale ---- */
+
+#define THINGS "/apis/example.com/v1/namespaces/default/things"
+#define OLD    "/apis/example.com/v1beta1/namespaces/default/things"
+
+static const char *version_of(api *a, const char *name, bool stored)
+{
+    return text(a,
+                "{'name':'%s','served':true,'storage':%s,'subresources':{'scale':"
+                "{'specReplicasPath':'.spec.replicas','statusReplicasPath':'.status.replicas'}},"
+                "'schema':{'openAPIV3Schema':{'type':'object','x-kubernetes-preserve-unknown-"
+                "fields':true}}}",
+                name, stored ? "true" : "false");
+}
+
+static void define_things(api *a)
+{
+    const char *body = text(a,
+                            "{'metadata':{'name':'things.example.com'},'spec':{'group':"
+                            "'example.com','scope':'Namespaced','names':{'plural':'things','kind':"
+                            "'Thing'},'versions':[%s,%s]}}",
+                            version_of(a, "v1", false), version_of(a, "v1beta1", true));
+    assert_code(api_post(a, CRDS, body), 201);
+    wait_for(a, CRDS "/things.example.com", "status.conditions[1].status", "True");
+    assert_code(api_post(a, THINGS,
+                         "{'apiVersion':'example.com/v1','kind':'Thing','metadata':{'name':'t'},"
+                         "'spec':{'replicas':2}}"),
+                201);
+}
+
+static void an_object_has_the_version_it_is_asked_for_in(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_things(a);
+    assert_at(api_get(a, THINGS "/t"), "apiVersion", "example.com/v1");
+    assert_at(api_get(a, OLD "/t"), "apiVersion", "example.com/v1beta1");
+    assert_at(api_get(a, OLD), "items[0].apiVersion", "example.com/v1beta1");
+    watch *w = WATCH(a, THINGS "?watch=1");
+    const char *line = assert_event(w, "ADDED", "t");
+    assert_string_equal(line_text(w, line, "object.apiVersion"), "example.com/v1");
+}
+
+static void an_update_brings_an_object_into_the_version_of_storage(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_things(a);
+    const char *before = r_text(api_get(a, THINGS "/t"), "metadata.resourceVersion");
+    assert_at(api_patch(a, THINGS "/t", "{}"), "metadata.resourceVersion", before);
+    assert_code(api_patch(a, CRDS "/things.example.com",
+                          text(a, "{'spec':{'versions':[%s,%s]}}", version_of(a, "v1", true),
+                               version_of(a, "v1beta1", false))),
+                200);
+    const char *after = before;
+    for (int i = 0; i < 1000 && !strcmp(before, after); i++)
+        after = r_text(api_patch(a, THINGS "/t", "{}"), "metadata.resourceVersion");
+    assert_string_not_equal(before, after);
+    assert_at(api_patch(a, THINGS "/t", "{}"), "metadata.resourceVersion", after);
+}
+
+static void the_scale_is_a_number_of_the_object(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_things(a);
+    assert_at(api_get(a, THINGS "/t/scale"), "kind", "Scale");
+    assert_at(api_patch(a, THINGS "/t/scale", "{'spec':{'replicas':5}}"), "spec.replicas", "5");
+    const reply *r = api_put(a, THINGS "/t/scale",
+                             "{'apiVersion':'autoscaling/v1','kind':'Scale','metadata':{'name':"
+                             "'t','namespace':'default'},'spec':{'replicas':7}}");
+    assert_at(r, "spec.replicas", "7");
+    r = api_get(a, OLD "/t");
+    assert_at(r, "spec.replicas", "7");
+    assert_at(r, "metadata.generation", "3");
+    assert_code(api_get(a, THINGS "/none/scale"), 404);
+}
+
 TESTS(what_is_established_is_served, what_the_schema_forbids_is_invalid,
       the_status_has_a_path_of_its_own, a_definition_may_change_under_a_watch,
       a_definition_takes_its_objects_along, while_objects_hold_a_definition_none_is_created,
-      a_name_goes_to_the_next_when_it_is_free, definitions_are_served_after_a_restart)
+      a_name_goes_to_the_next_when_it_is_free, definitions_are_served_after_a_restart,
+      an_object_has_the_version_it_is_asked_for_in,
+      an_update_brings_an_object_into_the_version_of_storage, the_scale_is_a_number_of_the_object)
