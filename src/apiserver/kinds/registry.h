@@ -3,10 +3,9 @@
  * registry.h: which resources the server has at a moment, and how they are found.
  *
  * A kc__kinds is a snapshot: immutable, counted, for any number of threads. When resources come or
- * go (custom ones), a new snapshot is made and replaces the old one as a whole in the kc__registry;
+ * go (custom ones), a new snapshot is made and replaces the old one as a whole (rest/snapshot.h);
  * requests under way go on with the one they took. Pointers out of a snapshot live as long as it.
  *
- *     const kc__kinds *kinds = kc__registry_current(registry, &loop->kinds);
  *     const kc__resource *pods = kc__kinds_find(kinds, KC_STR(""), KC_STR("v1"), KC_STR("pods"));
  *     if (!pods)
  *         return …;                                                            404
@@ -15,8 +14,6 @@
 #define KC_APISERVER_REGISTRY_H
 
 #include "apiserver/kinds/resource.h"
-
-/* ---- a snapshot ---- */
 
 typedef struct kc__kinds kc__kinds;
 
@@ -87,28 +84,5 @@ int kc__version_order(kc_str a, kc_str b);
 
 /* "status", "scale", …; NULL when it has no such one. */
 const kc__subresource *kc__subresource_find(const kc__resource *resource, kc_str name);
-
-/* ---- the snapshot of now ---- */
-
-typedef struct kc__registry kc__registry;
-
-/* Takes over the caller's reference. */
-kc__registry *kc__registry_new(kc__kinds *kinds);
-kc__registry *kc__registry_free(kc__registry *registry);
-KC_AUTO_DEFINE(kc__registry, kc__registry_free)
-
-/* Puts a snapshot, whose reference it takes over, in the place of the one before. Any thread. */
-void kc__registry_replace(kc__registry *registry, kc__kinds *kinds);
-
-/* The newest snapshot; the reference is the caller's. Any thread. */
-kc__kinds *kc__registry_snapshot(kc__registry *registry);
-
-/*
- * The same for one who asks often, as a loop does for each request: *held is the snapshot it had
- * (NULL at first), is exchanged only when there is a newer one, and stays the caller's, who drops
- * it at the end. Costs a load and a comparison while nothing changes. What is returned may go with
- * the next call for the same *held: a request that waits, or streams, takes a reference of its own.
- */
-const kc__kinds *kc__registry_current(kc__registry *registry, kc__kinds **held);
 
 #endif
