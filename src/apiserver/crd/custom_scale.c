@@ -8,6 +8,7 @@
  */
 #include "apiserver/crd/custom_internal.h"
 #include "object/go_json.h"
+#include "object/go_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,21 +43,6 @@ static void print_value(kc_buf *out, const kc_value *value)
     }
 }
 
-static const char *go_type(const kc_value *value)
-{
-    static const char *const names[] = {
-        [KC_ABSENT] = "<nil>",
-        [KC_NULL] = "<nil>",
-        [KC_BOOL] = "bool",
-        [KC_INT] = "int64",
-        [KC_FLOAT] = "float64",
-        [KC_STRING] = "string",
-        [KC_ARRAY] = "[]interface {}",
-        [KC_OBJECT] = "map[string]interface {}",
-    };
-    return names[kc_type_of(value)];
-}
-
 static int complain(const kc_path_step *steps, size_t n, const kc_value *value,
                     const char *expected, kc_error *err)
 {
@@ -65,7 +51,8 @@ static int complain(const kc_path_step *steps, size_t n, const kc_value *value,
         kc_buf_printf(&path, ".%.*s", KC_ARG(steps[i].name));
     print_value(&shown, value);
     return kc_error_set(err, KC_BAD_REQUEST, "%s accessor error: %s is of the type %s, expected %s",
-                        kc_buf_cstr(&path), kc_buf_cstr(&shown), go_type(value), expected);
+                        kc_buf_cstr(&path), kc_buf_cstr(&shown), kc__go_type(kc_type_of(value)),
+                        expected);
 }
 
 /* What stands at a path; *ret is NULL when there is nothing. Negative when something else is on the
