@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embed.h: an API server in this process.
+ *
+ *     kc_auto(kc_embed) *server = kc_embed_start(&(kc_embed_opts){.folder = "data"}, err);
+ *     kc_auto(kc_client) *client = kc_embed_client(server, err);
+ *
+ * The whole server, as `kc apiserver` runs it; the client's requests go to it without a socket, as
+ * the administrator's unless another name is given. With listeners others can reach it too.
+ */
+#ifndef KC_EMBED_H
+#define KC_EMBED_H
+
+#include "kc/client.h"
+
+typedef struct kc_embed kc_embed;
+
+typedef struct kc_embed_opts {
+    const char *folder;    /* Where it keeps its data. Defaults to memory: gone with the server. */
+    int port;              /* Plain HTTP on loopback, for this machine's users; 0: none, -1: any. */
+    int threads;           /* Loops. Defaults to as many as processors; 1 in a simulation. */
+    const kc_clock *clock; /* Defaults to the real one. */
+    kc_rand *rand;         /* Defaults to the system's. */
+    kc_log *log;           /* Defaults to silence. */
+    kc_metrics *metrics;
+} kc_embed_opts;
+
+/* Ready when it returns. NULL on error. */
+kc_embed *kc_embed_start(const kc_embed_opts *opts, kc_error *err);
+/* Its clients are gone, or get errors from now on. NULL is allowed; returns NULL. */
+kc_embed *kc_embed_stop(kc_embed *server);
+KC_AUTO_DEFINE(kc_embed, kc_embed_stop)
+
+int kc_embed_port(const kc_embed *server);
+/* Who its requests come from. NULL: the administrator. */
+typedef struct kc_embed_user {
+    const char *name;
+    const char *const *groups; /* End with NULL. */
+} kc_embed_user;
+kc_transport *kc_embed_transport(kc_embed *server, const kc_embed_user *user);
+/* A client over such a transport, with the server's clock. */
+kc_client *kc_embed_client(kc_embed *server, kc_error *err);
+
+#endif
