@@ -292,7 +292,8 @@ static void give_back(kc_election *e)
     kc_time now = kc_clock_wall(e->clock);
     if (!is_us(e))
         return;
-    kc__lease_record free_record = {.holder = "",
+    char nobody[] = "";
+    kc__lease_record free_record = {.holder = nobody,
                                     .seconds = 1,
                                     .transitions = e->record.transitions,
                                     .acquired = now,
