@@ -206,7 +206,7 @@ kc_manager *kc_manager_free(kc_manager *m)
 
 int kc_manager_add(kc_manager *manager, const kc_runnable *runnable, kc_error *err)
 {
-    assert(runnable->group >= 0 && runnable->group < KC__GROUPS);
+    assert(runnable->group <= KC_GROUP_LEADER);
     return kc__group_add(&manager->groups[runnable->group], runnable, NULL, err);
 }
 
