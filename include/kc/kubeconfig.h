@@ -25,13 +25,21 @@ typedef struct kc_config_opts {
     bool in_cluster;                 /* Look at nothing but the pod's service account. */
 } kc_config_opts;
 
+/* Whether a program that gives credentials may ask its user. */
+typedef enum kc_exec_interactive {
+    KC_EXEC_IF_AVAILABLE, /* It gets our standard input where that is a terminal. */
+    KC_EXEC_NEVER,
+    KC_EXEC_ALWAYS, /* Refused where there is no terminal. */
+} kc_exec_interactive;
+
 /* How to run a program that gives credentials (client.authentication.k8s.io). */
 typedef struct kc_exec_config {
     const char *command, *api_version, *install_hint;
-    const char *const *args; /* Both end with NULL. */
+    const char *const *args; /* Both end with NULL; each may be NULL. */
     const char *const *env;  /* "NAME=value" */
     bool provide_cluster_info;
-    bool interactive; /* interactiveMode is Always: refused where there is no terminal. */
+    const char *cluster_config; /* JSON: what the cluster has for the program. */
+    kc_exec_interactive interactive;
 } kc_exec_config;
 
 /* All text is its own; NULL where nothing was said. Data stands for the file beside it. */
@@ -39,17 +47,19 @@ typedef struct kc_config {
     const char *server;
     const char *tls_server_name;
     bool insecure; /* insecure-skip-tls-verify */
+    bool no_gzip;  /* disable-compression */
     const char *proxy;
     kc_str ca_data;
     const char *ca_file;
     kc_str cert_data, key_data;
     const char *cert_file, *key_file;
-    const char *token, *token_file; /* The file is read again every minute. */
+    const char *token, *token_file; /* The file wins; it is read again every minute. */
     const char *username, *password;
     const kc_exec_config *exec;
     const char *impersonate_user, *impersonate_uid;
-    const char *const *impersonate_groups;
-    const char *ns; /* Of the context; "default" if none is said. */
+    const char *const *impersonate_groups; /* Both end with NULL; each may be NULL. */
+    const char *const *impersonate_extra;  /* Name, value, name, value, … */
+    const char *ns;                        /* Of the context; "default" if none is said. */
 } kc_config;
 
 /* opts may be NULL. NULL on error, which names the file, and line where there is one. Reads files.

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kubeconfig_in_cluster.c: the configuration of a program that runs in a pod. The server's address
+ * is in the environment; token, certificate authority and namespace lie in a folder that is
+ * mounted. The token's file is named, not read into the configuration: it changes every hour.
+ */
+#include "client/files.h"
+#include "client/kubeconfig_internal.h"
+
+#include <unistd.h>
+
+static const char *setting(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static const char *file_in(kc__config *c, const char *folder, const char *name)
+{
+    return kc_arena_printf(&c->arena, "%s/%s", folder, name);
+}
+
+bool kc__in_cluster(const char *folder)
+{
+    kc_autofree char *token = kc_asprintf("%s/token", folder);
+    return setting("KUBERNETES_SERVICE_HOST") && setting("KUBERNETES_SERVICE_PORT") &&
+           access(token, F_OK) == 0;
+}
+
+static int read_namespace(kc__config *c, const char *folder, kc_error *err)
+{
+    kc_scoped(kc_buf) text = {0};
+    const char *path = file_in(c, folder, "namespace");
+    if (access(path, F_OK) < 0)
+        return 0;
+    if (kc__file_read(path, 4096, &text, err) < 0)
+        return -1;
+    const kc_str ns = kc_str_trim(kc_buf_str(&text));
+    if (ns.n)
+        c->config.ns = kc_arena_strndup(&c->arena, ns.p, ns.n);
+    return 0;
+}
+
+static int read_all(kc__config *c, const char *folder, const kc_config_opts *opts, kc_error *err)
+{
+    const char *host = setting("KUBERNETES_SERVICE_HOST");
+    const char *port = setting("KUBERNETES_SERVICE_PORT");
+    kc_scoped(kc_buf) token = {0};
+    if (!host || !port)
+        return kc_error_set(err, KC_NOT_FOUND,
+                            "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are "
+                            "not set");
+    const bool v6 = strchr(host, ':') && *host != '[';
+    c->config.server =
+        kc_arena_printf(&c->arena, "https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
+    c->config.token_file = file_in(c, folder, "token");
+    if (kc__file_read(c->config.token_file, KC__MAX_CREDENTIAL_FILE, &token, err) < 0)
+        return kc_error_wrap(err, "not in a pod with a service account");
+    c->config.ca_file = file_in(c, folder, "ca.crt");
+    if (access(c->config.ca_file, F_OK) < 0)
+        c->config.ca_file = NULL; /* The system's authorities are left. */
+    if (read_namespace(c, folder, err) < 0)
+        return -1;
+    return kc__config_finish(c, opts, folder, err);
+}
+
+kc_config *kc__config_in_cluster(const char *folder, const kc_config_opts *opts, kc_error *err)
+{
+    kc__config *c = kc__config_new();
+    if (read_all(c, folder, opts, err) < 0)
+        return kc_config_free(&c->config);
+    return &c->config;
+}
