@@ -156,7 +156,8 @@ typedef struct exponential {
 static int64_t exponential_when(void *state, kc_key key)
 {
     exponential *e = state;
-    double wait = ldexp((double)e->base, KC_MIN(count_failure(&e->failures, key), 1000));
+    int before = count_failure(&e->failures, key);
+    double wait = ldexp((double)e->base, KC_MIN(before, 1000));
     return wait > (double)e->cap ? e->cap : (int64_t)wait;
 }
 
