@@ -36,15 +36,15 @@ bool kc_value_equal(const kc_value *a, const kc_value *b, const kc_equal_opts *o
 bool kc_object_equal(const kc_object *a, const kc_object *b, const kc_equal_opts *opts);
 
 /* One place where they differ. The values are the compared ones; NULL where it is absent. */
-typedef struct kc_change {
+typedef struct kc_difference {
     kc_str path; /* As kc_path_text writes it; empty for the value itself. An item that was found by
                     its key is written containers[name="web"]. */
     const kc_value *before, *after;
-} kc_change;
+} kc_difference;
 
 /* A zeroed one is ready. */
 typedef struct kc_diff {
-    KC_VEC(kc_change) changes;
+    KC_VEC(kc_difference) changes;
     bool more; /* There are changes that were left out. */
     kc_arena arena;
 } kc_diff;

@@ -51,6 +51,9 @@ typedef struct kc_http_response {
     int status;
     const kc_http_field *fields; /* Names in lower case. */
     size_t n_fields;
+    /* Set by who reads, at any time between reads: when it passes and nothing has come, read fails
+     * with KC_TIMEOUT, nothing is lost, and may be called again. 0: none. For watches. */
+    int64_t read_deadline;
 } kc_http_response;
 
 /*

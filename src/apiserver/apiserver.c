@@ -131,6 +131,7 @@ static int listen_on(kc_apiserver *server, const kc_apiserver_opts *opts, kc_err
 {
     server->http = kc__server_start(&(kc__server_opts){.listeners = opts->listeners,
                                                        .n_listeners = opts->n_listeners,
+                                                       .loops = opts->loops,
                                                        .handle = kc__api_handle,
                                                        .user = &server->api,
                                                        .starting = starting,

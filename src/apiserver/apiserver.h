@@ -24,6 +24,7 @@ typedef struct kc_apiserver_opts {
     kc_storage *storage; /* Open. The server closes it, also when it cannot start. */
     const kc__listener *listeners;
     size_t n_listeners;      /* May be 0: only callers in the same process are served. */
+    size_t loops;            /* Threads that serve. Defaults to the number of processors. */
     const kc__authn *authn;  /* Defaults to letting everybody in as system:anonymous. */
     int64_t request_timeout; /* Of requests other than watches. Defaults to one minute. */
     kc_log *log;             /* Defaults to silence. */

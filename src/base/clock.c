@@ -4,6 +4,7 @@
  *
  * There are two kinds and will be no third, so a flag decides instead of a table of functions.
  */
+#include "base/sim_internal.h"
 #include "base/virtual_clock_internal.h"
 
 #include <errno.h>
@@ -54,6 +55,10 @@ void kc_clock_sleep(const kc_clock *clock, int64_t ns)
 
 void kc_clock_sleep_until(const kc_clock *clock, int64_t deadline)
 {
+    if (kc__sim_self()) {
+        kc__sim_sleep_until(kc__sim_self(), clock, deadline);
+        return;
+    }
     if (clock->is_virtual) {
         kc__waiter waiter;
         kc__waiter_init(&waiter, clock, deadline);

@@ -12,6 +12,7 @@
  * together with the latter.
  */
 #include "base/clock_internal.h"
+#include "base/sim_internal.h"
 #include "kc/thread.h"
 
 #include <assert.h>
@@ -38,6 +39,10 @@ void kc_cond_done(kc_cond *cond)
 
 void kc_cond_wait(kc_cond *cond, kc_mutex *mutex)
 {
+    if (kc__sim_self()) {
+        kc__sim_wait(kc__sim_self(), cond, mutex, NULL, KC_FOREVER);
+        return;
+    }
     int failed = pthread_cond_wait(&cond->native, &mutex->native);
     assert(!failed && "the mutex must be held by this thread");
     (void)failed;
@@ -96,6 +101,8 @@ static bool virtual_wait(kc_cond *cond, kc_mutex *mutex, const kc_clock *clock, 
 
 bool kc_cond_wait_until(kc_cond *cond, kc_mutex *mutex, const kc_clock *clock, int64_t deadline)
 {
+    if (kc__sim_self())
+        return kc__sim_wait(kc__sim_self(), cond, mutex, clock, deadline);
     if (kc__clock_is_virtual(clock))
         return virtual_wait(cond, mutex, clock, deadline);
     if (deadline != KC_FOREVER)
@@ -126,12 +133,16 @@ static void wake_virtual(kc_cond *cond, size_t most)
 
 void kc_cond_signal(kc_cond *cond)
 {
+    if (kc__sim_self())
+        kc__sim_wake(kc__sim_self(), cond, 1);
     pthread_cond_signal(&cond->native);
     wake_virtual(cond, 1);
 }
 
 void kc_cond_broadcast(kc_cond *cond)
 {
+    if (kc__sim_self())
+        kc__sim_wake(kc__sim_self(), cond, SIZE_MAX);
     pthread_cond_broadcast(&cond->native);
     wake_virtual(cond, SIZE_MAX);
 }

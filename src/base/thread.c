@@ -3,9 +3,11 @@
  * thread.c: threads, mutexes and latches. Conditions are cond.c.
  *
  * Mutexes are of the error-checking kind wherever assert is on; the price is a comparison, and a
- * lock that is taken twice says so instead of standing still.
+ * lock that is taken twice says so instead of standing still. In a simulation, whatever blocks goes
+ * to sim.c.
  */
 #include "kc/thread.h"
+#include "base/sim_internal.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -14,14 +16,19 @@ struct kc_thread {
     pthread_t native;
     void (*fn)(void *user);
     void *user;
-    char name[16]; /* What Linux keeps of it, with the terminator. */
+    char name[16];       /* What Linux keeps of it, with the terminator. */
+    kc__sim_thread *sim; /* NULL outside of simulations. */
 };
 
 static void *run(void *arg)
 {
     kc_thread *thread = arg;
     pthread_setname_np(pthread_self(), thread->name);
+    if (thread->sim)
+        kc__sim_thread_begin(thread->sim);
     thread->fn(thread->user);
+    if (thread->sim)
+        kc__sim_thread_end(thread->sim);
     return NULL;
 }
 
@@ -31,8 +38,11 @@ kc_thread *kc_thread_start(const char *name, void (*fn)(void *user), void *user,
     thread->fn = fn;
     thread->user = user;
     snprintf(thread->name, sizeof(thread->name), "%.15s", name);
+    if (kc__sim_self())
+        thread->sim = kc__sim_thread_new(kc__sim_self(), name);
     int failed = pthread_create(&thread->native, NULL, run, thread);
     if (failed) {
+        kc__sim_thread_free(thread->sim);
         free(thread);
         kc_error_set(err, KC_INTERNAL, "start thread %s: %s", name, strerrordesc_np(failed));
         return NULL;
@@ -44,9 +54,12 @@ kc_thread *kc_thread_join(kc_thread *thread)
 {
     if (!thread)
         return NULL;
+    if (thread->sim)
+        kc__sim_join(kc__sim_self(), thread->sim);
     int failed = pthread_join(thread->native, NULL);
     assert(!failed && "a thread cannot join itself");
     (void)failed;
+    kc__sim_thread_free(thread->sim);
     free(thread);
     return NULL;
 }
@@ -71,6 +84,10 @@ void kc_mutex_done(kc_mutex *mutex)
 
 void kc_mutex_lock(kc_mutex *mutex)
 {
+    if (kc__sim_self()) {
+        kc__sim_lock(kc__sim_self(), mutex);
+        return;
+    }
     int failed = pthread_mutex_lock(&mutex->native);
     assert(!failed && "this thread holds the mutex already");
     (void)failed;
@@ -78,6 +95,10 @@ void kc_mutex_lock(kc_mutex *mutex)
 
 void kc_mutex_unlock(kc_mutex *mutex)
 {
+    if (kc__sim_self()) {
+        kc__sim_unlock(kc__sim_self(), mutex);
+        return;
+    }
     int failed = pthread_mutex_unlock(&mutex->native);
     assert(!failed && "this thread does not hold the mutex");
     (void)failed;

@@ -24,12 +24,14 @@
 #include "http/loop.h"
 #include "http/target.h"
 
-/* Who a verified client certificate names. All of it lives as long as the connection. */
+/* Who a verified client certificate names; of a caller in the same process, who it says it is. All
+ * of it lives as long as the connection. */
 typedef struct kc__client_cert {
     kc_str common_name;
     const kc_str *organizations;
     size_t n_organizations;
-    char sha256[65]; /* Of the certificate; in lower-case hexadecimal digits. */
+    char sha256[65]; /* Of the certificate, in lower-case hexadecimal digits; empty: there is none.
+                      */
 } kc__client_cert;
 
 /* What is known of the connection. */

@@ -17,6 +17,9 @@
  *
  * The text of Date, made once a second.
  *
+ * In a simulation (sim.h) there are no sockets, and nothing may wait but through its clock: there
+ * the loop is a condition instead of libuv, and does the same with tasks and timers.
+ *
  * Threads: `posted` and `stopping` are anybody's, all else belongs to the loop's thread (and to the
  * starting one until that runs). SIGPIPE is blocked there: a client that goes away is an error of
  * a write, not a signal.
@@ -25,7 +28,7 @@
 
 #include "http/header.h"
 #include "kc/heap.h"
-#include "kc/thread.h"
+#include "kc/sim.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -45,6 +48,10 @@ struct kc__loop {
     _Atomic bool stopping;
     kc__task *own, **own_end;
 
+    bool simulated; /* Then all of libuv's is unused, and these two are not: */
+    kc_mutex mutex; /* Guards `stopping` and `posted` against being missed by who waits. */
+    kc_cond more;
+
     kc_thread *thread;
     pthread_t id;
     kc_latch running;
@@ -55,6 +62,7 @@ struct kc__loop {
 
 uv_loop_t *kc__loop_uv(kc__loop *loop)
 {
+    assert(!loop->simulated && "a simulation has no sockets");
     return &loop->uv;
 }
 
@@ -147,6 +155,16 @@ static void on_wake(uv_async_t *async)
     close_handles(loop);
 }
 
+static void wake(kc__loop *loop)
+{
+    if (!loop->simulated) {
+        uv_async_send(&loop->wake);
+        return;
+    }
+    kc_locked (&loop->mutex)
+        kc_cond_signal(&loop->more);
+}
+
 static void post_own(kc__loop *loop, kc__task *task)
 {
     task->next = NULL;
@@ -166,7 +184,7 @@ void kc__loop_post(kc__loop *loop, kc__task *task)
     while (!atomic_compare_exchange_weak_explicit(&loop->posted, &first, task, memory_order_release,
                                                   memory_order_relaxed));
     if (!first)
-        uv_async_send(&loop->wake);
+        wake(loop);
 }
 
 /* ---- timers ---- */
@@ -195,22 +213,27 @@ static void on_timer(uv_timer_t *timer);
 static void arm(kc__loop *loop)
 {
     const kc__timer *first = timer_of(kc_heap_peek(&loop->timers));
-    if (!first || first->deadline >= loop->armed)
+    if (loop->simulated || !first || first->deadline >= loop->armed)
         return;
     loop->armed = first->deadline;
     uv_timer_start(&loop->timer, on_timer, milliseconds_until(loop, first->deadline), 0);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void fire_due(kc__loop *loop)
 {
-    kc__loop *loop = timer->data;
     const int64_t now = kc_clock_now(loop->clock);
     kc__timer *first;
-    loop->armed = KC_FOREVER;
     while ((first = timer_of(kc_heap_peek(&loop->timers))) && first->deadline <= now) {
         kc_heap_pop(&loop->timers);
         first->fire(first);
     }
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    kc__loop *loop = timer->data;
+    loop->armed = KC_FOREVER;
+    fire_due(loop);
     arm(loop);
 }
 
@@ -231,26 +254,64 @@ void kc__timer_stop(kc__timer *timer)
         kc_heap_remove(&timer->loop->timers, &timer->place);
 }
 
+/* ---- in a simulation ---- */
+
+static bool has_tasks(const kc__loop *loop)
+{
+    return loop->own || atomic_load(&loop->posted);
+}
+
+static void wait_for_more(kc__loop *loop)
+{
+    const kc__timer *first = timer_of(kc_heap_peek(&loop->timers));
+    int64_t deadline = first ? first->deadline : KC_FOREVER;
+    kc_locked (&loop->mutex)
+        while (!has_tasks(loop) && !atomic_load(&loop->stopping) &&
+               kc_cond_wait_until(&loop->more, &loop->mutex, loop->clock, deadline))
+            ;
+}
+
+static void run_simulated(kc__loop *loop)
+{
+    while (has_tasks(loop) || !atomic_load(&loop->stopping)) {
+        run_posted(loop);
+        run_own(loop);
+        fire_due(loop);
+        if (!has_tasks(loop))
+            wait_for_more(loop);
+    }
+}
+
 /* ---- life ---- */
 
-static void run(void *user)
+static void block_sigpipe(void)
 {
-    kc__loop *loop = user;
     sigset_t pipe_only;
     sigemptyset(&pipe_only);
     sigaddset(&pipe_only, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe_only, NULL);
+}
+
+static void run(void *user)
+{
+    kc__loop *loop = user;
+    block_sigpipe();
     loop->id = pthread_self();
     kc_latch_count_down(&loop->running);
-    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    if (loop->simulated)
+        run_simulated(loop);
+    else
+        uv_run(&loop->uv, UV_RUN_DEFAULT);
 }
 
 static void loop_free(kc__loop *loop)
 {
-    int r = uv_loop_close(&loop->uv);
+    int r = loop->simulated ? 0 : uv_loop_close(&loop->uv);
     assert(r == 0 && "something still lives on the loop");
     (void)r;
     kc_heap_done(&loop->timers);
+    kc_cond_done(&loop->more);
+    kc_mutex_done(&loop->mutex);
     kc_latch_done(&loop->running);
     free(loop);
 }
@@ -268,17 +329,26 @@ static int init_handles(kc__loop *loop)
     return 0;
 }
 
-static kc__loop *loop_new(const kc_clock *clock, kc_error *err)
+static int init_uv(kc__loop *loop)
 {
-    kc__loop *loop = kc_new(kc__loop);
     int r = uv_loop_init(&loop->uv);
     if (r == 0 && (r = init_handles(loop)) < 0)
         uv_loop_close(&loop->uv);
+    return r;
+}
+
+static kc__loop *loop_new(const kc_clock *clock, kc_error *err)
+{
+    kc__loop *loop = kc_new(kc__loop);
+    loop->simulated = kc_sim_current() != NULL;
+    int r = loop->simulated ? 0 : init_uv(loop);
     if (r < 0) {
         kc_error_set(err, KC_INTERNAL, "cannot make an event loop: %s", uv_strerror(r));
         free(loop);
         return NULL;
     }
+    kc_mutex_init(&loop->mutex);
+    kc_cond_init(&loop->more);
     loop->clock = clock ? clock : kc_clock_real();
     loop->timers.less = earlier;
     loop->armed = KC_FOREVER;
@@ -295,8 +365,10 @@ kc__loop *kc__loop_start(const char *name, const kc_clock *clock, kc_error *err)
         return NULL;
     loop->thread = kc_thread_start(name, run, loop, err);
     if (!loop->thread) {
-        close_handles(loop);
-        uv_run(&loop->uv, UV_RUN_DEFAULT);
+        if (!loop->simulated) {
+            close_handles(loop);
+            uv_run(&loop->uv, UV_RUN_DEFAULT);
+        }
         loop_free(loop);
         return NULL;
     }
@@ -310,7 +382,7 @@ kc__loop *kc__loop_stop(kc__loop *loop)
         return NULL;
     assert(!kc__loop_is_mine(loop));
     atomic_store(&loop->stopping, true);
-    uv_async_send(&loop->wake);
+    wake(loop);
     kc_thread_join(loop->thread);
     loop_free(loop);
     return NULL;

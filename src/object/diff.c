@@ -34,7 +34,7 @@ static void report(walk *w, const kc_value *before, const kc_value *after)
         return;
     }
     kc_str path = kc_arena_str(&diff->arena, kc_buf_str(&w->path));
-    kc_vec_push(&diff->changes, (kc_change){path, before, after});
+    kc_vec_push(&diff->changes, (kc_difference){path, before, after});
 }
 
 static void compare_member(walk *w, kc_str name, const kc_value *before, const kc_value *after)
@@ -181,7 +181,7 @@ bool kc_diff_values(const kc_value *before, const kc_value *after, const kc_diff
     return !ret->changes.n && !ret->more;
 }
 
-static void write_line(kc_buf *out, char sign, const kc_change *change, bool colour)
+static void write_line(kc_buf *out, char sign, const kc_difference *change, bool colour)
 {
     const kc_value *value = sign == '-' ? change->before : change->after;
     if (!value)

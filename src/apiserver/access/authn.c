@@ -80,9 +80,9 @@ static int by_certificate(const question *q, kc__user *ret, kc_error *err)
     kc__user user = {.name = kc_arena_str(q->arena, cert->common_name),
                      .groups = groups,
                      .n_groups = cert->n_organizations,
-                     .extra = credential_id(cert, q->arena),
-                     .n_extra = 1};
-    if (!groups || !user.name.p || !user.extra)
+                     .extra = *cert->sha256 ? credential_id(cert, q->arena) : NULL};
+    user.n_extra = user.extra != NULL;
+    if (!groups || !user.name.p || (*cert->sha256 && !user.extra))
         return no_memory(err);
     kc__user_authenticated(&user, groups);
     *ret = user;

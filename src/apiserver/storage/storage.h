@@ -103,6 +103,8 @@ typedef struct kc_storage_opts {
     uint64_t max_bytes;
     /* Of `file`: how large it starts. Defaults to 16 MiB, which take no room until used. */
     uint64_t first_bytes;
+    /* Of `memory`: what it lies in. Defaults to one of its own, gone when it is closed. */
+    struct kc__memory *memory;
 } kc_storage_opts;
 
 /* Backends embed this as their first member. */

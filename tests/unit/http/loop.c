@@ -3,7 +3,7 @@
 #include "testing.h"
 
 #include "http/loop.h"
-#include "kc/thread.h"
+#include "kc/sim.h"
 
 typedef struct note {
     kc__task task;
@@ -270,7 +270,30 @@ static void the_date_follows_the_clock(void **state)
     kc_latch_done(&a.done);
 }
 
+static void in_a_simulation_tasks_and_timers_run_in_its_time(void **state)
+{
+    (void)state;
+    kc_auto(kc_sim) *sim = kc_sim_new(1, 0);
+    const kc_clock *clock = kc_sim_clock(sim);
+    kc_sim_enter(sim);
+    board b;
+    board_start(&b, clock, 3);
+    int64_t start = kc_clock_now(clock);
+    note first = {{.run = write_down}, &b, 1};
+    alarm_clock later = alarm_at(&b, 3, start + KC_HOUR),
+                sooner = alarm_at(&b, 2, start + KC_MINUTE);
+    kc__loop_post(b.loop, &later.task);
+    kc__loop_post(b.loop, &sooner.task);
+    kc__loop_post(b.loop, &first.task);
+    kc_latch_wait(&b.left);
+    assert_int_equal(kc_clock_now(clock), start + KC_HOUR);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(b.seen[i], i + 1);
+    board_done(&b);
+    kc_sim_leave(sim);
+}
+
 TESTS(tasks_run_in_order_on_the_loops_thread, each_threads_tasks_keep_their_order,
       a_task_may_post_itself_again, what_was_posted_runs_before_the_end,
       timers_fire_in_order_of_their_deadlines, virtual_time_moves_them, a_timer_can_be_moved,
-      the_date_follows_the_clock)
+      the_date_follows_the_clock, in_a_simulation_tasks_and_timers_run_in_its_time)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transport.c: the contract of transport.h, called by name. A way to a server is a table of
+ * functions: HTTP (transport_http.c), a server in the same process (src/embed/embed_transport.c),
+ * and in tests one of these with faults around it.
+ */
+#include "kc/transport.h"
+
+#include <assert.h>
+
+kc_http_response *kc_transport_open(kc_transport *t, const kc_http_request *request, kc_error *err)
+{
+    assert(request->method && request->target.n && request->target.p[0] == '/');
+    return t->ops->open(t, request, err);
+}
+
+ssize_t kc_http_read(kc_http_response *response, char *ret_bytes, size_t n, kc_error *err)
+{
+    return n ? response->ops->read(response, ret_bytes, n, err) : 0;
+}
+
+kc_http_response *kc_http_close(kc_http_response *response)
+{
+    if (response)
+        response->ops->close(response);
+    return NULL;
+}
+
+kc_str kc_http_field_of(const kc_http_response *response, kc_str name)
+{
+    for (size_t i = 0; i < response->n_fields; i++)
+        if (kc_str_eq(response->fields[i].name, name))
+            return response->fields[i].value;
+    return (kc_str){0};
+}
+
+kc_transport *kc_transport_free(kc_transport *t)
+{
+    if (t)
+        t->ops->free(t);
+    return NULL;
+}

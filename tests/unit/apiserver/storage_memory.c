@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/storage/storage_memory.h"
+
+#include "kc/mem.h"
+
+/* One stage at a time: what its store lies in. */
+static kc__memory *the_memory;
+
+static char *new_location(void)
+{
+    the_memory = kc__memory_new();
+    return kc_strdup("memory");
+}
+
+static void remove_location(const char *location)
+{
+    (void)location;
+    the_memory = kc__memory_free(the_memory);
+}
+
+/* The contract knows places by their names only. */
+static int open_the_memory(const kc_storage_opts *opts, kc_storage **ret_storage, kc_error *err)
+{
+    kc_storage_opts with = *opts;
+    with.memory = the_memory;
+    return kc_storage_open(&kc_storage_memory, &with, ret_storage, err);
+}
+
+static const kc_storage_backend in_the_memory = {.open = open_the_memory};
+
+#define STORAGE_BACKEND in_the_memory
+#include "storage_contract.h"
+
+static void a_memory_has_one_store_at_a_time(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(0);
+    kc_scoped(kc_error) err = {0};
+    kc_storage *second = NULL;
+    assert_true(open_the_memory(&s->opts, &second, &err) < 0);
+    assert_error(&err, KC_CONFLICT, "in use");
+    assert_null(second);
+    put(s, "a", "1");
+}
+
+static void without_a_memory_it_has_its_own(void **state)
+{
+    (void)state;
+    kc_auto(kc_storage) *storage = NULL;
+    assert_int_equal(kc_storage_open(&kc_storage_memory, &(kc_storage_opts){0}, &storage, NULL), 0);
+    const kc_storage_op op = put_op(KC_STR("a"), KC_STORAGE_ANY, KC_STR("1"));
+    kc_storage_result result;
+    assert_int_equal(kc_storage_commit(storage, &op, 1, &result, NULL, NULL), 0);
+    assert_result(result, STORED, 2);
+}
+
+static void beyond_its_size_a_batch_is_refused_as_a_whole(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.max_bytes = 5000);
+    kc_scoped(kc_error) err = {0};
+    char value[4000] = {0};
+    const kc_storage_op ops[] = {
+        put_op(KC_STR("a"), KC_STORAGE_ANY, KC_STR("1")),
+        put_op(KC_STR("b"), KC_STORAGE_ANY, kc_str_of(value, sizeof(value))),
+        put_op(KC_STR("c"), KC_STORAGE_ANY, kc_str_of(value, sizeof(value))),
+    };
+    kc_storage_result results[KC_COUNT(ops)];
+    assert_true(kc_storage_commit(s->storage, ops, KC_COUNT(ops), results, NULL, &err) < 0);
+    assert_error(&err, KC_SERVICE_UNAVAILABLE, "the size it may grow to");
+    assert_live(s, "revision 1");
+    put(s, "a", "1");
+}
+
+static void long_history_is_told_from_any_revision(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.history_events = 50);
+    for (int i = 0; i < 200; i++)
+        put(s, i % 2 ? "a" : "b", "1");
+    assert_int_equal(compacted(s), 151);
+    for (uint64_t since = 151; since <= 201; since++) {
+        kc_scoped(kc_buf) out = {0};
+        assert_int_equal(kc_storage_history(s->storage, since, print_event, &out, NULL), 0);
+        size_t n = 0;
+        for (size_t i = 0; i < out.n; i++)
+            n += out.p[i] == ' ';
+        assert_int_equal(n, 201 - since);
+    }
+}
+
+TESTS(STORAGE_CONTRACT, a_memory_has_one_store_at_a_time, without_a_memory_it_has_its_own,
+      beyond_its_size_a_batch_is_refused_as_a_whole, long_history_is_told_from_any_revision)
