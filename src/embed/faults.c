@@ -2,9 +2,9 @@
 /*
  * faults.c: faults between a client and a server.
  *
- * Before a request goes out, the rules are asked in the order they were added; the first that matches
- * and whose chance comes true strikes. What it does to the request is done in kc__fault_open; what it
- * does to an answer that lasts (a watch) is done in read, some reads later:
+ * Before a request goes out, the rules are asked in the order they were added; the first that
+ * matches and whose chance comes true strikes. What it does to the request is done in
+ * kc__fault_open; what it does to an answer that lasts (a watch) is done in read, some reads later:
  *
  *     open ──▶ which rule? ──▶ before the server: refused, late, a made-up answer
  *                         └──▶ after it: the answer is lost; a watch breaks, stalls, lags
@@ -91,17 +91,13 @@ static bool is_of_kind(kc_str target, const kc_kind *kind)
 static bool can_happen_to(kc_fault fault, const kc_http_request *request)
 {
     switch (fault) {
-    case KC_FAULT_CONFLICT:
-        return is_write(request) && strcmp(request->method, "POST") != 0;
-    case KC_FAULT_LOST_ANSWER:
-        return !is_watch(request);
+    case KC_FAULT_CONFLICT: return is_write(request) && strcmp(request->method, "POST") != 0;
+    case KC_FAULT_LOST_ANSWER: return !is_watch(request);
     case KC_FAULT_DROP_WATCH:
     case KC_FAULT_EXPIRE_WATCH:
     case KC_FAULT_STALL_WATCH:
-    case KC_FAULT_STALE_READ:
-        return is_watch(request);
-    default:
-        return true;
+    case KC_FAULT_STALE_READ: return is_watch(request);
+    default: return true;
     }
 }
 
@@ -198,8 +194,8 @@ static bool wait_until(answer *a, int64_t until, int64_t deadline)
     kc__faults *f = a->faults;
     kc_locked (&f->mutex)
         f->held++;
-    bool waited = kc_cancel_sleep_until(a->cancel, f->clock,
-                                        deadline ? KC_MIN(until, deadline) : until);
+    bool waited =
+        kc_cancel_sleep_until(a->cancel, f->clock, deadline ? KC_MIN(until, deadline) : until);
     kc_locked (&f->mutex)
         f->held--;
     return waited && (!deadline || until <= deadline);
@@ -246,19 +242,15 @@ static int pass_on(answer *a, const kc_http_request *request, kc_error *err)
 static int open_with(answer *a, const kc_http_request *request, kc_error *err)
 {
     switch (a->fault) {
-    case KC_FAULT_UNAVAILABLE:
-        return refuse(err, "connection refused");
+    case KC_FAULT_UNAVAILABLE: return refuse(err, "connection refused");
     case KC_FAULT_CONFLICT:
     case KC_FAULT_TOO_MANY:
-    case KC_FAULT_EXPIRE_WATCH:
-        make_up(a, a->fault);
-        return 0;
+    case KC_FAULT_EXPIRE_WATCH: make_up(a, a->fault); return 0;
     case KC_FAULT_SLOW:
         if (!wait_until(a, some_time(a->faults, KC_SECOND), request->deadline))
             return kc_error_set(err, KC_TIMEOUT, "no answer in time");
         return pass_on(a, request, err);
-    default:
-        return pass_on(a, request, err);
+    default: return pass_on(a, request, err);
     }
 }
 
@@ -297,7 +289,8 @@ static void answer_close(kc_http_response *response)
     kc_locked (&f->mutex) {
         kc_list_remove(&a->link);
         if (!a->is_watch)
-            f->hash = (f->hash ^ a->hash) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)response->status;
+            f->hash =
+                (f->hash ^ a->hash) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)response->status;
     }
     kc_cancel_unref(a->cancel);
     free(a);
@@ -331,17 +324,16 @@ static ssize_t read_made_up(answer *a, char *to, size_t n)
 static int strike(answer *a, kc_error *err)
 {
     switch (a->fault) {
-    case KC_FAULT_DROP_WATCH:
-        return refuse(err, "the connection broke");
+    case KC_FAULT_DROP_WATCH: return refuse(err, "the connection broke");
     case KC_FAULT_STALL_WATCH:
         /* Nothing comes any more; not counted as held: it never will. */
         kc_cancel_sleep_until(a->cancel, a->faults->clock,
                               a->response.read_deadline ? a->response.read_deadline : KC_FOREVER);
         return kc_error_set(err, KC_TIMEOUT, "nothing came in time");
     case KC_FAULT_STALE_READ:
-        return wait_until(a, some_time(a->faults, LAG), 0) ? 0 : refuse(err, "the connection broke");
-    default:
-        return 0;
+        return wait_until(a, some_time(a->faults, LAG), 0) ? 0
+                                                           : refuse(err, "the connection broke");
+    default: return 0;
     }
 }
 

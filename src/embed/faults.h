@@ -6,8 +6,8 @@
  *     kc_transport *t = kc__faults_transport(faults);
  *     kc__faults_add(faults, &(kc_fault_opts){KC_FAULT_CONFLICT, .chance = 0.1});
  *
- * Everything above it is what runs in production. It also keeps a hash of all that went through, so that
- * two runs can be compared. One set of faults may have several transports; any thread.
+ * Everything above it is what runs in production. It also keeps a hash of all that went through, so
+ * that two runs can be compared. One set of faults may have several transports; any thread.
  */
 #ifndef KC_EMBED_FAULTS_H
 #define KC_EMBED_FAULTS_H

@@ -5,9 +5,9 @@
  *     the test's client ─────────────────────────┐
  *     manager: client, cache, controllers ─ faults ┴─▶ embedded server ─▶ memory or a folder
  *
- * With a seed everything is a simulation, entered by the thread that starts the environment and left by
- * the one that stops it, which must be the same. The order in which generators are split off is fixed:
- * server, manager, clients, faults.
+ * With a seed everything is a simulation, entered by the thread that starts the environment and
+ * left by the one that stops it, which must be the same. The order in which generators are split
+ * off is fixed: server, manager, clients, faults.
  *
  * testenv_settle.c knows when nothing is left to do; faults.c what goes wrong.
  */

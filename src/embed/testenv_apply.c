@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * testenv_apply.c: YAML to objects at the server, as kubectl apply does it for people: what is not there
- * is created, what is there gets what the text says, by a merge patch. A kind whose definition was
- * applied a moment ago is waited for.
+ * testenv_apply.c: YAML to objects at the server, as kubectl apply does it for people: what is not
+ * there is created, what is there gets what the text says, by a merge patch. A kind whose
+ * definition was applied a moment ago is waited for.
  */
 #include "embed/testenv_internal.h"
 
@@ -103,5 +103,5 @@ int kc_testenv_apply_file(kc_testenv *env, const char *path, kc_error *err)
     if (read_file(path, &text, err) < 0)
         return -1;
     return kc_testenv_apply(env, kc_buf_str(&text), err) < 0 ? kc_error_wrap(err, "apply %s", path)
-                                                              : 0;
+                                                             : 0;
 }
