@@ -186,11 +186,13 @@ static void run(void *user)
     kc__lane *lane = user;
     int running = 0;
     block_signals();
-    while (!is_stopping(lane)) {
+    for (;;) {
         follow_wishes(lane);
         curl_multi_perform(lane->multi, &running);
         collect_ended(lane);
         wake_touched(lane);
+        if (is_stopping(lane))
+            break;
         curl_multi_poll(lane->multi, NULL, 0, 60000, NULL);
     }
     kc_list_each (&lane->running, kc__exchange, in_running, x)
