@@ -79,7 +79,7 @@ static inline void make_certificates(stage *s, const char *name)
 typedef struct stage_opts {
     const char *name;      /* In the server's certificate. Defaults to 127.0.0.1. */
     bool refuse_anonymous; /* Tokens are "good" and "better". */
-    size_t loops;
+    kc_metrics *metrics;   /* Defaults to none. */
 } stage_opts;
 
 static inline kc_storage *stage_storage(stage *s)
@@ -110,6 +110,7 @@ static inline stage *stage_start(const stage_opts *opts)
     s->server = kc_apiserver_start(&(kc_apiserver_opts){.storage = stage_storage(s),
                                                         .listeners = listeners,
                                                         .n_listeners = 2,
+                                                        .metrics = opts->metrics,
                                                         .authn = s->authn},
                                    &err);
     if (!s->server)
