@@ -33,6 +33,7 @@ typedef struct kc__subresource {
     /* What it speaks, where that is another kind: {"autoscaling", "v1", "Scale"}. NULL: the
      * parent's. */
     const char *group, *version, *kind;
+    const char *also; /* Another version of it that is taken too: "policy/v1beta1". May be NULL. */
 } kc__subresource;
 
 typedef struct kc__resource {

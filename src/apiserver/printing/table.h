@@ -65,6 +65,9 @@ typedef struct kc__columns {
  * Never NULL. */
 const kc__columns *kc__columns_of(const kc__resource *resource);
 
+/* Those of the Scale of a resource's objects. */
+const kc__columns *kc__scale_columns(const kc__resource *resource);
+
 /* The object, parsed. Lives as long as the row. */
 const kc_value *kc__row_root(kc__row *row);
 

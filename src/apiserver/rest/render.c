@@ -13,9 +13,9 @@ kc__renderer kc__renderer_of(const kc__call *call)
 {
     return (kc__renderer){
         .form = call->form,
-        .resource = call->resource,
+        .resource = call->spoken,
         .item_prefix = call->served->item_prefix,
-        .table = {.columns = kc__columns_of(call->resource),
+        .table = {.columns = kc__columns_of(call->spoken),
                   .version = call->form.version,
                   .include = call->form.include,
                   .now = kc_clock_wall(call->api->clock)},

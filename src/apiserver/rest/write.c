@@ -78,7 +78,7 @@ static void complete(kc_edit *edit, kc__call *call)
 
 kc__verdict kc__fill_in(kc__call *call, kc_object **object)
 {
-    if (call->resource->custom)
+    if (call->resource->custom || call->spoken != call->resource)
         return KC__NEXT;
     if (call->resource->strategy->defaults && kc__reshape(call, object, complete) < 0)
         return KC__FAIL;
@@ -144,16 +144,16 @@ static void validate_finalizers(const kc_value *object, kc_field_errors *errors)
     }
 }
 
+const char *kc__part_of(const kc__call *call)
+{
+    return call->subresource && !kc__is_scale(call) ? call->subresource->name : NULL;
+}
+
 static void check_rules(kc__call *call, const kc_value *object, kc_field_errors *errors)
 {
     kc__place root = kc__place_root(object, errors);
-    if (call->resource->strategy->rules && !call->subresource)
+    if (call->resource->strategy->rules && !kc__part_of(call))
         kc__rules_check(call->resource->strategy->rules, &root);
-}
-
-static const char *part_of(const kc__call *call)
-{
-    return call->subresource && !kc__is_scale(call) ? call->subresource->name : NULL;
 }
 
 /* Custom objects have rules of their own from the beginning; what all kinds have in common comes on
@@ -169,7 +169,7 @@ static void validate_custom(kc__call *call, const kc_value *object, kc_field_err
         kc_validate_metadata_update(errors, metadata, kc_get(old, "metadata"), &common);
     }
     kc__custom_validate(call->resource->custom, object,
-                        &(kc__custom_rules){.old = old, .subresource = part_of(call)}, errors);
+                        &(kc__custom_rules){.old = old, .subresource = kc__part_of(call)}, errors);
 }
 
 static bool is_definition(const kc__call *call)
@@ -209,7 +209,7 @@ static void validate_part(kc__call *call, const kc_value *object, const kc_value
                           kc_field_errors *errors)
 {
     const kc__strategy *strategy = call->resource->strategy;
-    const char *part = call->subresource ? call->subresource->name : "";
+    const char *part = kc__part_of(call) ? kc__part_of(call) : "";
     void (*validate)(const kc_value *, const kc_value *, kc_field_errors *) =
         !strcmp(part, "status")     ? strategy->validate_status
         : !strcmp(part, "finalize") ? strategy->validate_finalize
