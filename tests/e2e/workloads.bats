@@ -99,6 +99,14 @@ EOF
     says 'pod p is already assigned to node \"node-1\"'
 }
 
+@test "a pod is looked into, and resized" {
+    k run p --image=example/c --overrides='{"spec":{"containers":[{"name":"p","image":"example/c","resources":{"requests":{"cpu":"1"}}}]}}'
+    k debug p --image=example/debug --container=look --target=p --attach=false
+    [ "$(k get pod p -o jsonpath='{.spec.ephemeralContainers[*].name}')" = look ]
+    run -0 k patch pod p --subresource=resize -p '{"spec":{"containers":[{"name":"p","resources":{"requests":{"cpu":"2"}}}]}}'
+    [ "$(k get pod p -o jsonpath='{.spec.containers[0].resources.requests.cpu}')" = 2 ]
+}
+
 @test "a node is drained as far as budgets allow" {
     kubectl create -f - <<<"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"$NS\"}}"
     pod free "$NS"

@@ -48,6 +48,9 @@ struct kc__strategy {
     /* The same of what is changed through a subresource. */
     void (*validate_status)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
     void (*validate_finalize)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
+    /* Of any other subresource, by its name. */
+    void (*validate_part)(const kc_value *object, const kc_value *old, const char *subresource,
+                          kc_field_errors *errors);
 
     /* Whether one that is being deleted and has no finalizers may go now. NULL: it may. */
     bool (*may_go)(const kc_value *object);

@@ -4,6 +4,7 @@
  * be changed afterwards. One that runs on a node is deleted gracefully: the node's agent ends it
  * and then deletes it for good. One that is not scheduled, or is done, goes at once.
  */
+#include "apiserver/kinds/pod_parts.h"
 #include "apiserver/kinds/pod_rules.h"
 #include "apiserver/kinds/qos.h"
 #include "apiserver/kinds/strategy.h"
@@ -70,6 +71,8 @@ static void prepare(kc_edit *edit)
 static void prepare_update(kc_edit *edit, const kc_value *old, const char *subresource)
 {
     const kc_value *class = kc_get(kc_get(old, "status"), "qosClass");
+    if (subresource)
+        kc__pod_part_prepare(edit, old, subresource);
     kc_node *status = kc_node_get(kc_edit_root(edit), KC_STR("status"));
     if (subresource && class && kc__node_absent(status, "qosClass"))
         kc_node_set(edit, status, KC_STR("qosClass"), kc_node_copy(edit, class));
@@ -275,6 +278,7 @@ const kc__strategy kc__strategy_pod = {
     .prepare_update = prepare_update,
     .validate = validate,
     .validate_update = validate_update,
+    .validate_part = kc__pod_part_check,
     .grace = grace,
 };
 

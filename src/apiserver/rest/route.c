@@ -64,6 +64,8 @@ static const struct {
     {"status", NULL},
     {"finalize", NULL},
     {"scale", NULL},
+    {"ephemeralcontainers", NULL},
+    {"resize", NULL},
     {"binding", &kc__verb_bind},
     {"eviction", &kc__verb_evict},
 };

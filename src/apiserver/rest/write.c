@@ -214,9 +214,12 @@ static void validate_part(kc__call *call, const kc_value *object, const kc_value
     void (*validate)(const kc_value *, const kc_value *, kc_field_errors *) =
         !strcmp(part, "status")     ? strategy->validate_status
         : !strcmp(part, "finalize") ? strategy->validate_finalize
-                                    : strategy->validate_update;
+        : !*part                    ? strategy->validate_update
+                                    : NULL;
     if (validate)
         validate(object, old, errors);
+    else if (*part && strategy->validate_part)
+        strategy->validate_part(object, old, part, errors);
 }
 
 /* Kubernetes checks metadata twice, by the rules of all kinds and by those of the kind, and clients
