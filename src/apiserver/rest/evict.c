@@ -305,8 +305,10 @@ static void take_one(kc_edit *edit, kc__call *call)
 static kc__verdict take(kc__call *call)
 {
     kc__verdict verdict = check_budget(call);
-    if (verdict != KC__NEXT)
+    if (verdict != KC__NEXT) {
+        turn_to_pod(call); /* The request was about it. */
         return verdict;
+    }
     if (call->options.dry_run) {
         call->eviction->step = TELL;
         turn_to_pod(call);
