@@ -322,6 +322,7 @@ static void make_resources(kc__crd *crd, const kc_value *root)
         resource->namespaced = version->namespaced;
         resource->subresources = subresources_of(crd, version);
         resource->custom = version;
+        resource->deprecation = version->deprecation;
         resource->columns = &crd->parts[i].columns;
     }
     crd->set.resources = list;

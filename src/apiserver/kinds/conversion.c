@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conversion.c: conversions that are renamings. Events have two groups: v1, which is stored, and
- * events.k8s.io/v1, which calls what it took over from there by other names.
+ * conversion.c: versions with a form of their own. Events have two groups: v1, which is stored, and
+ * events.k8s.io/v1, which calls what it took over from there by other names. Definitions have
+ * v1beta1, which differs in more than names (crd/crd_beta.c).
  *
- * To add one: its names, and a line in the table.
+ * To add one: its names or two functions, and a line in the table.
  */
 #include "apiserver/kinds/conversion.h"
 
+#include "apiserver/crd/crd_type.h"
 #include "apiserver/crd/custom_object.h"
 #include "apiserver/kinds/typed.h"
 #include "kc/edit.h"
+
+#define DEFINITION(version) \
+    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions." version ".CustomResourceDefinition"
 
 typedef struct renaming {
     const char *stored, *own;
@@ -25,6 +30,11 @@ static const renaming event_names[] = {
     {"reportingComponent", "reportingController"},
 };
 
+static kc_object *definition_to_stored(const kc_object *object, kc_error *err)
+{
+    return kc__crd_decode(object, NULL, err);
+}
+
 static const struct conversion {
     const char *type_name; /* Of the version that is not stored. */
     const char *api_version;
@@ -32,9 +42,22 @@ static const struct conversion {
     const char *stored_api_version;
     const renaming *names;
     size_t n;
+    /* Instead of names. */
+    kc_object *(*to_stored)(const kc_object *object, kc_error *err);
+    kc_object *(*from_stored)(const kc_object *object, kc_error *err);
 } conversions[] = {
-    {"io.k8s.api.events.v1.Event", "events.k8s.io/v1", "io.k8s.api.core.v1.Event", "v1",
-     event_names, KC_COUNT(event_names)},
+    {.type_name = "io.k8s.api.events.v1.Event",
+     .api_version = "events.k8s.io/v1",
+     .stored_type = "io.k8s.api.core.v1.Event",
+     .stored_api_version = "v1",
+     .names = event_names,
+     .n = KC_COUNT(event_names)},
+    {.type_name = DEFINITION("v1beta1"),
+     .api_version = KC__CRD_BETA,
+     .stored_type = DEFINITION("v1"),
+     .stored_api_version = KC__CRD_VERSION,
+     .to_stored = definition_to_stored,
+     .from_stored = kc__crd_to_beta},
 };
 
 static const struct conversion *find(const kc__resource *resource)
@@ -68,7 +91,14 @@ static kc_object *finish(kc_edit *edit, const char *api_version, const char *typ
     kc_node_set(edit, kc_edit_root(edit), KC_STR("apiVersion"),
                 kc_node_str(edit, kc_cstr(api_version)));
     kc_auto(kc_object) *frozen = kc_edit_freeze(edit, err);
-    return frozen ? kc__typed_decode(kc__definition_find(kc_cstr(type)), frozen, NULL, err) : NULL;
+    return frozen ? kc__typed_decode(kc__type_find(kc_cstr(type)), frozen, NULL, err) : NULL;
+}
+
+const kc__message *kc__type_of(const kc__resource *resource, const kc_object *object)
+{
+    const struct conversion *c = find(resource);
+    bool stored = c && kc_str_is(kc_object_api_version(object), c->stored_api_version);
+    return stored ? kc__type_find(kc_cstr(c->stored_type)) : resource->type;
 }
 
 kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, kc_error *err)
@@ -78,6 +108,8 @@ kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, 
     const struct conversion *c = find(resource);
     if (!c || !kc_str_is(kc_object_api_version(object), c->api_version))
         return kc_object_ref(object);
+    if (c->to_stored)
+        return c->to_stored(object, err);
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].own, c->names[i].stored);
@@ -91,6 +123,8 @@ kc_object *kc__from_stored(const kc__resource *resource, const kc_object *object
     const struct conversion *c = find(resource);
     if (!c || !kc_str_is(kc_object_api_version(object), c->stored_api_version))
         return kc_object_ref(object);
+    if (c->from_stored)
+        return c->from_stored(object, err);
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].stored, c->names[i].own);

@@ -5,7 +5,6 @@
  * What is under a group we have answers as a Status; what belongs to nobody is "404 page not found"
  * in plain text. kubectl and client-go tell the two apart.
  */
-#include "apiserver/crd/crd_resource.h"
 #include "apiserver/rest/call.h"
 #include "apiserver/rest/endpoints.h"
 #include "apiserver/rest/scale.h"
@@ -125,11 +124,11 @@ static kc__verdict route_resource(kc__call *call)
         return nothing_there(call, !group || is_custom_group(group));
     size_t n;
     call->served = &call->snapshot->served[call->resource - kc__kinds_resources(kinds, &n)];
+    if (call->resource->deprecation)
+        kc__warn(call, kc_cstr(call->resource->deprecation));
     kc__verdict verdict = check_scope(call);
     if (verdict == KC__NEXT)
         verdict = route_verb(call);
-    if (call->resource->custom && call->resource->custom->deprecation)
-        kc__warn(call, kc_cstr(call->resource->custom->deprecation));
     if (verdict == KC__NEXT)
         make_key(call);
     return verdict == KC__NEXT ? check_path_name(call) : verdict;

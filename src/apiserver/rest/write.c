@@ -54,9 +54,10 @@ static int replace(kc__call *call, kc_object **object, kc_edit *edit)
 {
     kc_auto(kc_object) *changed = kc_edit_freeze(edit, &call->error);
     const kc__resource *r = call->resource;
-    kc_object *typed = !changed    ? NULL
-                       : r->custom ? kc__custom_default(r->custom, changed, &call->error)
-                                   : kc__typed_decode(r->type, changed, NULL, &call->error);
+    kc_object *typed = !changed ? NULL
+                       : r->custom
+                           ? kc__custom_default(r->custom, changed, &call->error)
+                           : kc__typed_decode(kc__type_of(r, changed), changed, NULL, &call->error);
     if (!typed)
         return -1;
     kc_object_unref(*object);
