@@ -57,6 +57,7 @@ static void free_all(kc__resource_set *set)
     kc__crd *crd = kc_container_of(set, kc__crd, set);
     for (size_t i = 0; i < crd->n_versions; i++)
         free_version(&crd->versions[i], &crd->parts[i]);
+    kc__gate_unref(crd->gate);
     kc_arena_done(&crd->arena);
     free(crd);
 }
@@ -328,6 +329,20 @@ static void make_resources(kc__crd *crd, const kc_value *root)
     crd->set.resources = list;
 }
 
+/* The generation is no number of the spec: it counts the deletion, too. */
+static void identify(kc__crd *crd, const kc_object *object, const kc_value *root,
+                     const kc__crd *before)
+{
+    kc_scoped(kc_buf) text = {0};
+    crd->uid = kc_arena_str(&crd->arena, kc_object_uid(object));
+    kc_buf_append(&text, crd->uid);
+    kc_json_write(&text, kc_get(root, "spec"));
+    kc_json_write(&text, kc_get(kc_get(root, "status"), "acceptedNames"));
+    crd->identity = digest_of(&crd->arena, kc_buf_str(&text));
+    bool same = before && kc_str_eq(before->uid, crd->uid);
+    crd->gate = same ? kc__gate_ref(before->gate) : kc__gate_new();
+}
+
 kc__crd *kc__crd_compile(const kc_object *crd, const kc__crd *before, kc_error *err)
 {
     kc_auto(kc_view) *view = kc_view_of(crd);
@@ -339,6 +354,7 @@ kc__crd *kc__crd_compile(const kc_object *crd, const kc__crd *before, kc_error *
         return NULL;
     }
     make_resources(compiled, kc_view_root(view));
+    identify(compiled, crd, kc_view_root(view), before);
     return kc_take(compiled);
 }
 
@@ -358,6 +374,16 @@ const kc__custom *kc__crd_versions(const kc__crd *crd, size_t *ret_n)
 const kc__custom *kc__crd_storage(const kc__crd *crd)
 {
     return crd->storage;
+}
+
+bool kc__crd_serves_alike(const kc__crd *a, const kc__crd *b)
+{
+    return a == b || (a->identity.n && kc_str_eq(a->identity, b->identity));
+}
+
+kc__gate *kc__crd_gate(const kc__crd *crd)
+{
+    return crd->gate;
 }
 
 size_t kc__crd_memory(const kc__crd *crd)
