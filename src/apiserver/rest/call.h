@@ -175,8 +175,9 @@ kc__handler kc__api_handle;
 /* Ends all watches of a lane; on its loop. */
 void kc__lane_drain(kc__lane *lane);
 /* Ends the watches of custom resources that are served in another way than when they began, or no
- * longer: after they have written what happened until now. Any thread. */
-void kc__watches_renew(kc__api *api);
+ * longer: after they have written what happened up to a revision that was seen in a cache. Any
+ * thread. */
+void kc__watches_renew(kc__api *api, uint64_t revision);
 
 /* Goes on after KC__LATER. */
 void kc__call_go_on(kc__call *call, kc__verdict verdict);

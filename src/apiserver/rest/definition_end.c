@@ -78,6 +78,7 @@ static bool delete_objects(kc__crd_entry *d, const kc_value *root)
         if (n++ < AT_ONCE && !busy)
             delete_object(all, cache, at.key, at.object);
     kc_cow_snapshot_unref(snapshot);
+    all->seen = KC_MAX(all->seen, revision);
     return n == 0 && !creating;
 }
 

@@ -291,7 +291,7 @@ static void publish(kc__crds *all)
     if (next) {
         kc__snapshots_replace(all->api->snapshots, next);
         if (all->withdrawn)
-            kc__watches_renew(all->api);
+            kc__watches_renew(all->api, all->seen);
         all->withdrawn = false;
     } else {
         kc_log_error(all->api->log, "custom resources are not served", kc_kv("err", &err));
@@ -306,6 +306,7 @@ static void sync_all(kc__crds *all)
     kc_cow_snapshot *snapshot = kc__cache_snapshot(all->api->definitions, &revision);
     kc_cow_iter at = kc_cow_iter_start(snapshot, &(kc_cow_range){0});
     all->round++;
+    all->seen = KC_MAX(all->seen, revision);
     while (kc_cow_iter_next(&at))
         entry_of(all, at.object)->seen = all->round;
     forget_gone(all); /* First: their names are free. */

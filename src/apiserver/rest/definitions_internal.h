@@ -43,6 +43,7 @@ struct kc__crds {
     kc_map taken;   /* Of a round: the names that each group has given. */
     bool collected; /* They are there. */
     uint64_t round;
+    uint64_t seen;  /* The newest revision that was looked at, also of custom objects. */
     bool changed;   /* What is served is no longer what shall be. */
     bool withdrawn; /* Something is served in another way, or no longer: watches have to end. */
     bool stopped;

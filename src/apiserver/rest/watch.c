@@ -255,7 +255,7 @@ typedef struct renewal {
     kc__task task;
     kc__api *api;
     kc__lane *lane;
-    uint64_t revision; /* What was stored before is still told. */
+    uint64_t revision; /* What was stored up to it is still told. */
 } renewal;
 
 static void renew_lane(kc__task *task)
@@ -277,14 +277,12 @@ static void renew_lane(kc__task *task)
         free(r);
 }
 
-void kc__watches_renew(kc__api *api)
+void kc__watches_renew(kc__api *api, uint64_t revision)
 {
     for (size_t i = 0; i < api->n_lanes; i++) {
         renewal *r = kc_new(renewal);
-        *r = (renewal){.task.run = renew_lane,
-                       .api = api,
-                       .lane = &api->lanes[i],
-                       .revision = kc__store_revision(api->store)};
+        *r = (renewal){
+            .task.run = renew_lane, .api = api, .lane = &api->lanes[i], .revision = revision};
         kc__loop_post(r->lane->loop, &r->task);
     }
 }

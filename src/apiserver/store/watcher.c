@@ -177,5 +177,7 @@ uint64_t kc__watch_revision(const kc__watcher *w)
 bool kc__watch_is_told(const kc__watcher *w, uint64_t revision)
 {
     /* One that is behind reads the ring, which has everything up to the store's revision. */
-    return w->phase != KC__LIVE || kc__hub_revision(w->hub) >= revision;
+    uint64_t told =
+        w->phase == KC__LIVE ? kc__hub_revision(w->hub) : kc__store_revision(w->cache->store);
+    return told >= revision;
 }
