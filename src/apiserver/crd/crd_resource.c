@@ -176,14 +176,18 @@ static int compile_fields(kc__crd *crd, kc__custom *version, const kc_value *fie
 {
     size_t n = 0;
     kc_field_def *defs = kc_arena_calloc(&crd->arena, kc_len(fields) + 1, sizeof(*defs));
+    const char **names = kc_arena_calloc(&crd->arena, kc_len(fields) + 1, sizeof(*names));
     kc_items (fields, field) {
         kc_str text = kc_as_str(kc_get(field, "jsonPath"));
         kc_auto(kc_path) *path = split_path(text, err);
         if (!path)
             return -1;
         text = kc_str_sub(text, kc_str_starts(text, KC_STR(".")), text.n);
-        defs[n++] = (kc_field_def){keep(crd, text), keep(crd, kc_path_text(path)), NULL};
+        names[n] = keep(crd, text);
+        defs[n] = (kc_field_def){names[n], keep(crd, kc_path_text(path)), NULL};
+        n++;
     }
+    version->selectable = names;
     version->fields = kc_fields_new(defs, n, err);
     return version->fields ? 0 : -1;
 }

@@ -42,6 +42,7 @@ typedef struct kc__custom {
     bool embeds;                   /* It has x-kubernetes-embedded-resource. */
     const kc__custom_scale *scale; /* NULL: it has not. */
     kc_fields *fields;             /* What selectors may name. */
+    const char *const *selectable; /* The definition's own of them, ended by NULL. */
     const char *deprecation;       /* What clients of this version are told; NULL: nothing. */
 } kc__custom;
 
