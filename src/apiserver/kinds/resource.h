@@ -52,6 +52,7 @@ typedef struct kc__resource {
      * stored (reviews). */
     const char *storage;
     const char *storage_api_version; /* The version in which it is stored: "apps/v1". */
+    const char *deprecation;         /* What clients are told of this version; NULL: nothing. */
     /* Of custom resources; NULL: it is built in. */
     const struct kc__custom *custom;   /* crd/crd_resource.h */
     const struct kc__columns *columns; /* printing/table.h */

@@ -173,12 +173,17 @@ typedef struct kc__lane {
     kc_rand rand;
     kc__snapshot *snapshot; /* The newest it has seen. */
     kc_list watches;        /* Open ones, to be ended when the server goes down. */
+    kc_list custom_watches; /* The same, of custom resources. */
 } kc__lane;
 
 /* The handler of the HTTP server. */
 kc__handler kc__api_handle;
 /* Ends all watches of a lane; on its loop. */
 void kc__lane_drain(kc__lane *lane);
+/* Ends the watches of custom resources that are served in another way than when they began, or no
+ * longer: after they have written what happened up to a revision that was seen in a cache. Any
+ * thread. */
+void kc__watches_renew(kc__api *api, uint64_t revision);
 
 /* Goes on after KC__LATER. */
 void kc__call_go_on(kc__call *call, kc__verdict verdict);
@@ -202,6 +207,8 @@ kc__verdict kc__fail_precondition(kc__call *call, kc_str name, const char *what,
 kc__verdict kc__fail_generic(kc__call *call, kc_reason reason);
 /* No clause of Accept names a media type of ours. */
 kc__verdict kc__fail_not_acceptable(kc__call *call);
+/* Of an object whose definition is being deleted: it would go with it. */
+kc__verdict kc__fail_terminating(kc__call *call, kc_str name);
 /* Invalid, about the resource's kind. */
 kc__verdict kc__fail_invalid(kc__call *call, kc_str name, const kc_field_errors *errors);
 

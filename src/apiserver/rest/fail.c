@@ -128,3 +128,14 @@ void kc__warn(kc__call *call, kc_str text)
             return;
     kc_vec_push(&call->warnings, kc_arena_str(call->arena, text));
 }
+
+kc__verdict kc__fail_terminating(kc__call *call, kc_str name)
+{
+    const kc__resource *r = call->resource;
+    kc__fail(call, KC_FORBIDDEN,
+             "%s.%s \"%.*s\" is forbidden: create not allowed while custom resource definition is "
+             "terminating",
+             r->plural, r->group, KC_ARG(name));
+    kc_error_about(&call->error, kc_cstr(r->group), kc_cstr(r->plural), name);
+    return KC__FAIL;
+}

@@ -212,11 +212,11 @@ static kc__verdict route_resource(kc__call *call)
     size_t n;
     call->served = &call->snapshot->served[call->resource - kc__kinds_resources(kinds, &n)];
     call->spoken = call->resource;
+    if (call->resource->deprecation)
+        kc__warn(call, kc_cstr(call->resource->deprecation));
     kc__verdict verdict = check_scope(call);
     if (verdict == KC__NEXT)
         verdict = route_verb(call);
-    if (call->resource->custom && call->resource->custom->deprecation)
-        kc__warn(call, kc_cstr(call->resource->custom->deprecation));
     if (verdict == KC__NEXT)
         make_key(call);
     return verdict == KC__NEXT ? check_path_name(call) : verdict;

@@ -8,6 +8,7 @@
  */
 #include "apiserver/rest/write.h"
 
+#include "apiserver/crd/crd_gate.h"
 #include "apiserver/crd/crd_validate.h"
 #include "apiserver/crd/custom_object.h"
 #include "apiserver/kinds/conversion.h"
@@ -273,6 +274,7 @@ typedef struct pending {
     kc__call *call; /* NULL: answered already. */
     kc_object *object;
     char *key;
+    kc__gate *gate; /* Where it is inside; NULL: nowhere. */
 } pending;
 
 static bool same_object(const kc_object *a, const kc_object *b)
@@ -327,6 +329,16 @@ static kc__verdict decided(kc__call *call, kc__write *write)
     }
 }
 
+static void pending_free(pending *p)
+{
+    if (p->gate)
+        kc__gate_leave(p->gate);
+    kc__gate_unref(p->gate);
+    kc_object_unref(p->object);
+    free(p->key);
+    free(p);
+}
+
 static void done(kc__write *write)
 {
     pending *p = kc_container_of(write, pending, write);
@@ -338,9 +350,7 @@ static void done(kc__write *write)
     }
     kc_object_unref(write->result);
     kc_error_done(&write->error);
-    kc_object_unref(p->object);
-    free(p->key);
-    free(p);
+    pending_free(p);
     if (call)
         kc__call_go_on(call, verdict);
 }
@@ -356,6 +366,19 @@ static void give_up(kc__timer *timer)
                                   "context deadline exceeded"));
 }
 
+/* Whether it may be stored as far as its definition is concerned: a new object may be left behind
+ * by one that goes meanwhile. */
+static bool goes_in(kc__call *call, pending *p)
+{
+    if (!call->resource->custom || call->current)
+        return true;
+    kc__gate *gate = kc__crd_gate(call->resource->custom->crd);
+    if (!kc__gate_enter(gate))
+        return false;
+    p->gate = kc__gate_ref(gate);
+    return true;
+}
+
 static kc__verdict submit(kc__call *call)
 {
     kc_object *stored = call->resource->custom && !call->removes
@@ -367,6 +390,10 @@ static kc__verdict submit(kc__call *call)
     p->call = call;
     p->object = stored;
     p->key = kc_str_dup(call->key);
+    if (!goes_in(call, p)) {
+        pending_free(p);
+        return kc__fail_terminating(call, kc_object_name(call->proposed));
+    }
     p->write = (kc__write){
         .cache = call->served->cache,
         .verb = call->removes ? KC_STORAGE_DELETE : KC_STORAGE_PUT,
