@@ -41,6 +41,13 @@ spec: {load: 3, tools: [{name: hammer, size: 3}, {name: saw, size: big}]}
 YAML
 }
 
+# editor EXPRESSION: an editor that makes one change with sed.
+editor() {
+    printf '#!/bin/sh\nexec sed -i "%s" "$1"\n' "$1" >"$BATS_TEST_TMPDIR/editor"
+    chmod +x "$BATS_TEST_TMPDIR/editor"
+    echo "$BATS_TEST_TMPDIR/editor"
+}
+
 machine() { printf '{"apiVersion":"factory.example.com/v1","kind":"Machine","metadata":{"name":"press"},"spec":{%s}}' "$1"; }
 
 @test "an application is applied, again, and with a change" {
@@ -101,9 +108,9 @@ machine() { printf '{"apiVersion":"factory.example.com/v1","kind":"Machine","met
 
 @test "objects are edited" {
     k apply -f - <<<"$(app)"
-    KUBE_EDITOR="sed -i s/web:1/web:9/" run -0 k edit deployment web
+    KUBE_EDITOR=$(editor 's/image: web:1/image: web:9/') run -0 k edit deployment web
     says "deployment.apps/web edited"
-    KUBE_EDITOR="sed -i s/load:.3/load:\ 7/" run -0 k edit machine press
+    KUBE_EDITOR=$(editor 's/^  load:.*/  load: 7/') run -0 k edit machine press
     says "machine.factory.example.com/press edited"
     [ "$(k get deployment web -o jsonpath='{.spec.template.spec.containers[0].image}')" = web:9 ]
     [ "$(k get machine press -o jsonpath='{.spec.load}')" = 7 ]
@@ -113,7 +120,7 @@ machine() { printf '{"apiVersion":"factory.example.com/v1","kind":"Machine","met
 
 @test "an edit that is refused says why and keeps what was typed" {
     k apply -f - <<<"$(app)"
-    KUBE_EDITOR="sed -i s/load:.*/load:\ 99/" TMPDIR=$BATS_TEST_TMPDIR run -1 k edit machine press
+    KUBE_EDITOR=$(editor 's/^  load:.*/  load: 99/') TMPDIR=$BATS_TEST_TMPDIR run -1 k edit machine press
     says 'machines.factory.example.com "press" is invalid' "A copy of your changes has been stored to" "no valid changes were saved"
     grep -q "# \* spec.load: Invalid value: 99: spec.load in body should be less than or equal to 10" "$BATS_TEST_TMPDIR"/kubectl-edit-*
     [ "$(k get machine press -o jsonpath='{.spec.load}')" = 3 ]
