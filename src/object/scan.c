@@ -7,9 +7,9 @@
  * compacted in place. It accepts only what it can vouch for byte by byte: well-formed
  * UTF-8, short escapes, whole numbers of up to 18 digits, plain fractions of up to 15, distinct
  * member names. Anything else, be it wrong or only rare (\u escapes, exponents, a name that occurs
- * twice), makes it answer "not sure", and read.c decides with a real parser and a proper error. So this file has no error
- * messages, and a bug here can only be to accept what read.c would refuse, or to write it
- * differently: the fuzzer tests/fuzz/object.c compares the two.
+ * twice), makes it answer "not sure", and read.c decides with a real parser and a proper error. So
+ * this file has no error messages, and a bug here can only be to accept what read.c would refuse,
+ * or to write it differently: the fuzzer tests/fuzz/object.c compares the two.
  *
  * Each scan_ function takes the position before what it scans and gives the one behind it, or NULL.
  * Nothing is stored on the way, so that positions stay in registers, and the NUL behind the text

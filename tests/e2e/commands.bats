@@ -200,6 +200,27 @@ is() {
     is '{.metadata.generation}' 1 deployment web
 }
 
+@test "annotations count for a deployment's generation, labels do not" {
+    k create deployment web --image=web:1
+    k annotate deployment web note=text
+    is '{.metadata.generation}' 2 deployment web
+    k label deployment web tier=front
+    k annotate --overwrite deployment web note=text
+    is '{.metadata.generation}' 2 deployment web
+    k create configmap words
+    k annotate configmap words note=text
+    is '{.metadata.generation}' '' configmap words
+}
+
+@test "who uses a kind that others took the place of is told so" {
+    run -0 k create -f - <<<'{"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"old"}}'
+    says "Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice" "endpoints/old created"
+    run -0 k get endpoints
+    says "Warning: v1 Endpoints is deprecated"
+    run -0 k get endpointslices
+    never_says Warning
+}
+
 # ---- rollout, nodes ----
 
 @test "rollout pauses, resumes and restarts what controllers roll out" {

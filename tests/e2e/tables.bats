@@ -12,6 +12,12 @@ setup_file() {
     kubectl create namespace $NS
     sed "s/NAMESPACE/$NS/" "$E2E/fixtures/kinds.yaml" | k create -f -
     write_statuses
+    kubectl apply -f "$E2E/fixtures/machines.yaml"
+    kubectl wait --for=condition=Established --timeout=20s crd/machines.factory.example.com
+    for name in press saw; do
+        k create -f - <<<"{\"apiVersion\":\"factory.example.com/v1\",\"kind\":\"Machine\",\"metadata\":{\"name\":\"$name\"},\"spec\":{\"load\":3}}"
+    done
+    k patch machine saw --type=merge -p '{"spec":{"mode":"fast"}}'
 }
 
 teardown_file() { load helpers; server_stop; }
@@ -169,6 +175,33 @@ horizontalpodautoscaler.autoscaling/web  Deployment/web  cpu: 40%/80%  1  5  2  
 persistentvolume/volume  1Gi  RWO  Retain  Available  <unset>  AGE
 NAME  PROVISIONER  RECLAIMPOLICY  VOLUMEBINDINGMODE  ALLOWVOLUMEEXPANSION  AGE
 storageclass.storage.k8s.io/fast  example.com/disks  Delete  Immediate  false  AGE' persistentvolumes,storageclasses
+}
+
+@test "custom objects and their definitions" {
+    shows 'NAME  MODE  AGE
+press  slow  AGE
+saw  fast  AGE' machines
+    shows 'NAME  MODE  LOAD  AGE
+press  slow  3  AGE
+saw  fast  3  AGE' mc -o wide
+    shows 'NAME  CREATED AT
+machines.factory.example.com  TIME' crds -o wide
+}
+
+@test "custom objects are selected by the fields their definition names" {
+    [ "$(k get machines --field-selector spec.mode=fast -o name)" = machine.factory.example.com/saw ]
+    [ "$(k get machines --field-selector 'spec.mode!=fast' -o name)" = machine.factory.example.com/press ]
+    run -1 k get machines --field-selector spec.load=3
+    says 'field label not supported: spec.load'
+}
+
+@test "a watch of custom objects has their rows, and only those selected" {
+    background k get machines --field-selector spec.mode=fast -o wide -w --output-watch-events
+    eventually background_says '^ADDED +saw +fast +3 '
+    k patch machine press --type=merge -p '{"spec":{"mode":"fast","load":7}}'
+    eventually background_says '^ADDED +press +fast +7 '
+    k patch machine press --type=merge -p '{"spec":{"mode":"slow","load":3}}'
+    eventually background_says '^DELETED +press '
 }
 
 @test "events, in kubectl's own command too" {

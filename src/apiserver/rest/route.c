@@ -128,8 +128,10 @@ static kc__verdict route_resource(kc__call *call)
     kc__verdict verdict = check_scope(call);
     if (verdict == KC__NEXT)
         verdict = route_verb(call);
-    if (call->resource->custom && call->resource->custom->deprecation)
-        kc__warn(call, kc_cstr(call->resource->custom->deprecation));
+    const char *deprecation = call->resource->custom ? call->resource->custom->deprecation
+                                                     : call->resource->strategy->deprecation;
+    if (deprecation)
+        kc__warn(call, kc_cstr(deprecation));
     if (verdict == KC__NEXT)
         make_key(call);
     return verdict == KC__NEXT ? check_path_name(call) : verdict;
