@@ -174,6 +174,14 @@ UNKNOWN='{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"odd"},"
     [ -z "$(k get deployment odd -o jsonpath='{.spec.replica}{..imag}')" ]
 }
 
+@test "fields of a strategic patch are told in the order of their names" {
+    k apply -f - <<<"$(app)"
+    run -0 k patch deployment web -p '{"spec":{"template":{"spec":{"nothing":1}},"replica":1},"extra":1}'
+    [ "$(grep Warning <<<"$output" | tr '\n' ' ')" = 'Warning: unknown field "extra" Warning: unknown field "spec.replica" Warning: unknown field "spec.template.spec.nothing" ' ]
+    run -0 k patch deployment web --type=merge -p '{"spec":{"template":{"spec":{"nothing":1}},"replica":1},"extra":1}'
+    [ "$(grep -c Warning <<<"$output")" = 3 ]
+}
+
 @test "fields of a custom kind: strict refuses, warn warns, ignore is silent" {
     for verb in create apply; do
         kubectl_says 1 $verb strict <<<"$(machine '"load":3,"wings":2,"tools":[{"name":"saw","teeth":9}]')"
