@@ -22,6 +22,7 @@
 struct kc__strategy {
     kc_name_rule names; /* Defaults to DNS subdomains. */
     bool generation;    /* metadata.generation counts changes of what is not metadata or status. */
+    bool annotated;     /* Changes of annotations count for it, too. */
     bool conditional;   /* An update must name the version it replaces. */
     bool upserts;       /* PUT of an absent object creates it. */
     bool shows_deleted; /* DELETE answers with the object rather than with a Status. */

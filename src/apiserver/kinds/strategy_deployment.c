@@ -182,6 +182,7 @@ static void validate_replica_set_status(const kc_value *object, const kc_value *
 
 const kc__strategy kc__strategy_deployment = {
     .generation = true,
+    .annotated = true,
     .defaults = &deployment_defaults,
     .validate = validate_deployment,
     .validate_update = validate_deployment_update,

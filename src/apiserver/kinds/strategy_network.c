@@ -83,7 +83,10 @@ static const kc__rule endpoints_rule_[] = {{"subsets", .of = &subset_rules}};
 static const kc__rules endpoints_rules = KC__RULES(endpoints_rule_);
 
 const kc__strategy kc__strategy_endpoints = {
-    .upserts = true, .defaults = &endpoints_defaults, .rules = &endpoints_rules};
+    .upserts = true,
+    .defaults = &endpoints_defaults,
+    .rules = &endpoints_rules,
+};
 
 /* ---- EndpointSlice ---- */
 

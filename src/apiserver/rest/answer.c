@@ -125,7 +125,8 @@ kc__verdict kc__answer_object(kc__call *call, int status, const kc_object *objec
 {
     const kc__form *form = &call->form;
     if (form->as == KC__AS_OBJECT && !form->yaml && !form->pretty) {
-        kc_object *held = kc__from_stored(call->spoken, object, NULL);
+        bool shown = call->as_shown && object == call->current;
+        kc_object *held = shown ? NULL : kc__from_stored(call->spoken, object, NULL);
         held = held ? held : kc_object_ref(object);
         return kc__answer_bytes(call, &(kc__answer){.status = status,
                                                     .type = KC_STR("application/json"),

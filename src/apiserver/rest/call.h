@@ -129,6 +129,7 @@ struct kc__call {
     kc_object *proposed; /* What shall be stored. */
     bool removes;        /* The write is a removal; `proposed` is what the last event shows. */
     bool stale;          /* What is stored is in another version than what would be. */
+    bool as_shown;       /* `current` is as this version shows it: the call wrote it so. */
     bool conditional;    /* The client named a version: no second try. */
     bool skip_validation;
     const char *refusal; /* Said instead of storing, after everything else was checked. */

@@ -187,12 +187,23 @@ static kc__verdict bad_result(kc__call *call, const kc_object *patched, const ch
     return KC__FAIL;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 static kc__verdict complain(kc__call *call, const kc_object *patched, kc_paths *complaints)
 {
+    const patch_type *type = call->patch;
+    size_t before = complaints->n;
     if (call->options.validation == KC__VALIDATE_IGNORE)
         return KC__NEXT;
     if (!call->spoken->custom)
         kc__typed_complaints(call->spoken->type, kc_object_json(patched), complaints);
+    /* Kubernetes goes from a map to the object here, not from text, and sorts what it finds. */
+    if (type->apply == apply_strategic_patch && complaints->n > before)
+        qsort(complaints->items + before, complaints->n - before, sizeof(*complaints->items),
+              by_text);
     if (complaints->n && call->options.validation == KC__VALIDATE_STRICT)
         return bad_result(call, patched, kc__complaints_join(complaints, call->arena));
     for (size_t i = 0; i < complaints->n; i++)

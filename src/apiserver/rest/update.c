@@ -133,11 +133,18 @@ static bool spec_differs(const kc_object *a, const kc_object *b)
     return differs;
 }
 
+static bool annotations_differ(const kc_object *a, const kc_object *b)
+{
+    return !kc_str_eq(kc_object_annotations_json(a), kc_object_annotations_json(b));
+}
+
 static bool grows(const kc__call *call)
 {
-    if (!call->resource->custom)
-        return spec_differs(call->proposed, call->current);
     bool status = call->subresource && !strcmp(call->subresource->name, "status");
+    if (!call->resource->custom)
+        return spec_differs(call->proposed, call->current) ||
+               (call->resource->strategy->annotated && !status &&
+                annotations_differ(call->proposed, call->current));
     return !status && kc__custom_differs(call->proposed, call->current);
 }
 

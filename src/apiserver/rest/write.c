@@ -389,6 +389,8 @@ static kc__verdict submit(kc__call *call)
     pending *p = kc_new(pending);
     p->call = call;
     p->object = stored;
+    /* A new object has its defaults, and nothing that it should not. */
+    call->as_shown = call->resource->custom && !call->current && stored == call->proposed;
     p->key = kc_str_dup(call->key);
     if (!goes_in(call, p)) {
         pending_free(p);
