@@ -50,6 +50,11 @@ void kc__wrong(const kc__place *place, kc_field_error_type type, const char *det
 /* The same showing another value: JSON text. */
 void kc__wrong_as(const kc__place *place, kc_field_error_type type, const char *json,
                   const char *detail, ...) KC_PRINTF(4, 5);
+/* The same showing a text that is not the value. */
+void kc__wrong_text(const kc__place *place, kc_field_error_type type, kc_str shown,
+                    const char *detail);
+/* An invalid number, which is 0 when it is absent. */
+void kc__wrong_number(const kc__place *place, const char *detail);
 /* "Unsupported value: …: supported values: …". `values` ends with NULL. */
 void kc__not_supported(const kc__place *place, const char *const *values);
 

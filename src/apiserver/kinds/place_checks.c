@@ -33,7 +33,7 @@ void kc__check_at_least_0(const kc__place *place)
         kc__wrong(place, KC_FIELD_INVALID, "must be greater than or equal to 0");
 }
 
-static void wrong_number(const kc__place *place, const char *detail)
+void kc__wrong_number(const kc__place *place, const char *detail)
 {
     if (place->value)
         kc__wrong(place, KC_FIELD_INVALID, "%s", detail);
@@ -44,7 +44,7 @@ static void wrong_number(const kc__place *place, const char *detail)
 void kc__check_above_0(const kc__place *place)
 {
     if (kc__number(place) <= 0)
-        wrong_number(place, "must be greater than 0");
+        kc__wrong_number(place, "must be greater than 0");
 }
 
 void kc__check_between(const kc__place *place, int64_t low, int64_t high)
@@ -53,7 +53,7 @@ void kc__check_between(const kc__place *place, int64_t low, int64_t high)
     snprintf(text, sizeof(text), "must be between %lld and %lld, inclusive", (long long)low,
              (long long)high);
     if (kc__number(place) < low || kc__number(place) > high)
-        wrong_number(place, text);
+        kc__wrong_number(place, text);
 }
 
 void kc__check_port(const kc__place *place)

@@ -3,6 +3,7 @@
  * strategy_network.c: what leads to pods, beside Services: Endpoints, Ingresses, IngressClasses,
  * NetworkPolicies.
  */
+#include "apiserver/kinds/address_rules.h"
 #include "apiserver/kinds/strategy.h"
 #include "kc/diff.h"
 
@@ -17,26 +18,10 @@ static const kc__defaults subset_defaults = KC__DEFAULTS(subset_);
 static const kc__default endpoints_[] = {{.field = "subsets", .of = &subset_defaults}};
 static const kc__defaults endpoints_defaults = KC__DEFAULTS(endpoints_);
 
-/* Not one of this machine, nor of this wire. */
 static void check_endpoint_ip(const kc__place *ip)
 {
-    static const struct {
-        const char *prefix, *why;
-    } special[] = {{"127.", "may not be in the loopback range (127.0.0.0/8, ::1/128)"},
-                   {"169.254.", "may not be in the link-local range (169.254.0.0/16, fe80::/10)"},
-                   {"224.0.0.", "may not be in the link-local multicast range (224.0.0.0/24, "
-                                "ff02::/10)"}};
-    size_t before = ip->errors->list.n;
     kc__check_ip(ip);
-    if (ip->errors->list.n > before) {
-        kc__wrong(ip, KC_FIELD_INVALID, "must be a valid IP address");
-        return;
-    }
-    if (kc__text_is(ip, "0.0.0.0") || kc__text_is(ip, "::"))
-        kc__wrong(ip, KC_FIELD_INVALID, "may not be unspecified (%.*s)", KC_ARG(kc__text(ip)));
-    for (size_t i = 0; i < KC_COUNT(special); i++)
-        if (kc_str_starts(kc__text(ip), kc_cstr(special[i].prefix)))
-            kc__wrong(ip, KC_FIELD_INVALID, "%s", special[i].why);
+    kc__check_ordinary_ip(ip);
 }
 
 static const kc__rule address_rule_[] = {

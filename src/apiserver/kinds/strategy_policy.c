@@ -122,9 +122,7 @@ static void check_hard(const kc__place *hard)
         const char *messages[KC_NAME_MESSAGES];
         size_t n = kc_name_check(KC_NAME_QUALIFIED, name, messages);
         for (size_t i = 0; i < n; i++)
-            kc__wrong_as(&entry, KC_FIELD_INVALID,
-                         kc_arena_printf(&hard->errors->arena, "\"%.*s\"", KC_ARG(name)), "%s",
-                         messages[i]);
+            kc__wrong_text(&entry, KC_FIELD_INVALID, name, messages[i]);
         kc__check_quantity_at_least_0(&entry);
     }
 }

@@ -3,13 +3,11 @@
  * strategy_storage.c: PersistentVolumes, PersistentVolumeClaims and StorageClasses. What a claim
  * asks for, what a volume is and how a class makes volumes do not change later.
  */
+#include "apiserver/kinds/pod_rules.h"
+#include "apiserver/kinds/storage_rules.h"
 #include "apiserver/kinds/strategy.h"
 #include "kc/diff.h"
 #include "kc/quantity.h"
-
-static const char *const modes[] = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce",
-                                    "ReadWriteOncePod", NULL};
-static const char *const volume_modes[] = {"Block", "Filesystem", NULL};
 
 static void set_pending(kc_edit *edit)
 {
@@ -18,67 +16,9 @@ static void set_pending(kc_edit *edit)
     kc_node_set(edit, kc_edit_root(edit), KC_STR("status"), status);
 }
 
-static void check_modes(const kc__place *list)
-{
-    bool alone = false, others = false;
-    kc_items (list->value, value) {
-        kc__place shown = *list;
-        bool known = false;
-        shown.value = value;
-        for (size_t i = 0; modes[i]; i++)
-            known = known || kc__text_is(&shown, modes[i]);
-        if (!known)
-            kc__not_supported(&shown, modes);
-        bool one = kc__text_is(&shown, "ReadWriteOncePod");
-        alone = alone || one;
-        others = others || (known && !one);
-    }
-    if (alone && others)
-        kc__wrong(list, KC_FIELD_FORBIDDEN, "may not use ReadWriteOncePod with other access modes");
-}
-
-static void check_positive(const kc__place *amount)
-{
-    kc_quantity quantity;
-    if (kc_quantity_from(amount->value, &quantity, NULL) == 0 && kc_quantity_sign(quantity) <= 0)
-        kc__wrong(amount, KC_FIELD_INVALID, "must be greater than zero");
-}
-
 /* ---- PersistentVolumeClaim ---- */
 
-static void check_size(const kc__place *spec)
-{
-    kc__place resources = kc__member(spec, "resources");
-    const kc_value *size = kc_get(kc_get(resources.value, "requests"), "storage");
-    kc__place shown = kc__entry(&resources, KC_STR("storage"), size);
-    if (size)
-        check_positive(&shown);
-    else
-        kc__wrong(&shown, KC_FIELD_REQUIRED, NULL);
-}
-
-static void check_class(const kc__place *name)
-{
-    if (kc__there(name))
-        kc__check_name(name, KC_NAME_DNS_SUBDOMAIN);
-}
-
-static void check_optional_selector(const kc__place *selector)
-{
-    if (selector->value)
-        kc__check_selector(selector);
-}
-
-static const kc__rule claim_spec_[] = {
-    {"accessModes", .required = "at least 1 access mode is required"},
-    {"selector", .code = check_optional_selector},
-    {"accessModes", .code = check_modes},
-    {.code = check_size},
-    {"storageClassName", .code = check_class},
-    {"volumeMode", .one_of = volume_modes},
-};
-static const kc__rules claim_spec = KC__RULES(claim_spec_);
-static const kc__rule claim_[] = {{"spec", .of = &claim_spec}};
+static const kc__rule claim_[] = {{"spec", .code = kc__check_claim_spec}};
 static const kc__rules claim_rules = KC__RULES(claim_);
 
 /* What may change is taken from the old one. */
@@ -184,7 +124,7 @@ static void check_capacity(const kc__place *capacity)
     }
     kc_members (capacity->value, name, value) {
         kc__place entry = kc__entry(capacity, name, value);
-        check_positive(&entry);
+        kc__check_positive(&entry);
     }
 }
 
@@ -202,12 +142,12 @@ static void check_source(const kc__place *spec)
 
 static const kc__rule volume_spec_[] = {
     {"accessModes", .required = ""},
-    {"accessModes", .code = check_modes},
+    {"accessModes", .code = kc__check_access_modes},
     {"capacity", .code = check_capacity},
     {"persistentVolumeReclaimPolicy", .one_of = reclaims},
     {.code = check_source},
-    {"storageClassName", .code = check_class},
-    {"volumeMode", .one_of = volume_modes},
+    {"storageClassName", .code = kc__check_class_name},
+    {"volumeMode", .one_of = kc__volume_modes},
 };
 static const kc__rules volume_spec = KC__RULES(volume_spec_);
 static const kc__rule volume_[] = {{"spec", .of = &volume_spec}};
