@@ -30,6 +30,16 @@ void kc__check_access_modes(const kc__place *list)
         kc__wrong(list, KC_FIELD_FORBIDDEN, "may not use ReadWriteOncePod with other access modes");
 }
 
+void kc__check_basic(const kc__place *amount)
+{
+    kc_quantity quantity;
+    if (kc_quantity_from(amount->value, &quantity, NULL) == 0 && kc_quantity_sign(quantity) < 0)
+        kc__wrong_as(
+            amount, KC_FIELD_INVALID,
+            kc_arena_printf(&amount->errors->arena, "%lld", (long long)kc_quantity_value(quantity)),
+            "must be a valid resource quantity");
+}
+
 void kc__check_positive(const kc__place *amount)
 {
     kc_quantity quantity;
@@ -60,6 +70,46 @@ static void check_optional_selector(const kc__place *selector)
         kc__check_selector(selector);
 }
 
+/* What a new volume shall hold at first: another claim, or an object of somebody's own. */
+static void check_data_source(const kc__place *source)
+{
+    kc__place name = kc__member(source, "name"), kind = kc__member(source, "kind");
+    kc__place group = kc__member(source, "apiGroup"), shown = *source;
+    shown.value = kind.value;
+    if (!source->value)
+        return;
+    if (!kc__there(&name))
+        kc__wrong(&name, KC_FIELD_REQUIRED, NULL);
+    if (!kc__there(&kind))
+        kc__wrong(&kind, KC_FIELD_REQUIRED, NULL);
+    if (!kc__there(&group) && !kc__text_is(&kind, "PersistentVolumeClaim"))
+        kc__wrong(&shown, KC_FIELD_INVALID,
+                  "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
+    if (kc__there(&group))
+        kc__check_name(&group, KC_NAME_DNS_SUBDOMAIN);
+}
+
+/* Who says it in both ways says the same. */
+static void check_same_source(const kc__place *spec)
+{
+    static const char *const names[] = {"apiGroup", "kind", "name"};
+    const kc_value *one = kc__member(spec, "dataSource").value;
+    const kc_value *two = kc__member(spec, "dataSourceRef").value;
+    if (!one || !two)
+        return;
+    if (kc_as_str(kc_get(two, "namespace")).n) {
+        kc__wrong_as(spec, KC_FIELD_INVALID, "{}",
+                     "may not be specified when dataSourceRef.namespace is specified");
+        return;
+    }
+    for (size_t i = 0; i < KC_COUNT(names); i++) {
+        if (kc_str_eq(kc_as_str(kc_get(one, names[i])), kc_as_str(kc_get(two, names[i]))))
+            continue;
+        kc__wrong_as(spec, KC_FIELD_INVALID, "{}", "must match dataSourceRef");
+        return;
+    }
+}
+
 static const kc__rule claim_spec_[] = {
     {"accessModes", .required = "at least 1 access mode is required"},
     {"selector", .code = check_optional_selector},
@@ -67,6 +117,10 @@ static const kc__rule claim_spec_[] = {
     {.code = check_size},
     {"storageClassName", .code = kc__check_class_name},
     {"volumeMode", .one_of = kc__volume_modes},
+    {"dataSource", .code = check_data_source},
+    {"dataSourceRef", .code = check_data_source},
+    {.code = check_same_source},
+    {"volumeAttributesClassName", .code = kc__check_class_name},
 };
 static const kc__rules claim_spec = KC__RULES(claim_spec_);
 

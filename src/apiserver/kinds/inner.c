@@ -89,7 +89,16 @@ static const struct {
      "+restartPolicyRules volumeMounts volumeDevices livenessProbe readinessProbe startupProbe "
      "lifecycle terminationMessagePath terminationMessagePolicy imagePullPolicy securityContext "
      "stdin stdinOnce tty"},
+    {"v1.PersistentVolumeClaimSpec",
+     "accessModes selector resources volumeName storageClassName volumeMode dataSource "
+     "dataSourceRef volumeAttributesClassName"},
+    {"v1.PersistentVolumeSource",
+     "gcePersistentDisk awsElasticBlockStore hostPath glusterfs nfs rbd quobyte iscsi flexVolume "
+     "cinder cephfs fc flocker azureFile vsphereVolume azureDisk photonPersistentDisk "
+     "portworxVolume scaleIO local storageos csi"},
     {"v1.EnvVarSource", "fieldRef resourceFieldRef configMapKeyRef secretKeyRef +fileKeyRef"},
+    {"v1.VolumeProjection",
+     "secret downwardAPI configMap serviceAccountToken clusterTrustBundle +podCertificate"},
     {"v1.Lifecycle", "postStart preStop +stopSignal"},
     {"v1.VolumeSource",
      "hostPath emptyDir gcePersistentDisk awsElasticBlockStore gitRepo secret nfs iscsi glusterfs "

@@ -79,26 +79,11 @@ static void check_index(const kc__place *spec)
 
 /* ---- who cares for it ---- */
 
-/* example.com/controller */
 static void check_manager(const kc__place *manager)
 {
-    kc_str path = kc__text(manager), domain = kc_str_cut(&path, '/');
     if (!manager->value)
         return;
-    if (!kc__there(manager)) {
-        kc__wrong(manager, KC_FIELD_REQUIRED, NULL);
-        return;
-    }
-    if (!path.p || !domain.n || !path.n)
-        kc__wrong(manager, KC_FIELD_INVALID,
-                  "must be a domain-prefixed path (such as \"acme.io/foo\")");
-    else if (!kc_name_valid(KC_NAME_DNS_SUBDOMAIN, domain)) {
-        kc__place shown = *manager;
-        const char *messages[KC_NAME_MESSAGES];
-        size_t n = kc_name_check(KC_NAME_DNS_SUBDOMAIN, domain, messages);
-        for (size_t i = 0; i < n; i++)
-            kc__wrong_text(&shown, KC_FIELD_INVALID, domain, messages[i]);
-    }
+    kc__check_domain_path(manager);
     if (kc__text(manager).n > 63)
         kc__wrong(manager, KC_FIELD_TOO_LONG, "may not be more than 63 bytes");
 }

@@ -188,20 +188,17 @@ static void write_hunk(const differ *d, size_t i, size_t j, kc_buf *out)
 /* A run of more than twice the context parts two hunks. */
 static void write_hunks(differ *d, kc_buf *out)
 {
-    run end = {d->a.n, d->b.n, 0};
+    run end = {d->a.n, d->b.n, 0}, *last = d->runs.n ? &d->runs.items[d->runs.n - 1] : NULL;
     size_t i = 0;
-    kc_vec_push(&d->runs, end);
+    if (!last || last->a + last->n < end.a || last->b + last->n < end.b)
+        kc_vec_push(&d->runs, end);
     if (d->runs.items[0].a == 0 && d->runs.items[0].b == 0)
         i = 1;
     while (i < d->runs.n) {
         size_t j = i;
         while (j + 1 < d->runs.n && d->runs.items[j].n <= (size_t)2 * CONTEXT)
             j++;
-        run last = d->runs.items[j];
-        bool changed = i < j || !i || d->runs.items[i - 1].a + d->runs.items[i - 1].n < last.a ||
-                       d->runs.items[i - 1].b + d->runs.items[i - 1].n < last.b;
-        if (changed)
-            write_hunk(d, i, j, out);
+        write_hunk(d, i, j, out);
         i = j + 1;
     }
 }

@@ -73,6 +73,8 @@ void kc__check_labels(const kc__place *place);
 void kc__check_selector(const kc__place *place);
 /* "10.0.0.1", "fd00::1" */
 void kc__check_ip(const kc__place *place);
+/* "example.com/controller" */
+void kc__check_domain_path(const kc__place *place);
 /* A quantity is not below 0. */
 void kc__check_quantity_at_least_0(const kc__place *place);
 /* A number, or a percentage, not below 0; a percentage at most 100 where `whole`. */

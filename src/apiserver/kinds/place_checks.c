@@ -130,6 +130,24 @@ void kc__check_ip(const kc__place *place)
                   "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
 }
 
+void kc__check_domain_path(const kc__place *place)
+{
+    kc_str path = kc__text(place), domain = kc_str_cut(&path, '/');
+    const char *messages[KC_NAME_MESSAGES];
+    if (!kc__there(place)) {
+        kc__wrong(place, KC_FIELD_REQUIRED, NULL);
+        return;
+    }
+    if (!domain.n || !path.n) {
+        kc__wrong(place, KC_FIELD_INVALID,
+                  "must be a domain-prefixed path (such as \"acme.io/foo\")");
+        return;
+    }
+    size_t n = kc_name_check(KC_NAME_DNS_SUBDOMAIN, domain, messages);
+    for (size_t i = 0; i < n; i++)
+        kc__wrong_text(place, KC_FIELD_INVALID, domain, messages[i]);
+}
+
 void kc__check_quantity_at_least_0(const kc__place *place)
 {
     kc_quantity quantity;

@@ -16,7 +16,8 @@ void kc__check_pod_template(const kc__place *template);
 void kc__check_volumes(const kc__place *volumes, kc_map *ret_volumes);
 /* volume_remote_rules.c: of a source that is elsewhere ("nfs"); NULL when there are none. */
 const kc__rules *kc__remote_volume_rules(const char *source);
-/* The driver of a CSI volume. */
+/* The driver of a CSI volume, and its name. */
+void kc__check_driver_name(const kc__place *driver);
 void kc__check_driver(const kc__place *source);
 /* claim_rules.c: the spec of a PersistentVolumeClaim. */
 void kc__check_claim_spec(const kc__place *spec);

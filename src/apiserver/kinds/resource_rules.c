@@ -3,6 +3,7 @@
  * resource_rules.c: what is checked in the resources of containers and pods: names, quantities,
  * that requests do not exceed limits, and which claims of the pod a container has.
  */
+#include "apiserver/kinds/resource_rules.h"
 #include "apiserver/kinds/inner.h"
 #include "apiserver/kinds/pod_rules.h"
 #include "kc/quantity.h"
@@ -66,7 +67,7 @@ static void wrong_name(const kc__place *place, const char *detail)
     kc__wrong_text(place, KC_FIELD_INVALID, place->key, detail);
 }
 
-static bool check_known_name(const kc__place *place)
+bool kc__check_resource_name(const kc__place *place)
 {
     const char *messages[KC_NAME_MESSAGES];
     size_t n = kc_name_check(KC_NAME_QUALIFIED, place->key, messages);
@@ -89,9 +90,9 @@ static bool is_for_quotas(kc_str name)
            kc_name_valid(KC_NAME_QUALIFIED, kc_cstr(prefixed));
 }
 
-static void check_container_name(const kc__place *place)
+void kc__check_container_resource_name(const kc__place *place)
 {
-    check_known_name(place);
+    kc__check_resource_name(place);
     bool own = kc_str_find(place->key, '/') < 0;
     if (own && !is_for_containers(place->key))
         wrong_name(place, "must be a standard resource for containers");
@@ -101,18 +102,40 @@ static void check_container_name(const kc__place *place)
 
 static void check_pod_name(const kc__place *place)
 {
-    if (check_known_name(place) && !kc_str_is(place->key, "cpu") &&
+    if (kc__check_resource_name(place) && !kc_str_is(place->key, "cpu") &&
         !kc_str_is(place->key, "memory") && !is_huge_pages(place->key))
         kc__wrong_text(place, KC_FIELD_NOT_SUPPORTED, place->key,
                        "supported values: \"cpu\", \"hugepages-\", \"memory\"");
 }
 
-static void check_amount(const kc__place *place)
+/* Objects: there is no half of one. */
+static bool is_counted(kc_str name)
+{
+    static const char *const names[] = {"pods",
+                                        "resourcequotas",
+                                        "services",
+                                        "replicationcontrollers",
+                                        "secrets",
+                                        "configmaps",
+                                        "persistentvolumeclaims",
+                                        "services.nodeports",
+                                        "services.loadbalancers",
+                                        NULL};
+    return is_one_of(name, names);
+}
+
+bool kc__resource_is_shared(kc_str name)
+{
+    return !is_extended(name) && !is_huge_pages(name);
+}
+
+void kc__check_resource_amount(const kc__place *place)
 {
     kc_quantity quantity;
     int64_t whole;
     kc__check_quantity_at_least_0(place);
-    if (is_extended(place->key) && kc_quantity_from(place->value, &quantity, NULL) == 0 &&
+    if ((is_extended(place->key) || is_counted(place->key)) &&
+        kc_quantity_from(place->value, &quantity, NULL) == 0 &&
         !kc_quantity_as_i64(quantity, &whole))
         kc__wrong(place, KC_FIELD_INVALID, "must be an integer");
 }
@@ -138,7 +161,7 @@ typedef void name_check(const kc__place *place);
 static void check_entry(const kc__place *entry, name_check *check_name)
 {
     check_name(entry);
-    check_amount(entry);
+    kc__check_resource_amount(entry);
 }
 
 /* Against the limit; `shared` resources may be promised more than once. */
@@ -147,7 +170,7 @@ static void check_request(const kc__place *requests, const kc__place *limits, kc
 {
     kc_quantity request, limit;
     const kc_value *most = kc_get_str(limits->value, name);
-    bool shared = !is_extended(name) && !is_huge_pages(name);
+    bool shared = kc__resource_is_shared(name);
     if (!most) {
         if (!shared)
             kc__wrong(limits, KC_FIELD_REQUIRED,
@@ -278,7 +301,7 @@ static void check_requirements(const kc__place *resources, const kc_map *claims,
 
 void kc__check_resources(const kc__place *resources, const kc_map *claims)
 {
-    check_requirements(resources, claims, check_container_name);
+    check_requirements(resources, claims, kc__check_container_resource_name);
 }
 
 /* No container has more than the pod. */

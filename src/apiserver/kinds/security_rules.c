@@ -185,6 +185,20 @@ static bool is_sysctl(kc_str name)
     return name.n && name.n <= 253 && kc_is_alnum(name.p[name.n - 1]);
 }
 
+/* Settings of a namespace that is the host's are the host's. */
+static void check_namespace(const kc__place *name, const kc__place *spec)
+{
+    static const char *const of_ipc[] = {"kernel.shm", "kernel.msg", "fs.mqueue."};
+    kc_str text = kc__text(name);
+    bool ipc = kc_str_is(text, "kernel.sem");
+    for (size_t i = 0; i < KC_COUNT(of_ipc); i++)
+        ipc = ipc || kc_str_starts(text, kc_cstr(of_ipc[i]));
+    if (kc_str_starts(text, KC_STR("net.")) && kc__true_in(spec, "hostNetwork"))
+        kc__wrong(name, KC_FIELD_INVALID, "may not be specified when 'hostNetwork' is true");
+    else if (ipc && kc__true_in(spec, "hostIPC"))
+        kc__wrong(name, KC_FIELD_INVALID, "may not be specified when 'hostIPC' is true");
+}
+
 static void check_sysctls(const kc__place *list)
 {
     kc_scoped(kc_map) seen = {0};
@@ -199,6 +213,7 @@ static void check_sysctls(const kc__place *list)
                       "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$");
         else
             kc__check_unique(&name, &seen);
+        check_namespace(&name, list->up->up);
     }
 }
 

@@ -8,6 +8,8 @@
 extern const char *const kc__volume_modes[]; /* Ended by NULL. */
 
 void kc__check_access_modes(const kc__place *modes);
+/* A quantity not below 0, told as a number. */
+void kc__check_basic(const kc__place *amount);
 /* A quantity above 0. */
 void kc__check_positive(const kc__place *amount);
 /* The name of a class, where there is one. */

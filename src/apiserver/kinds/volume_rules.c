@@ -100,15 +100,14 @@ static void check_steps(const kc__place *path)
     kc__check_path(path, false);
 }
 
-void kc__check_driver(const kc__place *source)
+void kc__check_driver_name(const kc__place *driver)
 {
-    kc__place driver = kc__member(source, "driver");
-    kc_str text = kc__text(&driver);
+    kc_str text = kc__text(driver);
     char lower[64];
     if (!text.n)
-        kc__wrong(&driver, KC_FIELD_REQUIRED, NULL);
+        kc__wrong(driver, KC_FIELD_REQUIRED, NULL);
     if (text.n >= sizeof(lower)) {
-        kc__wrong(&driver, KC_FIELD_TOO_LONG, "may not be more than 63 bytes");
+        kc__wrong(driver, KC_FIELD_TOO_LONG, "may not be more than 63 bytes");
         return;
     }
     for (size_t i = 0; i < text.n; i++)
@@ -116,7 +115,13 @@ void kc__check_driver(const kc__place *source)
     const char *messages[KC_NAME_MESSAGES];
     size_t n = kc_name_check(KC_NAME_DNS_SUBDOMAIN, (kc_str){lower, text.n}, messages);
     for (size_t i = 0; i < n; i++)
-        kc__wrong(&driver, KC_FIELD_INVALID, "%s", messages[i]);
+        kc__wrong(driver, KC_FIELD_INVALID, "%s", messages[i]);
+}
+
+void kc__check_driver(const kc__place *source)
+{
+    kc__place driver = kc__member(source, "driver");
+    kc__check_driver_name(&driver);
 }
 
 static void check_publish_secret(const kc__place *source)
