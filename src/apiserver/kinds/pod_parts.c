@@ -132,9 +132,10 @@ static void find_volumes(const kc__place *spec, kc_map *ret)
 static void check_ephemeral_containers(const kc__place *spec)
 {
     kc__place list = kc__member(spec, "ephemeralContainers");
-    kc_scoped(kc_map) volumes = {0}, others = {0}, all = {0};
+    kc_scoped(kc_map) others = {0}, all = {0};
+    kc__pod_around pod = kc__pod_around_of(spec);
     size_t i = 0;
-    find_volumes(spec, &volumes);
+    find_volumes(spec, &pod.volumes);
     remember_names(&others, kc_get(spec->value, "containers"));
     remember_names(&others, kc_get(spec->value, "initContainers"));
     remember_names(&all, kc_get(spec->value, "containers"));
@@ -143,12 +144,13 @@ static void check_ephemeral_containers(const kc__place *spec)
         kc__place container = kc__item(&list, value, i++);
         kc__place name = kc__member(&container, "name");
         kc__place target = kc__member(&container, "targetContainerName");
-        kc__check_container(&container, &volumes);
+        kc__check_container(&container, &pod);
         kc__check_unique(&name, &all);
         if (kc__there(&target) && !kc_map_get(&others, kc__text(&target)))
             kc__wrong(&target, KC_FIELD_NOT_FOUND, NULL);
         check_purpose(&container);
     }
+    kc_map_done(&pod.volumes);
 }
 
 /* Those that are there stay as they are, in any order. */
