@@ -84,6 +84,78 @@ int kc__config_finish(kc__config *c, const kc_config_opts *opts, const char *fro
     return check_server(c->config.server, from, err);
 }
 
+/* ---- copies ---- */
+
+static const char *copy_text(kc_arena *arena, const char *text)
+{
+    return text ? kc_arena_strndup(arena, text, strlen(text)) : NULL;
+}
+
+static const char *const *copy_texts(kc_arena *arena, const char *const *texts)
+{
+    size_t n = 0;
+    if (!texts)
+        return NULL;
+    while (texts[n])
+        n++;
+    const char **copy = kc_arena_calloc(arena, n + 1, sizeof(*copy));
+    for (size_t i = 0; i < n; i++)
+        copy[i] = copy_text(arena, texts[i]);
+    return copy;
+}
+
+static const kc_exec_config *copy_exec(kc_arena *arena, const kc_exec_config *exec)
+{
+    if (!exec)
+        return NULL;
+    kc_exec_config *copy = kc_arena_new(arena, kc_exec_config);
+    *copy = *exec;
+    copy->command = copy_text(arena, exec->command);
+    copy->api_version = copy_text(arena, exec->api_version);
+    copy->install_hint = copy_text(arena, exec->install_hint);
+    copy->args = copy_texts(arena, exec->args);
+    copy->env = copy_texts(arena, exec->env);
+    copy->cluster_config = copy_text(arena, exec->cluster_config);
+    return copy;
+}
+
+/* Where the fields of one type are; what is not named here is a flag, or needs more than that. */
+static const size_t text_fields[] = {
+    offsetof(kc_config, server),
+    offsetof(kc_config, tls_server_name),
+    offsetof(kc_config, proxy),
+    offsetof(kc_config, ca_file),
+    offsetof(kc_config, cert_file),
+    offsetof(kc_config, key_file),
+    offsetof(kc_config, token),
+    offsetof(kc_config, token_file),
+    offsetof(kc_config, username),
+    offsetof(kc_config, password),
+    offsetof(kc_config, impersonate_user),
+    offsetof(kc_config, impersonate_uid),
+    offsetof(kc_config, ns),
+};
+static const size_t data_fields[] = {offsetof(kc_config, ca_data), offsetof(kc_config, cert_data),
+                                     offsetof(kc_config, key_data)};
+
+kc_config *kc__config_copy(const kc_config *config)
+{
+    kc__config *c = kc__config_new();
+    c->config = *config;
+    for (size_t i = 0; i < KC_COUNT(text_fields); i++) {
+        const char **field = (const char **)((char *)&c->config + text_fields[i]);
+        *field = copy_text(&c->arena, *field);
+    }
+    for (size_t i = 0; i < KC_COUNT(data_fields); i++) {
+        kc_str *field = (kc_str *)((char *)&c->config + data_fields[i]);
+        *field = field->n ? kc_arena_str(&c->arena, *field) : (kc_str){0};
+    }
+    c->config.exec = copy_exec(&c->arena, config->exec);
+    c->config.impersonate_groups = copy_texts(&c->arena, config->impersonate_groups);
+    c->config.impersonate_extra = copy_texts(&c->arena, config->impersonate_extra);
+    return &c->config;
+}
+
 kc_config *kc_config_for_url(const char *server)
 {
     kc__config *c = kc__config_new();

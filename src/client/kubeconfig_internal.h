@@ -61,6 +61,8 @@ typedef struct kc__config {
 
 /* An empty one. */
 kc__config *kc__config_new(void);
+/* All of it, for whoever outlives what it was given. */
+kc_config *kc__config_copy(const kc_config *config);
 /* Applies what opts says in place of what was found, brings the server into shape. `from` (names of
  * files) is for messages. */
 int kc__config_finish(kc__config *c, const kc_config_opts *opts, const char *from, kc_error *err);
