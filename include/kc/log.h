@@ -73,6 +73,14 @@ KC_AUTO_DEFINE(kc_log, kc_log_free)
  */
 #define kc_log_child(parent, ...) KC__LOG_CHILD(parent, __VA_ARGS__, )
 
+/*
+ * Gives a child other fields of its own, keeping its memory: for a worker that says the same things
+ * of one object after the other. `parent` is the one it was made of. Nobody else may use the child
+ * meanwhile. NULL is allowed.
+ */
+#define kc_log_refit(child, parent, ...) \
+    kc__log_refit(child, parent, (const kc_field[]){__VA_ARGS__, {0}})
+
 /* Of the logger and of all that came from the same kc_log_new. */
 void kc_log_set_level(kc_log *log, kc_log_level level, int verbosity);
 
@@ -163,6 +171,7 @@ bool kc_log_format_from(kc_str text, kc_log_format *ret);
 void kc__log_write(const kc_log *log, kc_log_level level, int v, const char *msg, const char *file,
                    int line, const kc_field *fields);
 kc_log *kc__log_child(const kc_log *parent, const char *name, const kc_field *fields);
+void kc__log_refit(kc_log *child, const kc_log *parent, const kc_field *fields);
 
 static inline kc_field kc__kv_str(const char *key, kc_str value)
 {

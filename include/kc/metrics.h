@@ -26,6 +26,7 @@
 
 #include "kc/buf.h"
 #include "kc/error.h"
+#include "kc/list.h"
 
 #define KC_METRIC_MAX_LABELS  8
 #define KC_METRIC_MAX_VALUE   256 /* Bytes of a label's value. */
@@ -118,6 +119,20 @@ uint64_t kc_histogram_count(const kc_histogram *histogram);
 double kc_histogram_sum(const kc_histogram *histogram);
 
 /* ---- writing ---- */
+
+/*
+ * For gauges that are only worth computing when somebody looks: `before` is called by whoever
+ * writes, just before, one hook at a time. It sets gauges; it must neither block nor touch the
+ * hooks. Lives inside whoever hangs it.
+ */
+typedef struct kc_metrics_hook {
+    void (*before)(struct kc_metrics_hook *hook);
+    kc_link link; /* Private. */
+} kc_metrics_hook;
+
+void kc_metrics_hang(kc_metrics *metrics, kc_metrics_hook *hook);
+/* After it `before` is not running and will not. */
+void kc_metrics_unhang(kc_metrics *metrics, kc_metrics_hook *hook);
 
 /*
  * Appends everything: metrics by name, series by label values. A metric without series is left out.

@@ -17,7 +17,8 @@
  *   - a key waits once: adding it again keeps the higher priority and the earlier time, so an
  *     immediate add swallows a delay;
  *   - higher priorities first, then first come, first served. A key whose priority is raised, or
- *     whose delay has passed, goes to the end of its priority. With `fair`, namespaces of one
+ *     whose delay has passed, goes to the end of its priority; one that was added while it was
+ *     worked on, or whose delay was swallowed, keeps its place. With `fair`, namespaces of one
  *     priority take turns, so that a busy one does not starve the others;
  *   - kc_queue_shut_down refuses new keys and drops those that wait; kc_queue_drain lets what waits
  *     now be worked on first, and returns when all is done.
@@ -66,14 +67,15 @@ typedef enum kc_why {
 typedef struct kc_queue_cause {
     kc_why why;
     const kc_kind *kind; /* NULL if unknown. Must live as long as the queue. */
-    kc_key key;          /* Empty: the item's own. Copied (up to a length). */
+    kc_key key;          /* Empty: the item's own, and so it is said then. Copied (up to a
+                          * length). */
     uint64_t revision;   /* Its resourceVersion; 0 if unknown. */
     int64_t at;          /* Monotonic; set by the queue. */
 } kc_queue_cause;
 
 typedef struct kc_queue_add_opts {
     int64_t after;     /* Not before so long from now. */
-    bool rate_limited; /* The limiter says how long, if that is longer. */
+    bool rate_limited; /* The limiter says how long; with `after`, the shorter counts. */
     int priority;
     const kc_queue_cause *cause; /* Defaults to unknown. */
 } kc_queue_add_opts;

@@ -113,6 +113,14 @@ kc_log *kc__log_child(const kc_log *parent, const char *name, const kc_field *fi
     return log;
 }
 
+void kc__log_refit(kc_log *child, const kc_log *parent, const kc_field *fields)
+{
+    if (!child)
+        return;
+    child->bound.n = parent->bound.n;
+    child->sink->formatter->fields(&child->bound, fields, child->sink->colour);
+}
+
 void kc_log_set_level(kc_log *log, kc_log_level level, int verbosity)
 {
     if (!log)

@@ -25,7 +25,29 @@ kc_metrics *kc_metrics_new(void)
 {
     kc_metrics *metrics = kc_new(kc_metrics);
     kc_mutex_init(&metrics->mutex);
+    kc_mutex_init(&metrics->hooks_mutex);
+    kc_list_init(&metrics->hooks);
     return metrics;
+}
+
+void kc_metrics_hang(kc_metrics *metrics, kc_metrics_hook *hook)
+{
+    hook->link = (kc_link){0};
+    kc_locked (&metrics->hooks_mutex)
+        kc_list_push(&metrics->hooks, &hook->link);
+}
+
+void kc_metrics_unhang(kc_metrics *metrics, kc_metrics_hook *hook)
+{
+    kc_locked (&metrics->hooks_mutex)
+        kc_list_remove(&hook->link);
+}
+
+void kc__metrics_before_write(kc_metrics *metrics)
+{
+    kc_locked (&metrics->hooks_mutex)
+        kc_list_each (&metrics->hooks, kc_metrics_hook, link, hook)
+            hook->before(hook);
 }
 
 static void metric_free(kc_metric *metric)
@@ -49,6 +71,8 @@ kc_metrics *kc_metrics_free(kc_metrics *metrics)
     kc_map_each (&metrics->by_name, entry)
         metric_free(entry->value);
     kc_map_done(&metrics->by_name);
+    assert(kc_list_empty(&metrics->hooks));
+    kc_mutex_done(&metrics->hooks_mutex);
     kc_mutex_done(&metrics->mutex);
     free(metrics);
     return NULL;

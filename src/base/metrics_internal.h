@@ -73,10 +73,14 @@ struct kc_metric {
 };
 
 struct kc_metrics {
-    kc_mutex mutex; /* Guards by_name. */
-    kc_map by_name; /* kc_metric. None is removed before the registry is freed. */
+    kc_mutex mutex;       /* Guards by_name. */
+    kc_map by_name;       /* kc_metric. None is removed before the registry is freed. */
+    kc_mutex hooks_mutex; /* Guards hooks, and is held while they run. Taken first. */
+    kc_list hooks;        /* Of kc_metrics_hook. */
 };
 
+/* Runs the hooks. */
+void kc__metrics_before_write(kc_metrics *metrics);
 /* Whether a label may have this value at all. */
 bool kc__label_value_ok(kc_str value);
 /* The series of these values. */

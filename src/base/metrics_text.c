@@ -142,6 +142,7 @@ static int by_name(const void *a, const void *b)
 void kc_metrics_write(kc_metrics *metrics, kc_buf *out)
 {
     metric_list all = {0};
+    kc__metrics_before_write(metrics);
     kc_locked (&metrics->mutex)
         kc_map_each (&metrics->by_name, entry)
             kc_vec_push(&all, (kc_metric *)entry->value);

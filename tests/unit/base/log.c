@@ -251,6 +251,20 @@ static void children_carry_names_and_fields(void **state)
                       "\"msg\":\"m\",\"kind\":\"Pod\"}\n");
 }
 
+static void a_child_is_refitted_with_other_fields(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f;
+    begin(&f, (kc_log_opts){.format = KC_LOG_JSON});
+    kc_auto(kc_log) *parent = kc_log_child(f.log, NULL, kc_kv("controller", "robot"));
+    kc_auto(kc_log) *child = kc_log_child(parent, NULL, kc_kv("name", "a"));
+    kc_log_refit(child, parent, kc_kv("name", "b"), kc_kv("n", 2));
+    kc_log_info(child, "m");
+    assert_logged(&f, "{\"ts\":\"" TIME "\",\"level\":\"info\",\"msg\":\"m\","
+                      "\"controller\":\"robot\",\"name\":\"b\",\"n\":2}\n");
+    kc_log_refit((kc_log *)NULL, NULL, kc_kv("name", "b"));
+}
+
 static void a_child_outlives_its_parent(void **state)
 {
     (void)state;
@@ -520,7 +534,8 @@ TESTS(a_console_line_is_aligned, a_json_line_is_one_object, the_caller_is_shown_
       durations_read_as_in_go, times_before_the_epoch_are_right_too,
       what_is_below_the_level_is_not_even_evaluated, verbosity_decides_about_details,
       the_level_can_be_changed_for_all_children, no_logger_says_nothing,
-      children_carry_names_and_fields, a_child_outlives_its_parent, a_newline_does_not_start_a_line,
+      children_carry_names_and_fields, a_child_is_refitted_with_other_fields,
+      a_child_outlives_its_parent, a_newline_does_not_start_a_line,
       values_are_quoted_when_they_need_it, json_escapes_what_json_forbids,
       a_field_cannot_pretend_to_be_part_of_the_head, long_values_are_cut_between_characters,
       any_bytes_leave_the_structure_whole, colour_is_for_levels_and_keys, json_has_no_colour,

@@ -497,6 +497,36 @@ static void a_shared_handle_loses_no_update(void **state)
     assert_true((double)kc_histogram_count(h.histogram) == n);
 }
 
+typedef struct looker {
+    kc_metrics_hook hook;
+    kc_gauge *gauge;
+    int looks;
+} looker;
+
+static void look(kc_metrics_hook *hook)
+{
+    looker *l = kc_container_of(hook, looker, hook);
+    kc_gauge_set(l->gauge, ++l->looks);
+}
+
+static void a_hook_sets_gauges_before_they_are_written(void **state)
+{
+    (void)state;
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
+    looker l = {
+        .hook.before = look,
+        .gauge = kc_gauge_of(kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "looks"}, NULL)),
+    };
+    kc_metrics_hang(metrics, &l.hook);
+    kc_scoped(kc_buf) out = {0};
+    kc_metrics_write(metrics, &out);
+    kc_metrics_write(metrics, &out);
+    assert_contains(kc_buf_cstr(&out), "looks 2\n");
+    kc_metrics_unhang(metrics, &l.hook);
+    kc_metrics_write(metrics, &out);
+    assert_int_equal(l.looks, 2);
+}
+
 TESTS(nothing_registered_writes_nothing, a_counter_without_labels_is_there_from_the_start,
       metrics_are_sorted_by_name_and_series_by_values, a_histogram_writes_cumulative_buckets,
       a_histogram_has_default_buckets, an_infinite_bucket_may_be_given,
@@ -508,4 +538,4 @@ TESTS(nothing_registered_writes_nothing, a_counter_without_labels_is_there_from_
       another_definition_under_the_same_name_is_refused, names_a_histogram_writes_are_taken_too,
       definitions_that_are_not_valid_are_refused, some_things_are_for_some_types_only,
       no_metric_counts_nothing, threads_count_together_and_lose_nothing,
-      a_shared_handle_loses_no_update)
+      a_shared_handle_loses_no_update, a_hook_sets_gauges_before_they_are_written)
