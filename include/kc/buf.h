@@ -30,13 +30,36 @@ void kc_buf_done(kc_buf *buf);
 /* Empties it, keeps the memory. */
 void kc_buf_clear(kc_buf *buf);
 
+/* Where there may not be room yet. */
+char *kc__buf_grow(kc_buf *buf, size_t more);
+
 /* Room for `more` bytes at the end, which the caller writes and adds to n. NULL when the limit
  * forbids it. */
-char *kc_buf_reserve(kc_buf *buf, size_t more);
+static inline char *kc_buf_reserve(kc_buf *buf, size_t more)
+{
+    bool fits = !buf->failed && more < buf->cap - buf->n;
+    return fits ? buf->p + buf->n : kc__buf_grow(buf, more);
+}
 
-void kc_buf_append(kc_buf *buf, kc_str s);
+static inline void kc_buf_append(kc_buf *buf, kc_str s)
+{
+    char *to = kc_buf_reserve(buf, s.n);
+    if (!to || !s.n)
+        return;
+    memcpy(to, s.p, s.n);
+    buf->n += s.n;
+}
+
+static inline void kc_buf_putc(kc_buf *buf, char c)
+{
+    char *to = kc_buf_reserve(buf, 1);
+    if (!to)
+        return;
+    *to = c;
+    buf->n++;
+}
+
 void kc_buf_puts(kc_buf *buf, const char *text);
-void kc_buf_putc(kc_buf *buf, char c);
 void kc_buf_printf(kc_buf *buf, const char *fmt, ...) KC_PRINTF(2, 3);
 void kc_buf_vprintf(kc_buf *buf, const char *fmt, va_list args) KC_PRINTF(2, 0);
 

@@ -4,9 +4,9 @@
  *
  *     .predicate = kc_predicate_or(kc_predicate_generation(), kc_predicate_labels())
  *
- * A predicate answers for each kind of change. Those here act on updates only and let all else
- * pass, so they also swallow resyncs, as in controller-runtime. They are built of each other, and
- * owned by whoever they were given to. Any thread may ask one.
+ * A predicate answers for each kind of change. Those that compare act on updates only and let all
+ * else pass, so they also swallow resyncs, as in controller-runtime. They are built of each other,
+ * and owned by whoever they were given to. Any thread may ask one.
  */
 #ifndef KC_PREDICATE_H
 #define KC_PREDICATE_H
@@ -27,14 +27,18 @@ typedef bool kc_predicate_fn(kc_change_type type, const kc_change *change, void 
 kc_predicate *kc_predicate_new(kc_predicate_fn *fn, void *user);
 /* metadata.generation has changed: the spec, not the status. */
 kc_predicate *kc_predicate_generation(void);
+/* Anything has changed: only resyncs are swallowed. */
 kc_predicate *kc_predicate_resource_version(void);
 kc_predicate *kc_predicate_labels(void);
 kc_predicate *kc_predicate_annotations(void);
-/* The object matches a label selector. NULL when it does not parse. */
+/* The object (of an update, the new one) matches a label selector, in every kind of change. NULL
+ * when it does not parse. */
 kc_predicate *kc_predicate_selector(const char *selector, kc_error *err);
-/* Both take over what they are given, up to KC_PREDICATES; NULLs are left out. */
-#define kc_predicate_and(...) kc__predicate_all((kc_predicate *[]){__VA_ARGS__, NULL})
-#define kc_predicate_or(...)  kc__predicate_any((kc_predicate *[]){__VA_ARGS__, NULL})
+/* All, or any, of a list. Both take over what they are given; NULLs are left out, and of nothing
+ * NULL is made. */
+#define kc_predicate_and(...) kc__predicate_all(KC__PREDICATES(__VA_ARGS__))
+#define kc_predicate_or(...)  kc__predicate_any(KC__PREDICATES(__VA_ARGS__))
+/* Takes it over; it must not be NULL. */
 kc_predicate *kc_predicate_not(kc_predicate *predicate);
 
 /* NULL lets everything pass. */
@@ -44,7 +48,13 @@ bool kc_predicate_passes(const kc_predicate *predicate, kc_change_type type,
 kc_predicate *kc_predicate_free(kc_predicate *predicate);
 KC_AUTO_DEFINE(kc_predicate, kc_predicate_free)
 
-kc_predicate *kc__predicate_all(kc_predicate **list);
-kc_predicate *kc__predicate_any(kc_predicate **list);
+/* ---- behind the macros ---- */
+
+#define KC__PREDICATES(...)          \
+    (kc_predicate *[]){__VA_ARGS__}, \
+        sizeof((kc_predicate *[]){__VA_ARGS__}) / sizeof(kc_predicate *)
+
+kc_predicate *kc__predicate_all(kc_predicate **list, size_t n);
+kc_predicate *kc__predicate_any(kc_predicate **list, size_t n);
 
 #endif

@@ -5,9 +5,10 @@
  *
  *     kc_channel *alarms = kc_channel_new();
  *     … .sources = KC_SOURCES(kc_source_channel(alarms), kc_source_timer(KC_MINUTE, key)) …
- *     kc_channel_send(alarms, KC_KEY("plant", "robot-1"));          from any thread
+ *     kc_channel_send(alarms, KC_KEY("plant", "robot-1"), NULL);    from any thread
  *
- * A source is started once with the queue it fills, and stopped before that is freed.
+ * A source is started with the queue it fills, and stopped before that is freed; a controller that
+ * lost the lead and won it again starts it again. It belongs to whoever it was given to.
  */
 #ifndef KC_SOURCE_H
 #define KC_SOURCE_H
@@ -22,7 +23,7 @@ typedef struct kc_source_ops {
     /* What was there at the start has been added. Returns false at the deadline, or with an error
      * when it cannot be. NULL: at once. */
     bool (*wait_synced)(void *state, int64_t deadline, kc_cancel *cancel, kc_error *err);
-    /* After it nothing is added. */
+    /* After it nothing is added. NULL: nothing to do. */
     void (*stop)(void *state);
     void (*free)(void *state);
 } kc_source_ops;
@@ -31,8 +32,8 @@ kc_source *kc_source_new(const kc_source_ops *ops, void *state);
 /* NULL is allowed; returns NULL. */
 kc_source *kc_source_free(kc_source *source);
 
-/* Keys sent by the program. Counted: the source holds one reference, the program the other. What is
- * sent before the controller has started waits for it, up to 1024 keys. */
+/* Keys sent by the program, to one controller. Counted: the source holds one reference, the program
+ * the other. What is sent while the controller does not run waits for it, up to 1024 keys. */
 typedef struct kc_channel kc_channel;
 kc_channel *kc_channel_new(void);
 kc_channel *kc_channel_ref(kc_channel *channel);

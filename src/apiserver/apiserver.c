@@ -62,6 +62,7 @@ static void make_lanes(kc_apiserver *server, const kc__server *http)
         api->lanes[i].loop = kc__server_loop(http, i);
         api->lanes[i].rand = kc_rand_split(&server->rand);
         kc_list_init(&api->lanes[i].watches);
+        kc_list_init(&api->lanes[i].custom_watches);
     }
 }
 

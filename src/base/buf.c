@@ -39,7 +39,7 @@ static bool grow(kc_buf *buf, size_t need)
     return true;
 }
 
-char *kc_buf_reserve(kc_buf *buf, size_t more)
+char *kc__buf_grow(kc_buf *buf, size_t more)
 {
     size_t need;
     if (buf->failed || __builtin_add_overflow(buf->n, more, &need) || need == SIZE_MAX ||
@@ -54,23 +54,9 @@ char *kc_buf_reserve(kc_buf *buf, size_t more)
     return buf->p + buf->n;
 }
 
-void kc_buf_append(kc_buf *buf, kc_str s)
-{
-    char *to = kc_buf_reserve(buf, s.n);
-    if (!to || !s.n)
-        return;
-    memcpy(to, s.p, s.n);
-    buf->n += s.n;
-}
-
 void kc_buf_puts(kc_buf *buf, const char *text)
 {
     kc_buf_append(buf, kc_cstr(text));
-}
-
-void kc_buf_putc(kc_buf *buf, char c)
-{
-    kc_buf_append(buf, kc_str_of(&c, 1));
 }
 
 void kc_buf_vprintf(kc_buf *buf, const char *fmt, va_list args)

@@ -13,7 +13,7 @@
  * authenticated was not carried out.
  *
  * Threads: everything here runs on the callers'. To follow a request: open below,
- * transport_http_request.c, _lane.c, _answer.c, _exchange.c.
+ * transport_http_request.c, _lane.c, _answer.c, _fetch.c.
  */
 #include "kc/transport.h"
 
@@ -31,64 +31,64 @@ static kc__http *http_of(kc_transport *t)
     return kc_container_of(t, kc__http, transport);
 }
 
-static kc__exchange *exchange_of(kc_http_response *response)
+static kc__fetch *fetch_of(kc_http_response *response)
 {
-    return kc_container_of(response, kc__exchange, response);
+    return kc_container_of(response, kc__fetch, response);
 }
 
 /* ---- the operations ---- */
 
-/* Gives the exchange what it needs, and to its lane. */
-static int start(kc__exchange *x, const kc_http_request *request, kc_error *err)
+/* Gives the fetch what it needs, and to its lane. */
+static int start(kc__fetch *x, const kc_http_request *request, kc_error *err)
 {
     x->handle = kc__lane_take_handle(x->lane, x->credential);
     if (!x->handle)
         x->handle = kc__handle_new(x->http, x->credential, kc__lane_is_http1(x->lane));
     if (!x->handle)
         return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "out of memory");
-    if (kc__exchange_prepare(x, request, err) < 0)
+    if (kc__fetch_prepare(x, request, err) < 0)
         return -1;
     kc__lane_post(x->lane, x, KC__WISH_START);
     return 0;
 }
 
 /* One that never got to its lane. */
-static void drop(kc__exchange *x)
+static void drop(kc__fetch *x)
 {
     kc_cancel_unhang(x->cancel, &x->hook);
     kc_cancel_unref(x->cancel);
-    kc__exchange_unref(x);
+    kc__fetch_unref(x);
 }
 
 /* Once, with one credential. NULL on error. */
-static kc__exchange *send_once(kc__http *http, const kc_http_request *request,
-                               kc__credential *credential, kc_error *err)
+static kc__fetch *send_once(kc__http *http, const kc_http_request *request,
+                            kc__credential *credential, kc_error *err)
 {
-    kc__exchange *x = kc__exchange_new(http, request);
+    kc__fetch *x = kc__fetch_new(http, request);
     x->credential = kc__credential_ref(credential);
     if (start(x, request, err) < 0) {
         drop(x);
         return NULL;
     }
-    if (kc__exchange_await_head(x, err) == 0)
+    if (kc__fetch_await_head(x, err) == 0)
         return x;
-    kc__exchange_close(x);
+    kc__fetch_close(x);
     return NULL;
 }
 
 /* After a 401: the same answer, or another one with a newer credential. */
-static kc__exchange *send_again(kc__http *http, const kc_http_request *request, kc__exchange *x,
-                                int64_t deadline, kc_error *err)
+static kc__fetch *send_again(kc__http *http, const kc_http_request *request, kc__fetch *x,
+                             int64_t deadline, kc_error *err)
 {
     kc_auto(kc__credential) *newer =
         kc__credentials_get(http->credentials, x->credential, deadline, request->cancel, NULL);
     if (!newer || newer == x->credential)
         return x;
-    kc__exchange_close(x);
+    kc__fetch_close(x);
     return send_once(http, request, newer, err);
 }
 
-static void observe(kc__http *http, const kc_http_request *request, const kc__exchange *x,
+static void observe(kc__http *http, const kc_http_request *request, const kc__fetch *x,
                     int64_t began)
 {
     char code[16] = "<error>";
@@ -111,7 +111,7 @@ static kc_http_response *http_open(kc_transport *t, const kc_http_request *reque
         kc__credentials_get(http->credentials, NULL, deadline, request->cancel, err);
     if (!credential)
         return NULL;
-    kc__exchange *x = send_once(http, request, credential, err);
+    kc__fetch *x = send_once(http, request, credential, err);
     if (x && x->response.status == 401 && kc__credentials_may_change(http->credentials))
         x = send_again(http, request, x, deadline, err);
     observe(http, request, x, began);
@@ -120,12 +120,12 @@ static kc_http_response *http_open(kc_transport *t, const kc_http_request *reque
 
 static ssize_t http_read(kc_http_response *response, char *ret_bytes, size_t n, kc_error *err)
 {
-    return kc__exchange_read(exchange_of(response), ret_bytes, n, err);
+    return kc__fetch_read(fetch_of(response), ret_bytes, n, err);
 }
 
 static void http_close(kc_http_response *response)
 {
-    kc__exchange_close(exchange_of(response));
+    kc__fetch_close(fetch_of(response));
 }
 
 static void http_free(kc_transport *t)

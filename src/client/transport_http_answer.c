@@ -19,7 +19,7 @@
  */
 int kc__on_sending(void *user, char *remote, char *local, int remote_port, int local_port)
 {
-    kc__exchange *x = user;
+    kc__fetch *x = user;
     long sent = 0;
     (void)remote, (void)local, (void)remote_port, (void)local_port;
     curl_easy_getinfo(x->handle->easy, CURLINFO_REQUEST_SIZE, &sent);
@@ -39,7 +39,7 @@ static kc_str lower(kc_arena *arena, kc_str name)
     return kc_str_of(copy, name.n);
 }
 
-static bool add_field(kc__exchange *x, kc_str line)
+static bool add_field(kc__fetch *x, kc_str line)
 {
     const ptrdiff_t colon = kc_str_find(line, ':');
     if (colon <= 0)
@@ -58,14 +58,14 @@ static bool add_field(kc__exchange *x, kc_str line)
 }
 
 /* The length was that of the compressed body. */
-static void drop_length(kc__exchange *x)
+static void drop_length(kc__fetch *x)
 {
     for (size_t i = x->fields.n; i--;)
         if (kc_str_is(x->fields.items[i].name, "content-length"))
             kc_vec_remove(&x->fields, i);
 }
 
-static void end_head(kc__exchange *x)
+static void end_head(kc__fetch *x)
 {
     long status = 0;
     curl_easy_getinfo(x->handle->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -87,7 +87,7 @@ static void end_head(kc__exchange *x)
 
 size_t kc__on_header(char *line, size_t size, size_t n, void *user)
 {
-    kc__exchange *x = user;
+    kc__fetch *x = user;
     const kc_str text = kc_str_trim(kc_str_of(line, size * n));
     x->head_bytes += size * n;
     if (x->head_over)
@@ -107,7 +107,7 @@ size_t kc__on_header(char *line, size_t size, size_t n, void *user)
 
 size_t kc__on_body(char *bytes, size_t size, size_t n, void *user)
 {
-    kc__exchange *x = user;
+    kc__fetch *x = user;
     bool full = false;
     kc_locked (&x->mutex) {
         full = x->filling.n >= KC__BODY_AHEAD;

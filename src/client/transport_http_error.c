@@ -28,7 +28,7 @@ static bool is_before_sending(CURLcode result)
     return false;
 }
 
-static const char *hint_of(const kc__exchange *x)
+static const char *hint_of(const kc__fetch *x)
 {
     if (x->refused_to_repeat)
         return "; the connection broke before an answer came, and it may have been carried out";
@@ -37,7 +37,7 @@ static const char *hint_of(const kc__exchange *x)
     return "";
 }
 
-int kc__exchange_failed(const kc__exchange *x, kc_error *err)
+int kc__fetch_failed(const kc__fetch *x, kc_error *err)
 {
     const bool unsent = x->nothing_sent && !x->refused_to_repeat && !x->head;
     const int result =

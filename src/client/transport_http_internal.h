@@ -3,14 +3,14 @@
  * transport_http_internal.h: what the files of the HTTP transport share.
  *
  *     caller's thread                    lane's thread
- *     open: exchange, handle, options
+ *     open: fetch, handle, options
  *           kc__lane_post(START) ──────▶ curl_multi_add_handle
- *           waits                        header, write callbacks fill the exchange
+ *           waits                        header, write callbacks fill the fetch
  *           ◀──────────────────────────  publish
  *     read: takes the body, RESUME ────▶ curl_easy_pause
  *     close: STOP ─────────────────────▶ curl_multi_remove_handle
  *
- * Order of locks: an exchange's, a lane's; neither is held while calling out or into curl.
+ * Order of locks: a fetch's, a lane's; neither is held while calling out or into curl.
  */
 #ifndef KC_CLIENT_TRANSPORT_HTTP_INTERNAL_H
 #define KC_CLIENT_TRANSPORT_HTTP_INTERNAL_H
@@ -30,7 +30,7 @@
 #define KC__MAX_TARGET ((size_t)1 << 20)
 
 typedef struct kc__lane kc__lane;
-typedef struct kc__exchange kc__exchange;
+typedef struct kc__fetch kc__fetch;
 
 /* ---- the transport ---- */
 
@@ -67,7 +67,7 @@ kc__handle *kc__handle_free(kc__handle *handle);
 
 /* ---- one request and its answer ---- */
 
-struct kc__exchange {
+struct kc__fetch {
     kc_http_response response; /* First: what the user has. */
     kc_ref refs;               /* The caller's, one of the lane, one of its inbox. */
     const kc__http *http;
@@ -109,18 +109,18 @@ struct kc__exchange {
 };
 
 /* With one reference, the caller's; hung on the request's token unless that was fired before. */
-kc__exchange *kc__exchange_new(const kc__http *http, const kc_http_request *request);
-kc__exchange *kc__exchange_unref(kc__exchange *x);
+kc__fetch *kc__fetch_new(const kc__http *http, const kc_http_request *request);
+kc__fetch *kc__fetch_unref(kc__fetch *x);
 /* Waits for the head. 0, or an error; then the lane has been told to stop. */
-int kc__exchange_await_head(kc__exchange *x, kc_error *err);
-ssize_t kc__exchange_read(kc__exchange *x, char *ret_bytes, size_t n, kc_error *err);
+int kc__fetch_await_head(kc__fetch *x, kc_error *err);
+ssize_t kc__fetch_read(kc__fetch *x, char *ret_bytes, size_t n, kc_error *err);
 /* Stops it wherever it is, and drops the caller's reference. */
-void kc__exchange_close(kc__exchange *x);
+void kc__fetch_close(kc__fetch *x);
 
 /* For the lane, on its thread: ends it, with curl's result. */
-void kc__exchange_finish(kc__exchange *x, CURLcode result);
+void kc__fetch_finish(kc__fetch *x, CURLcode result);
 
-/* Callbacks of curl, on the lane's thread; `user` is the exchange. (transport_http_answer.c) */
+/* Callbacks of curl, on the lane's thread; `user` is the fetch. (transport_http_answer.c) */
 size_t kc__on_header(char *line, size_t size, size_t n, void *user);
 size_t kc__on_body(char *bytes, size_t size, size_t n, void *user);
 int kc__on_sending(void *user, char *remote, char *local, int remote_port, int local_port);
@@ -128,7 +128,7 @@ int kc__on_sending(void *user, char *remote, char *local, int remote_port, int l
 /* ---- requests (transport_http_request.c) ---- */
 
 /* Sets what differs from request to request. */
-int kc__exchange_prepare(kc__exchange *x, const kc_http_request *request, kc_error *err);
+int kc__fetch_prepare(kc__fetch *x, const kc_http_request *request, kc_error *err);
 /* Whether an answer may be long, and read slowly. */
 bool kc__request_is_slow(const kc_http_request *request);
 /* A node of a list of header lines, in an arena. */
@@ -137,21 +137,21 @@ struct curl_slist *kc__header_line(kc_arena *arena, kc_str name, kc_str value,
 
 /* ---- what went wrong (transport_http_error.c) ---- */
 
-/* Of an exchange that is done, with a result other than CURLE_OK. Returns negative. */
-int kc__exchange_failed(const kc__exchange *x, kc_error *err);
+/* Of a fetch that is done, with a result other than CURLE_OK. Returns negative. */
+int kc__fetch_failed(const kc__fetch *x, kc_error *err);
 
 /* ---- lanes (transport_http_lane.c) ---- */
 
 enum { KC__WISH_START = 1, KC__WISH_RESUME = 2, KC__WISH_STOP = 4 };
 
 kc__lane *kc__lane_start(const char *name, bool http1, int max_connections, kc_error *err);
-/* All exchanges are closed. NULL is allowed; returns NULL. */
+/* All fetches are closed. NULL is allowed; returns NULL. */
 kc__lane *kc__lane_stop(kc__lane *lane);
 bool kc__lane_is_http1(const kc__lane *lane);
 /* Any thread; does not block. */
-void kc__lane_post(kc__lane *lane, kc__exchange *x, unsigned wish);
-/* On its thread: the exchange's waiter is woken at the end of this turn. */
-void kc__lane_touch(kc__lane *lane, kc__exchange *x);
+void kc__lane_post(kc__lane *lane, kc__fetch *x, unsigned wish);
+/* On its thread: the fetch's waiter is woken at the end of this turn. */
+void kc__lane_touch(kc__lane *lane, kc__fetch *x);
 /* A handle made for the same credential that is not used, or NULL. Any thread. */
 kc__handle *kc__lane_take_handle(kc__lane *lane, const kc__credential *credential);
 /* Back, to be used again. Any thread. */

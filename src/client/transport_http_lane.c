@@ -4,7 +4,7 @@
  * runs on them.
  *
  * Nobody but the thread touches the multi handle and the easy handles in it. Others leave wishes in
- * the inbox (start, go on, stop) and wake it; of several wishes for one exchange it sees the last
+ * the inbox (start, go on, stop) and wake it; of several wishes for one fetch it sees the last
  * state, so a stop overtakes what was wished before. One turn is: wishes, curl_multi_perform, what
  * has ended, and then, once, waking those for whom something came. So a small answer, whose head,
  * body and end come in one packet, wakes its caller one time, not three.
@@ -25,18 +25,18 @@ struct kc__lane {
     bool http1;
 
     kc_mutex mutex; /* Guards what follows. Taken last. */
-    kc_list inbox;  /* Of exchanges, each with a reference. */
+    kc_list inbox;  /* Of fetches, each with a reference. */
     KC_VEC(kc__handle *) spare;
     bool stopping;
 
     /* The thread's. */
-    kc_list running; /* Of exchanges, each with a reference. */
+    kc_list running; /* Of fetches, each with a reference. */
     kc_list touched; /* The same. */
 };
 
 /* ---- from any thread ---- */
 
-void kc__lane_post(kc__lane *lane, kc__exchange *x, unsigned wish)
+void kc__lane_post(kc__lane *lane, kc__fetch *x, unsigned wish)
 {
     bool wake = false;
     kc_locked (&lane->mutex) {
@@ -82,7 +82,7 @@ bool kc__lane_is_http1(const kc__lane *lane)
 
 /* ---- on its thread ---- */
 
-void kc__lane_touch(kc__lane *lane, kc__exchange *x)
+void kc__lane_touch(kc__lane *lane, kc__fetch *x)
 {
     if (kc_link_in_list(&x->in_touched))
         return;
@@ -90,16 +90,16 @@ void kc__lane_touch(kc__lane *lane, kc__exchange *x)
     kc_list_push(&lane->touched, &x->in_touched);
 }
 
-static void leave(kc__lane *lane, kc__exchange *x, CURLcode result)
+static void leave(kc__lane *lane, kc__fetch *x, CURLcode result)
 {
     curl_multi_remove_handle(lane->multi, x->handle->easy);
     kc_list_remove(&x->in_running);
-    kc__exchange_finish(x, result);
+    kc__fetch_finish(x, result);
     kc__lane_touch(lane, x);
-    kc__exchange_unref(x);
+    kc__fetch_unref(x);
 }
 
-static void enter(kc__lane *lane, kc__exchange *x)
+static void enter(kc__lane *lane, kc__fetch *x)
 {
     kc_ref_add(&x->refs);
     kc_list_push(&lane->running, &x->in_running);
@@ -107,7 +107,7 @@ static void enter(kc__lane *lane, kc__exchange *x)
         leave(lane, x, CURLE_OUT_OF_MEMORY);
 }
 
-static void follow_wish(kc__lane *lane, kc__exchange *x, unsigned wishes)
+static void follow_wish(kc__lane *lane, kc__fetch *x, unsigned wishes)
 {
     if (wishes & KC__WISH_STOP) {
         if (kc_link_in_list(&x->in_running))
@@ -120,12 +120,12 @@ static void follow_wish(kc__lane *lane, kc__exchange *x, unsigned wishes)
         curl_easy_pause(x->handle->easy, CURLPAUSE_CONT);
 }
 
-static kc__exchange *next_wish(kc__lane *lane, unsigned *ret_wishes)
+static kc__fetch *next_wish(kc__lane *lane, unsigned *ret_wishes)
 {
-    kc__exchange *x = NULL;
+    kc__fetch *x = NULL;
     kc_locked (&lane->mutex) {
         kc_link *link = kc_list_pop(&lane->inbox);
-        x = link ? kc_container_of(link, kc__exchange, in_inbox) : NULL;
+        x = link ? kc_container_of(link, kc__fetch, in_inbox) : NULL;
         if (x) {
             *ret_wishes = x->wishes;
             x->wishes = 0;
@@ -137,9 +137,9 @@ static kc__exchange *next_wish(kc__lane *lane, unsigned *ret_wishes)
 static void follow_wishes(kc__lane *lane)
 {
     unsigned wishes = 0;
-    for (kc__exchange *x; (x = next_wish(lane, &wishes));) {
+    for (kc__fetch *x; (x = next_wish(lane, &wishes));) {
         follow_wish(lane, x, wishes);
-        kc__exchange_unref(x);
+        kc__fetch_unref(x);
     }
 }
 
@@ -152,16 +152,16 @@ static void collect_ended(kc__lane *lane)
         if (message->msg != CURLMSG_DONE)
             continue;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
-        leave(lane, (kc__exchange *)(void *)private, result);
+        leave(lane, (kc__fetch *)(void *)private, result);
     }
 }
 
 static void wake_touched(kc__lane *lane)
 {
     for (kc_link *link; (link = kc_list_pop(&lane->touched));) {
-        kc__exchange *x = kc_container_of(link, kc__exchange, in_touched);
+        kc__fetch *x = kc_container_of(link, kc__fetch, in_touched);
         kc_cond_signal(&x->changed);
-        kc__exchange_unref(x);
+        kc__fetch_unref(x);
     }
 }
 
@@ -186,14 +186,16 @@ static void run(void *user)
     kc__lane *lane = user;
     int running = 0;
     block_signals();
-    while (!is_stopping(lane)) {
+    for (;;) {
         follow_wishes(lane);
         curl_multi_perform(lane->multi, &running);
         collect_ended(lane);
         wake_touched(lane);
+        if (is_stopping(lane))
+            break;
         curl_multi_poll(lane->multi, NULL, 0, 60000, NULL);
     }
-    kc_list_each (&lane->running, kc__exchange, in_running, x)
+    kc_list_each (&lane->running, kc__fetch, in_running, x)
         leave(lane, x, CURLE_ABORTED_BY_CALLBACK);
     wake_touched(lane);
 }

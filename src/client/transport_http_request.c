@@ -4,7 +4,7 @@
  * text of a request (target, names, values) is checked here: no byte of it can end a line, or be
  * taken for something else by curl's own reading of URLs.
  *
- * Header lines are curl_slist nodes in the exchange's arena; the last of them points to those that
+ * Header lines are curl_slist nodes in the fetch's arena; the last of them points to those that
  * all requests share.
  */
 #include "client/transport_http_internal.h"
@@ -93,7 +93,7 @@ static struct curl_slist *without_line(kc_arena *arena, const char *name, struct
     return node;
 }
 
-static struct curl_slist *lines_of(kc__exchange *x, const kc_http_request *request)
+static struct curl_slist *lines_of(kc__fetch *x, const kc_http_request *request)
 {
     const bool acts = has_field(request, "impersonate-user");
     struct curl_slist *lines = acts ? x->http->fixed : x->http->impersonate;
@@ -116,7 +116,7 @@ static bool is(const char *method, const char *other)
 }
 
 /* The body is copied: a caller that gives up does not wait for the lane's thread. */
-static void set_body(kc__exchange *x, kc_str body)
+static void set_body(kc__fetch *x, kc_str body)
 {
     const kc_str copy = body.n ? kc_arena_str(&x->arena, body) : KC_STR("");
     SET(x, POST, 1L);
@@ -124,7 +124,7 @@ static void set_body(kc__exchange *x, kc_str body)
     SET(x, POSTFIELDS, copy.p);
 }
 
-static void set_method(kc__exchange *x, const kc_http_request *request)
+static void set_method(kc__fetch *x, const kc_http_request *request)
 {
     const char *method = request->method;
     const bool reads = is(method, "GET") || is(method, "HEAD") || is(method, "OPTIONS");
@@ -141,7 +141,7 @@ static void set_method(kc__exchange *x, const kc_http_request *request)
         SET(x, CUSTOMREQUEST, x->method);
 }
 
-int kc__exchange_prepare(kc__exchange *x, const kc_http_request *request, kc_error *err)
+int kc__fetch_prepare(kc__fetch *x, const kc_http_request *request, kc_error *err)
 {
     if (check_target(request->target, err) < 0 || check_fields(request, err) < 0)
         return -1;

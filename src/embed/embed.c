@@ -10,6 +10,7 @@
 
 #include "apiserver/storage/storage_file.h"
 #include "apiserver/storage/storage_memory.h"
+#include "kc/sim.h"
 
 /* How long those who came by the port may take to end. */
 #define GRACE (2 * KC_SECOND)
@@ -57,6 +58,7 @@ static kc_storage *open_storage(const kc_embed_opts *opts, kc_error *err)
 
 static int start_server(kc_embed *embed, const kc_embed_opts *opts, kc_error *err)
 {
+    const int threads = opts->threads || !kc_sim_current() ? opts->threads : 1;
     const kc__listener plain = {.address = "127.0.0.1", .port = KC_MAX(opts->port, 0)};
     embed->authn =
         kc__authn_new(&(kc__authn_opts){.allow_localhost = true, .refuse_pages = true}, err);
@@ -66,7 +68,7 @@ static int start_server(kc_embed *embed, const kc_embed_opts *opts, kc_error *er
     embed->server = kc_apiserver_start(&(kc_apiserver_opts){.storage = storage,
                                                             .listeners = &plain,
                                                             .n_listeners = opts->port != 0,
-                                                            .loops = (size_t)opts->threads,
+                                                            .loops = (size_t)threads,
                                                             .authn = embed->authn,
                                                             .log = opts->log,
                                                             .metrics = opts->metrics,

@@ -5,11 +5,11 @@
  * Every object that enters the program passes here, so this is its hottest loop. It validates the
  * text, notes where the metadata lies and counts white space; if there is any, the text is then
  * compacted in place. It accepts only what it can vouch for byte by byte: well-formed
- * UTF-8, short escapes, whole numbers of up to 18 digits, distinct member names. Anything else, be
- * it wrong or only rare (\u escapes, fractions, a name that occurs twice), makes it answer "not
- * sure", and read.c decides with a real parser and a proper error. So this file has no error
- * messages, and a bug here can only be to accept what read.c would refuse, or to write it
- * differently: the fuzzer tests/fuzz/object.c compares the two.
+ * UTF-8, short escapes, whole numbers of up to 18 digits, plain fractions of up to 15, distinct
+ * member names. Anything else, be it wrong or only rare (\u escapes, exponents, a name that occurs
+ * twice), makes it answer "not sure", and read.c decides with a real parser and a proper error. So
+ * this file has no error messages, and a bug here can only be to accept what read.c would refuse,
+ * or to write it differently: the fuzzer tests/fuzz/object.c compares the two.
  *
  * Each scan_ function takes the position before what it scans and gives the one behind it, or NULL.
  * Nothing is stored on the way, so that positions stay in registers, and the NUL behind the text
@@ -24,7 +24,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { MOST_KEYS = 512, MOST_DIGITS = 18 };
+enum { MOST_KEYS = 512, MOST_DIGITS = 18, MOST_EXACT = 15 };
 
 enum holder { HOLDER_ROOT, HOLDER_METADATA, HOLDER_OTHER };
 
@@ -199,6 +199,21 @@ static inline const char *scan_string(const scanner *s, const char *at)
     return at;
 }
 
+/*
+ * The end of a fraction that would be written as it stands, else NULL: without an exponent or a
+ * zero at the end, not below 0.1, and with as few digits as a double keeps all of.
+ */
+static const char *scan_fraction(const char *digits, const char *point)
+{
+    const char *p = point + 1;
+    while (kc_is_digit(*p))
+        p++;
+    size_t whole = (size_t)(point - digits), decimals = (size_t)(p - point - 1);
+    bool zero = whole && digits[0] == '0';
+    bool plain = whole && decimals && p[-1] != '0' && (!zero || (whole == 1 && point[1] != '0'));
+    return plain && whole + decimals <= MOST_EXACT && *p != 'e' && *p != 'E' ? p : NULL;
+}
+
 static const char *scan_number(const scanner *s, const char *at)
 {
     bool negative = *at == '-';
@@ -210,8 +225,9 @@ static const char *scan_number(const scanner *s, const char *at)
     bool zero_first = n && digits[0] == '0';
     if (n > 0 && n <= MOST_DIGITS && whole && (!zero_first || (n == 1 && !negative)))
         return p;
-    if (!s->trusted)
-        return NULL;
+    const char *fraction = *p == '.' ? scan_fraction(digits, p) : NULL;
+    if (fraction || !s->trusted)
+        return fraction;
     while (*p != ',' && *p != '}' && *p != ']')
         p++;
     return p;

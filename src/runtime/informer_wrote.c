@@ -4,8 +4,8 @@
  *
  * What the server answered is made into what the informer would keep of it (transformed; metadata
  * alone) and laid over the store (own_writes.h). An object that the informer's selectors leave out
- * is hidden instead: it will leave the store when the watch gets there. The transform and the
- * functions of indexes run on the thread of the writer here, before the lock is taken.
+ * is hidden instead: it will leave the store when the watch gets there. A deletion that finalizers
+ * put off is a change like any other: the client tells it as one. The transform and the functions of indexes run on the thread of the writer here, before the lock is taken.
  */
 #include "runtime/informer_internal.h"
 
@@ -77,8 +77,7 @@ void kc__informer_wrote(kc_informer *i, const kc_object *object, bool deleted)
     kc__origin *origin = kc__informer_origin(i, kc_object_namespace(object));
     if (!origin || !kc__informer_started(i))
         return;
-    /* With finalizers, or a time of grace, it is still there, and says that it will not be. */
-    if (deleted && !(kc_object_being_deleted(object) && kc_object_revision(object)))
+    if (deleted)
         wrote_deletion(i, origin, object);
     else
         wrote_object(i, origin, object);

@@ -426,6 +426,14 @@ void kc_queue_shut_down(kc_queue *queue)
         close_queue(queue, KC__SHUT);
 }
 
+void kc__queue_reopen(kc_queue *queue)
+{
+    kc_locked (&queue->mutex) {
+        assert(!queue->n_processing);
+        queue->state = KC__OPEN;
+    }
+}
+
 bool kc_queue_drain(kc_queue *queue, int64_t deadline)
 {
     bool drained = false;

@@ -229,6 +229,8 @@ static inline int64_t kc__queue_item_started(const kc_queue_item *item)
 }
 /* kc_queue_done for who knows the time. */
 void kc__queue_done_at(kc_queue *queue, kc_queue_item *item, int64_t now);
+/* After kc_queue_shut_down, with nobody in it: takes keys again. */
+void kc__queue_reopen(kc_queue *queue);
 /* Text of a kc_why: "Created". */
 const char *kc__why_text(kc_why why);
 

@@ -52,9 +52,9 @@ static void use(const kc__custom *custom, const kc_object *given, const kc_objec
     kc_auto(kc_object) *stored = kc__custom_to_storage(custom, object, NULL);
     kc_auto(kc_object) *read = stored ? kc__custom_read(custom, stored, NULL) : NULL;
     if (custom->scale) {
-        kc_auto(kc_object) *scale = kc__custom_scale_of(custom, object, NULL);
-        kc_auto(kc_object) *scaled =
-            scale ? kc__custom_with_scale(custom, object, scale, NULL) : NULL;
+        kc__resource resource = {.custom = custom};
+        kc_auto(kc_object) *scale = kc__scale_of(&resource, object, true, NULL);
+        kc_auto(kc_object) *scaled = scale ? kc__with_scale(&resource, object, scale, NULL) : NULL;
     }
     show(custom->crd, object);
 }

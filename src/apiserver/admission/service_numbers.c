@@ -100,6 +100,8 @@ static void load(kc__service_numbers *numbers)
             remember(numbers->addresses, address, it.key);
         kc_items (kc_get(spec, "ports"), port)
             remember(numbers->ports, (uint32_t)kc_as_i64_or(kc_get(port, "nodePort"), 0), it.key);
+        remember(numbers->ports, (uint32_t)kc_as_i64_or(kc_get(spec, "healthCheckNodePort"), 0),
+                 it.key);
     }
 }
 
@@ -179,8 +181,13 @@ static kc__verdict check_address(kc__call *call, kc_str text, uint32_t number)
     kc__allocation result = take(call, call->api->numbers->addresses, number);
     if (result == KC__ALLOCATED)
         return KC__NEXT;
-    const char *why = result == KC__TAKEN ? "provided IP is already allocated"
-                                          : "the provided network does not match the current range";
+    const char *why =
+        result == KC__TAKEN
+            ? "provided IP is already allocated"
+            : kc_arena_printf(call->arena,
+                              "the provided IP (%.*s) is not in the valid range. The range of "
+                              "valid IPs is 10.96.0.0/12",
+                              KC_ARG(text));
     return refuse(
         call, "spec.clusterIPs", kc_arena_printf(call->arena, "[\"%.*s\"]", KC_ARG(text)),
         kc_arena_printf(call->arena, "failed to allocate IP %.*s: %s", KC_ARG(text), why));
@@ -217,19 +224,21 @@ static kc__verdict settle_address(kc__call *call, kc_edit *edit, kc_node *spec)
 
 /* ---- ports of nodes ---- */
 
-static kc__verdict settle_port(kc__call *call, kc_edit *edit, kc_node *port, size_t index)
+/* A member that is a port of nodes: the one asked for, or any. */
+static kc__verdict settle_port(kc__call *call, kc_edit *edit, kc_node *object, const char *name,
+                               const char *path)
 {
     static const char beyond[] = "provided port is not in the valid range. The range of valid "
                                  "ports is 30000-32767";
     int64_t asked = 0;
     uint32_t number;
-    kc_node_as_i64(kc_node_get(port, KC_STR("nodePort")), &asked);
+    kc_node_as_i64(kc_node_get(object, kc_cstr(name)), &asked);
     if (!asked) {
         if (draw(call, call->api->numbers->ports, &number) != KC__ALLOCATED)
             return kc__fail(call, KC_INTERNAL,
                             "Internal error occurred: failed to allocate a nodePort: range is "
                             "full");
-        kc_node_set(edit, port, KC_STR("nodePort"), kc_node_i64(edit, number));
+        kc_node_set(edit, object, kc_cstr(name), kc_node_i64(edit, number));
         return KC__NEXT;
     }
     kc__allocation result = asked < 0 || asked > UINT16_MAX
@@ -237,8 +246,7 @@ static kc__verdict settle_port(kc__call *call, kc_edit *edit, kc_node *port, siz
                                 : take(call, call->api->numbers->ports, (uint32_t)asked);
     if (result == KC__ALLOCATED)
         return KC__NEXT;
-    return refuse(call, kc_arena_printf(call->arena, "spec.ports[%zu].nodePort", index),
-                  kc_arena_printf(call->arena, "%lld", (long long)asked),
+    return refuse(call, path, kc_arena_printf(call->arena, "%lld", (long long)asked),
                   result == KC__TAKEN ? "provided port is already allocated" : beyond);
 }
 
@@ -253,8 +261,18 @@ static kc__verdict settle_ports(kc__call *call, kc_edit *edit, kc_node *spec)
         return KC__NEXT;
     kc_node_items (kc_node_get(spec, KC_STR("ports")), port)
         if (verdict == KC__NEXT)
-            verdict = settle_port(call, edit, port, i++);
+            verdict = settle_port(call, edit, port, "nodePort",
+                                  kc_arena_printf(call->arena, "spec.ports[%zu].nodePort", i++));
     return verdict;
+}
+
+/* Whom traffic reaches only where pods are, is asked by the balancer where that is. */
+static kc__verdict settle_health_port(kc__call *call, kc_edit *edit, kc_node *spec)
+{
+    if (!kc_str_is(kc__node_text(spec, "type"), "LoadBalancer") ||
+        !kc_str_is(kc__node_text(spec, "externalTrafficPolicy"), "Local"))
+        return KC__NEXT;
+    return settle_port(call, edit, spec, "healthCheckNodePort", "spec.healthCheckNodePort");
 }
 
 /* ---- the phase ---- */
@@ -275,6 +293,8 @@ kc__verdict kc__admit_service_numbers(kc__call *call)
     kc__verdict verdict = settle_address(call, edit, spec);
     if (verdict == KC__NEXT)
         verdict = settle_ports(call, edit, spec);
+    if (verdict == KC__NEXT)
+        verdict = settle_health_port(call, edit, spec);
     if (verdict != KC__NEXT)
         return verdict;
     return kc__replace_proposed(call, edit);

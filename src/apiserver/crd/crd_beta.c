@@ -11,9 +11,11 @@
  *     preserveUnknownFields: by default    false by default
  *
  * The way back is the same table read from the right: what all versions have alike goes above them.
+ * Either way a client that reads, changes and writes a definition changes nothing else in it.
  */
 #include "apiserver/crd/crd_internal.h"
 #include "apiserver/crd/crd_type.h"
+#include "apiserver/kinds/typed.h"
 
 static bool is_given(const kc_node *node)
 {
@@ -135,15 +137,15 @@ static void flatten_webhook(kc_edit *edit, kc_node *conversion)
     kc_node_remove(conversion, KC_STR("webhook"));
 }
 
-kc_object *kc__crd_to_beta(const kc_object *crd, kc_error *err)
+/* Says what v1 leaves out, and what would mean the opposite here. */
+static void name_preserving(kc_edit *edit, kc_node *spec)
 {
-    kc_auto(kc_edit) *edit = kc_edit_of(crd);
-    kc_auto(kc_view) *view = kc_view_of(crd);
-    const kc_value *versions = kc_get(kc_get(kc_view_root(view), "spec"), "versions");
-    kc_node *root = kc_edit_root(edit), *spec = kc_node_get(root, KC_STR("spec"));
-    kc_node_set(edit, root, KC_STR("apiVersion"), kc_node_str(edit, KC_STR(KC__CRD_BETA)));
-    if (kc_node_type(spec) != KC_OBJECT)
-        return kc_edit_freeze(edit, err);
+    if (!is_given(kc_node_get(spec, KC_STR("preserveUnknownFields"))))
+        kc_node_set(edit, spec, KC_STR("preserveUnknownFields"), kc_node_bool(edit, false));
+}
+
+static void spec_to_beta(kc_edit *edit, kc_node *spec, const kc_value *versions)
+{
     if (kc_len(versions))
         kc_node_set(edit, spec, KC_STR("version"),
                     kc_node_str(edit, kc_as_str(kc_get(kc_at(versions, 0), "name"))));
@@ -152,5 +154,17 @@ kc_object *kc__crd_to_beta(const kc_object *crd, kc_error *err)
             lift(edit, spec, &kc__crd_shared_parts[i]);
     rename_all_paths(edit, spec, "jsonPath", "JSONPath");
     flatten_webhook(edit, kc_node_get(spec, KC_STR("conversion")));
-    return kc_edit_freeze(edit, err);
+    name_preserving(edit, spec);
+}
+
+kc_object *kc__crd_to_beta(const kc_object *crd, kc_error *err)
+{
+    kc_auto(kc_edit) *edit = kc_edit_of(crd);
+    kc_auto(kc_view) *view = kc_view_of(crd);
+    kc_node *root = kc_edit_root(edit), *spec = kc_node_get(root, KC_STR("spec"));
+    kc_node_set(edit, root, KC_STR("apiVersion"), kc_node_str(edit, KC_STR(KC__CRD_BETA)));
+    if (kc_node_type(spec) == KC_OBJECT)
+        spec_to_beta(edit, spec, kc_get(kc_get(kc_view_root(view), "spec"), "versions"));
+    kc_auto(kc_object) *beta = kc_edit_freeze(edit, err);
+    return beta ? kc__typed_decode(kc__crd_beta_type, beta, NULL, err) : NULL;
 }

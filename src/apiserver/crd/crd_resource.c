@@ -57,6 +57,7 @@ static void free_all(kc__resource_set *set)
     kc__crd *crd = kc_container_of(set, kc__crd, set);
     for (size_t i = 0; i < crd->n_versions; i++)
         free_version(&crd->versions[i], &crd->parts[i]);
+    kc__gate_unref(crd->gate);
     kc_arena_done(&crd->arena);
     free(crd);
 }
@@ -175,14 +176,18 @@ static int compile_fields(kc__crd *crd, kc__custom *version, const kc_value *fie
 {
     size_t n = 0;
     kc_field_def *defs = kc_arena_calloc(&crd->arena, kc_len(fields) + 1, sizeof(*defs));
+    const char **names = kc_arena_calloc(&crd->arena, kc_len(fields) + 1, sizeof(*names));
     kc_items (fields, field) {
         kc_str text = kc_as_str(kc_get(field, "jsonPath"));
         kc_auto(kc_path) *path = split_path(text, err);
         if (!path)
             return -1;
         text = kc_str_sub(text, kc_str_starts(text, KC_STR(".")), text.n);
-        defs[n++] = (kc_field_def){keep(crd, text), keep(crd, kc_path_text(path)), NULL};
+        names[n] = keep(crd, text);
+        defs[n] = (kc_field_def){names[n], keep(crd, kc_path_text(path)), NULL};
+        n++;
     }
+    version->selectable = names;
     version->fields = kc_fields_new(defs, n, err);
     return version->fields ? 0 : -1;
 }
@@ -322,9 +327,24 @@ static void make_resources(kc__crd *crd, const kc_value *root)
         resource->namespaced = version->namespaced;
         resource->subresources = subresources_of(crd, version);
         resource->custom = version;
+        resource->deprecation = version->deprecation;
         resource->columns = &crd->parts[i].columns;
     }
     crd->set.resources = list;
+}
+
+/* The generation is no number of the spec: it counts the deletion, too. */
+static void identify(kc__crd *crd, const kc_object *object, const kc_value *root,
+                     const kc__crd *before)
+{
+    kc_scoped(kc_buf) text = {0};
+    crd->uid = kc_arena_str(&crd->arena, kc_object_uid(object));
+    kc_buf_append(&text, crd->uid);
+    kc_json_write(&text, kc_get(root, "spec"));
+    kc_json_write(&text, kc_get(kc_get(root, "status"), "acceptedNames"));
+    crd->identity = digest_of(&crd->arena, kc_buf_str(&text));
+    bool same = before && kc_str_eq(before->uid, crd->uid);
+    crd->gate = same ? kc__gate_ref(before->gate) : kc__gate_new();
 }
 
 kc__crd *kc__crd_compile(const kc_object *crd, const kc__crd *before, kc_error *err)
@@ -338,6 +358,7 @@ kc__crd *kc__crd_compile(const kc_object *crd, const kc__crd *before, kc_error *
         return NULL;
     }
     make_resources(compiled, kc_view_root(view));
+    identify(compiled, crd, kc_view_root(view), before);
     return kc_take(compiled);
 }
 
@@ -357,6 +378,16 @@ const kc__custom *kc__crd_versions(const kc__crd *crd, size_t *ret_n)
 const kc__custom *kc__crd_storage(const kc__crd *crd)
 {
     return crd->storage;
+}
+
+bool kc__crd_serves_alike(const kc__crd *a, const kc__crd *b)
+{
+    return a == b || (a->identity.n && kc_str_eq(a->identity, b->identity));
+}
+
+kc__gate *kc__crd_gate(const kc__crd *crd)
+{
+    return crd->gate;
 }
 
 size_t kc__crd_memory(const kc__crd *crd)

@@ -42,6 +42,7 @@ typedef struct kc__custom {
     bool embeds;                   /* It has x-kubernetes-embedded-resource. */
     const kc__custom_scale *scale; /* NULL: it has not. */
     kc_fields *fields;             /* What selectors may name. */
+    const char *const *selectable; /* The definition's own of them, ended by NULL. */
     const char *deprecation;       /* What clients of this version are told; NULL: nothing. */
 } kc__custom;
 
@@ -62,6 +63,11 @@ const kc__resource_set *kc__crd_resources(const kc__crd *crd);
 const kc__custom *kc__crd_versions(const kc__crd *crd, size_t *ret_n);
 /* The one in which objects are stored. */
 const kc__custom *kc__crd_storage(const kc__crd *crd);
+/* Whether objects are served in the same way by both: neither the spec nor the accepted names have
+ * changed, and it is the same definition. */
+bool kc__crd_serves_alike(const kc__crd *a, const kc__crd *b);
+/* Through which its objects are created (crd_gate.h); the same as that of `before`. */
+struct kc__gate *kc__crd_gate(const kc__crd *crd);
 /* Bytes it holds, its schemas included; those it shares with others too. */
 size_t kc__crd_memory(const kc__crd *crd);
 

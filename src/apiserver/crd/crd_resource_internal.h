@@ -3,6 +3,7 @@
 #ifndef KC_APISERVER_CRD_RESOURCE_INTERNAL_H
 #define KC_APISERVER_CRD_RESOURCE_INTERNAL_H
 
+#include "apiserver/crd/crd_gate.h"
 #include "apiserver/crd/crd_resource.h"
 #include "apiserver/printing/table.h"
 #include "kc/jsonpath.h"
@@ -23,6 +24,9 @@ struct kc__crd {
     kc__custom_parts *parts; /* At the same places. */
     size_t n_versions;
     const kc__custom *storage;
+    kc_str identity; /* What decides how objects are served: two that have the same do it alike. */
+    kc_str uid;
+    kc__gate *gate;
 };
 
 /* crd_columns.c: the columns of a version. */

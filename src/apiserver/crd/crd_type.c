@@ -130,7 +130,10 @@ void kc__crd_prepare_update(kc_edit *edit, const kc_value *old, const char *subr
 
 const kc__message *kc__type_find(kc_str name)
 {
-    if (kc_str_eq(name, kc__crd_type->name))
-        return kc__crd_type;
-    return kc_str_eq(name, kc__crd_list_type->name) ? kc__crd_list_type : kc__definition_find(name);
+    const kc__message *const own[] = {kc__crd_type, kc__crd_list_type, kc__crd_beta_type,
+                                      kc__crd_beta_list_type};
+    for (size_t i = 0; i < KC_COUNT(own); i++)
+        if (kc_str_eq(name, own[i]->name))
+            return own[i];
+    return kc__definition_find(name);
 }

@@ -24,7 +24,9 @@
 
 /* As tables like those of the built-in kinds (definition.h). */
 extern const kc__message *const kc__crd_type;
-extern const kc__message *const kc__crd_list_type;    /* Of OpenAPI: nobody sends one. */
+extern const kc__message *const kc__crd_list_type; /* Of OpenAPI: nobody sends one. */
+extern const kc__message *const kc__crd_beta_type; /* v1beta1 */
+extern const kc__message *const kc__crd_beta_list_type;
 extern const kc__message *const kc__crd_names_type;   /* spec.names, status.acceptedNames */
 extern const kc__message *const kc__object_meta_type; /* The same as the published one. */
 
@@ -39,7 +41,8 @@ const kc__message *kc__type_find(kc_str name);
  */
 kc_object *kc__crd_decode(const kc_object *given, kc_paths *unknown, kc_error *err);
 
-/* A definition of v1 as v1beta1 shows it: what all versions have alike stands above them. */
+/* A definition of v1 as v1beta1 shows it: what all versions have alike stands above them. Typed, in
+ * Go's order. */
 kc_object *kc__crd_to_beta(const kc_object *crd, kc_error *err);
 
 /* Fills in what may be left out: singular, listKind, conversion, the port of a webhook. */

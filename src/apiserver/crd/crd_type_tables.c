@@ -13,40 +13,7 @@
  * For one more field: a line at its place, and its number in the order by name below, which a test
  * checks as well.
  */
-#include "apiserver/crd/crd_type.h"
-
-enum {
-    TYPE_META,
-    OWNER,
-    MANAGED,
-    OBJECT_META,
-    CRD,
-    CRD_LIST,
-    SPEC,
-    CONVERSION,
-    WEBHOOK,
-    CLIENT,
-    SERVICE,
-    VERSION,
-    SELECTABLE,
-    COLUMN,
-    NAMES,
-    STATUS,
-    CONDITION,
-    VALIDATION,
-    SUBRESOURCES,
-    SUB_STATUS,
-    SUB_SCALE,
-    SCHEMA,
-    DOCS,
-    RULE,
-    N_TYPES,
-};
-
-static const kc__message types[N_TYPES];
-
-#define OF(kind_, shape_, marks_, go_) \
-    .kind = KC__FIELD_##kind_, .shape = KC__##shape_, .marks = marks_, .go_type = go_
+#include "apiserver/crd/crd_tables_internal.h"
 
 /* v1.TypeMeta */
 static const kc__field type_meta_fields[] = {
@@ -101,39 +68,39 @@ static const kc__field object_meta_fields[] = {
     {.name = KC_STR_INIT("ownerReferences"),
      OF(MESSAGE, REPEATED, KC__OMIT_EMPTY | KC__PATCH_MERGES | KC__LIST_IS_MAP,
         "[]v1.OwnerReference"),
-     .message = &types[OWNER],
+     .message = TYPE(OWNER),
      .merge_key = "uid",
      .list_keys = "uid"},
     {.name = KC_STR_INIT("finalizers"),
      OF(STRING, REPEATED, KC__OMIT_EMPTY | KC__PATCH_MERGES | KC__LIST_IS_SET, "[]string")},
     {.name = KC_STR_INIT("managedFields"),
      OF(MESSAGE, REPEATED, KC__OMIT_EMPTY | KC__LIST_IS_ATOMIC, "[]v1.ManagedFieldsEntry"),
-     .message = &types[MANAGED]},
+     .message = TYPE(MANAGED)},
 };
 static const uint16_t object_meta_order[] = {11, 7, 9, 8, 13, 1, 6, 10, 14, 0, 2, 12, 5, 3, 4};
 
 /* v1.CustomResourceDefinition */
 static const kc__field crd_fields[] = {
-    {OF(MESSAGE, SINGLE, KC__INLINE, "v1.TypeMeta"), .message = &types[TYPE_META]},
+    {OF(MESSAGE, SINGLE, KC__INLINE, "v1.TypeMeta"), .message = TYPE(TYPE_META)},
     {.name = KC_STR_INIT("metadata"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY, "v1.ObjectMeta"),
-     .message = &types[OBJECT_META]},
+     .message = TYPE(OBJECT_META)},
     {.name = KC_STR_INIT("spec"),
      OF(MESSAGE, SINGLE, 0, "v1.CustomResourceDefinitionSpec"),
-     .message = &types[SPEC]},
+     .message = TYPE(SPEC)},
     {.name = KC_STR_INIT("status"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY, "v1.CustomResourceDefinitionStatus"),
-     .message = &types[STATUS]},
+     .message = TYPE(STATUS)},
 };
 static const uint16_t crd_order[] = {0, 1, 2, 3};
 
 /* v1.CustomResourceDefinitionList */
 static const kc__field list_fields[] = {
-    {OF(MESSAGE, SINGLE, KC__INLINE, "v1.TypeMeta"), .message = &types[TYPE_META]},
+    {OF(MESSAGE, SINGLE, KC__INLINE, "v1.TypeMeta"), .message = TYPE(TYPE_META)},
     {.name = KC_STR_INIT("metadata"), OF(RAW, SINGLE, 0, "v1.ListMeta")},
     {.name = KC_STR_INIT("items"),
      OF(MESSAGE, REPEATED, KC__REQUIRED, "[]v1.CustomResourceDefinition"),
-     .message = &types[CRD]},
+     .message = TYPE(CRD)},
 };
 static const uint16_t list_order[] = {0, 2, 1};
 
@@ -142,14 +109,14 @@ static const kc__field spec_fields[] = {
     {.name = KC_STR_INIT("group"), OF(STRING, SINGLE, 0, "string")},
     {.name = KC_STR_INIT("names"),
      OF(MESSAGE, SINGLE, 0, "v1.CustomResourceDefinitionNames"),
-     .message = &types[NAMES]},
+     .message = TYPE(NAMES)},
     {.name = KC_STR_INIT("scope"), OF(STRING, SINGLE, 0, "v1.ResourceScope")},
     {.name = KC_STR_INIT("versions"),
      OF(MESSAGE, REPEATED, 0, "[]v1.CustomResourceDefinitionVersion"),
-     .message = &types[VERSION]},
+     .message = TYPE(VERSION)},
     {.name = KC_STR_INIT("conversion"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.CustomResourceConversion"),
-     .message = &types[CONVERSION]},
+     .message = TYPE(CONVERSION)},
     {.name = KC_STR_INIT("preserveUnknownFields"), OF(BOOL, SINGLE, KC__OMIT_EMPTY, "bool")},
 };
 static const uint16_t spec_order[] = {4, 0, 1, 5, 2, 3};
@@ -159,7 +126,7 @@ static const kc__field conversion_fields[] = {
     {.name = KC_STR_INIT("strategy"), OF(STRING, SINGLE, 0, "v1.ConversionStrategyType")},
     {.name = KC_STR_INIT("webhook"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.WebhookConversion"),
-     .message = &types[WEBHOOK]},
+     .message = TYPE(WEBHOOK)},
 };
 static const uint16_t conversion_order[] = {0, 1};
 
@@ -167,7 +134,7 @@ static const uint16_t conversion_order[] = {0, 1};
 static const kc__field webhook_fields[] = {
     {.name = KC_STR_INIT("clientConfig"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.WebhookClientConfig"),
-     .message = &types[CLIENT]},
+     .message = TYPE(CLIENT)},
     {.name = KC_STR_INIT("conversionReviewVersions"), OF(STRING, REPEATED, 0, "[]string")},
 };
 static const uint16_t webhook_order[] = {0, 1};
@@ -177,7 +144,7 @@ static const kc__field client_fields[] = {
     {.name = KC_STR_INIT("url"), OF(STRING, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "string")},
     {.name = KC_STR_INIT("service"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.ServiceReference"),
-     .message = &types[SERVICE]},
+     .message = TYPE(SERVICE)},
     {.name = KC_STR_INIT("caBundle"), OF(BYTES, SINGLE, KC__OMIT_EMPTY, "[]uint8")},
 };
 static const uint16_t client_order[] = {2, 1, 0};
@@ -201,16 +168,16 @@ static const kc__field version_fields[] = {
      OF(STRING, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "string")},
     {.name = KC_STR_INIT("schema"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.CustomResourceValidation"),
-     .message = &types[VALIDATION]},
+     .message = TYPE(VALIDATION)},
     {.name = KC_STR_INIT("subresources"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.CustomResourceSubresources"),
-     .message = &types[SUBRESOURCES]},
+     .message = TYPE(SUBRESOURCES)},
     {.name = KC_STR_INIT("additionalPrinterColumns"),
      OF(MESSAGE, REPEATED, KC__OMIT_EMPTY, "[]v1.CustomResourceColumnDefinition"),
-     .message = &types[COLUMN]},
+     .message = TYPE(COLUMN)},
     {.name = KC_STR_INIT("selectableFields"),
      OF(MESSAGE, REPEATED, KC__OMIT_EMPTY, "[]v1.SelectableField"),
-     .message = &types[SELECTABLE]},
+     .message = TYPE(SELECTABLE)},
 };
 static const uint16_t version_order[] = {7, 3, 4, 0, 5, 8, 1, 2, 6};
 
@@ -246,11 +213,11 @@ static const uint16_t names_order[] = {5, 3, 4, 0, 2, 1};
 static const kc__field status_fields[] = {
     {.name = KC_STR_INIT("conditions"),
      OF(MESSAGE, REPEATED, KC__LIST_IS_MAP, "[]v1.CustomResourceDefinitionCondition"),
-     .message = &types[CONDITION],
+     .message = TYPE(CONDITION),
      .list_keys = "type"},
     {.name = KC_STR_INIT("acceptedNames"),
      OF(MESSAGE, SINGLE, 0, "v1.CustomResourceDefinitionNames"),
-     .message = &types[NAMES]},
+     .message = TYPE(NAMES)},
     {.name = KC_STR_INIT("storedVersions"), OF(STRING, REPEATED, 0, "[]string")},
 };
 static const uint16_t status_order[] = {1, 0, 2};
@@ -270,7 +237,7 @@ static const uint16_t condition_order[] = {2, 4, 3, 1, 0};
 static const kc__field validation_fields[] = {
     {.name = KC_STR_INIT("openAPIV3Schema"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.JSONSchemaProps"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
 };
 static const uint16_t validation_order[] = {0};
 
@@ -278,10 +245,10 @@ static const uint16_t validation_order[] = {0};
 static const kc__field subresources_fields[] = {
     {.name = KC_STR_INIT("status"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.CustomResourceSubresourceStatus"),
-     .message = &types[SUB_STATUS]},
+     .message = TYPE(SUB_STATUS)},
     {.name = KC_STR_INIT("scale"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.CustomResourceSubresourceScale"),
-     .message = &types[SUB_SCALE]},
+     .message = TYPE(SUB_SCALE)},
 };
 static const uint16_t subresources_order[] = {1, 0};
 
@@ -324,40 +291,40 @@ static const kc__field schema_fields[] = {
     {.name = KC_STR_INIT("required"), OF(STRING, REPEATED, KC__OMIT_EMPTY, "[]string")},
     {.name = KC_STR_INIT("items"),
      OF(EITHER, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.JSONSchemaPropsOrArray"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
     {.name = KC_STR_INIT("allOf"),
      OF(MESSAGE, REPEATED, KC__OMIT_EMPTY, "[]v1.JSONSchemaProps"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
     {.name = KC_STR_INIT("oneOf"),
      OF(MESSAGE, REPEATED, KC__OMIT_EMPTY, "[]v1.JSONSchemaProps"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
     {.name = KC_STR_INIT("anyOf"),
      OF(MESSAGE, REPEATED, KC__OMIT_EMPTY, "[]v1.JSONSchemaProps"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
     {.name = KC_STR_INIT("not"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.JSONSchemaProps"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
     {.name = KC_STR_INIT("properties"),
      OF(MESSAGE, MAPPED, KC__OMIT_EMPTY, "map[string]v1.JSONSchemaProps"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
     {.name = KC_STR_INIT("additionalProperties"),
      OF(EITHER, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.JSONSchemaPropsOrBool"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
     {.name = KC_STR_INIT("patternProperties"),
      OF(MESSAGE, MAPPED, KC__OMIT_EMPTY, "map[string]v1.JSONSchemaProps"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
     {.name = KC_STR_INIT("dependencies"),
      OF(EITHER, MAPPED, KC__OMIT_EMPTY, "v1.JSONSchemaDependencies"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
     {.name = KC_STR_INIT("additionalItems"),
      OF(EITHER, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.JSONSchemaPropsOrBool"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
     {.name = KC_STR_INIT("definitions"),
      OF(MESSAGE, MAPPED, KC__OMIT_EMPTY, "v1.JSONSchemaDefinitions"),
-     .message = &types[SCHEMA]},
+     .message = TYPE(SCHEMA)},
     {.name = KC_STR_INIT("externalDocs"),
      OF(MESSAGE, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.ExternalDocumentation"),
-     .message = &types[DOCS]},
+     .message = TYPE(DOCS)},
     {.name = KC_STR_INIT("example"), OF(ANY, SINGLE, KC__OMIT_EMPTY | KC__POINTER, "v1.JSON")},
     {.name = KC_STR_INIT("nullable"), OF(BOOL, SINGLE, KC__OMIT_EMPTY, "bool")},
     {.name = KC_STR_INIT("x-kubernetes-preserve-unknown-fields"),
@@ -374,7 +341,7 @@ static const kc__field schema_fields[] = {
     {.name = KC_STR_INIT("x-kubernetes-validations"),
      OF(MESSAGE, REPEATED, KC__OMIT_EMPTY | KC__PATCH_MERGES | KC__LIST_IS_MAP,
         "v1.ValidationRules"),
-     .message = &types[RULE],
+     .message = TYPE(RULE),
      .merge_key = "rule",
      .list_keys = "rule"},
 };
@@ -402,32 +369,33 @@ static const kc__field rule_fields[] = {
 };
 static const uint16_t rule_order[] = {4, 1, 2, 5, 3, 0};
 
-static const kc__message types[N_TYPES] = {
-    [TYPE_META] = {.name = KC_STR_INIT("io.k8s.apimachinery.pkg.apis.meta.v1.TypeMeta"),
-                   .go_name = "v1.TypeMeta",
-                   .fields = type_meta_fields,
-                   .n_fields = KC_COUNT(type_meta_fields),
-                   .by_name = type_meta_order,
-                   .by_number = type_meta_order},
-    [OWNER] = {.name = KC_STR_INIT("io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference"),
-               .go_name = "v1.OwnerReference",
-               .fields = owner_fields,
-               .n_fields = KC_COUNT(owner_fields),
-               .by_name = owner_order,
-               .by_number = owner_order},
-    [MANAGED] = {.name = KC_STR_INIT("io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry"),
-                 .go_name = "v1.ManagedFieldsEntry",
-                 .fields = managed_fields,
-                 .n_fields = KC_COUNT(managed_fields),
-                 .by_name = managed_order,
-                 .by_number = managed_order},
-    [OBJECT_META] = {.name = KC_STR_INIT("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"),
-                     .go_name = "v1.ObjectMeta",
-                     .fields = object_meta_fields,
-                     .n_fields = KC_COUNT(object_meta_fields),
-                     .by_name = object_meta_order,
-                     .by_number = object_meta_order},
-    [CRD] =
+const kc__message kc__crd_types[KC__N_CRD_TYPES] = {
+    [KC__T_TYPE_META] = {.name = KC_STR_INIT("io.k8s.apimachinery.pkg.apis.meta.v1.TypeMeta"),
+                         .go_name = "v1.TypeMeta",
+                         .fields = type_meta_fields,
+                         .n_fields = KC_COUNT(type_meta_fields),
+                         .by_name = type_meta_order,
+                         .by_number = type_meta_order},
+    [KC__T_OWNER] = {.name = KC_STR_INIT("io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference"),
+                     .go_name = "v1.OwnerReference",
+                     .fields = owner_fields,
+                     .n_fields = KC_COUNT(owner_fields),
+                     .by_name = owner_order,
+                     .by_number = owner_order},
+    [KC__T_MANAGED] = {.name =
+                           KC_STR_INIT("io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry"),
+                       .go_name = "v1.ManagedFieldsEntry",
+                       .fields = managed_fields,
+                       .n_fields = KC_COUNT(managed_fields),
+                       .by_name = managed_order,
+                       .by_number = managed_order},
+    [KC__T_OBJECT_META] = {.name = KC_STR_INIT("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"),
+                           .go_name = "v1.ObjectMeta",
+                           .fields = object_meta_fields,
+                           .n_fields = KC_COUNT(object_meta_fields),
+                           .by_name = object_meta_order,
+                           .by_number = object_meta_order},
+    [KC__T_CRD] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"),
          .go_name = "v1.CustomResourceDefinition",
@@ -435,7 +403,7 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(crd_fields),
          .by_name = crd_order,
          .by_number = crd_order},
-    [CRD_LIST] =
+    [KC__T_CRD_LIST] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionList"),
          .go_name = "v1.CustomResourceDefinitionList",
@@ -443,7 +411,7 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(list_fields),
          .by_name = list_order,
          .by_number = list_order},
-    [SPEC] =
+    [KC__T_SPEC] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec"),
          .go_name = "v1.CustomResourceDefinitionSpec",
@@ -451,7 +419,7 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(spec_fields),
          .by_name = spec_order,
          .by_number = spec_order},
-    [CONVERSION] =
+    [KC__T_CONVERSION] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceConversion"),
          .go_name = "v1.CustomResourceConversion",
@@ -459,28 +427,31 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(conversion_fields),
          .by_name = conversion_order,
          .by_number = conversion_order},
-    [WEBHOOK] = {.name = KC_STR_INIT(
-                     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookConversion"),
-                 .go_name = "v1.WebhookConversion",
-                 .fields = webhook_fields,
-                 .n_fields = KC_COUNT(webhook_fields),
-                 .by_name = webhook_order,
-                 .by_number = webhook_order},
-    [CLIENT] = {.name = KC_STR_INIT(
-                    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig"),
-                .go_name = "v1.WebhookClientConfig",
-                .fields = client_fields,
-                .n_fields = KC_COUNT(client_fields),
-                .by_name = client_order,
-                .by_number = client_order},
-    [SERVICE] = {.name = KC_STR_INIT(
-                     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference"),
-                 .go_name = "v1.ServiceReference",
-                 .fields = service_fields,
-                 .n_fields = KC_COUNT(service_fields),
-                 .by_name = service_order,
-                 .by_number = service_order},
-    [VERSION] =
+    [KC__T_WEBHOOK] =
+        {.name = KC_STR_INIT(
+             "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookConversion"),
+         .go_name = "v1.WebhookConversion",
+         .fields = webhook_fields,
+         .n_fields = KC_COUNT(webhook_fields),
+         .by_name = webhook_order,
+         .by_number = webhook_order},
+    [KC__T_CLIENT] =
+        {.name = KC_STR_INIT(
+             "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig"),
+         .go_name = "v1.WebhookClientConfig",
+         .fields = client_fields,
+         .n_fields = KC_COUNT(client_fields),
+         .by_name = client_order,
+         .by_number = client_order},
+    [KC__T_SERVICE] =
+        {.name = KC_STR_INIT(
+             "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference"),
+         .go_name = "v1.ServiceReference",
+         .fields = service_fields,
+         .n_fields = KC_COUNT(service_fields),
+         .by_name = service_order,
+         .by_number = service_order},
+    [KC__T_VERSION] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion"),
          .go_name = "v1.CustomResourceDefinitionVersion",
@@ -488,14 +459,15 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(version_fields),
          .by_name = version_order,
          .by_number = version_order},
-    [SELECTABLE] = {.name = KC_STR_INIT(
-                        "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.SelectableField"),
-                    .go_name = "v1.SelectableField",
-                    .fields = selectable_fields,
-                    .n_fields = KC_COUNT(selectable_fields),
-                    .by_name = selectable_order,
-                    .by_number = selectable_order},
-    [COLUMN] =
+    [KC__T_SELECTABLE] =
+        {.name = KC_STR_INIT(
+             "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.SelectableField"),
+         .go_name = "v1.SelectableField",
+         .fields = selectable_fields,
+         .n_fields = KC_COUNT(selectable_fields),
+         .by_name = selectable_order,
+         .by_number = selectable_order},
+    [KC__T_COLUMN] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceColumnDefinition"),
          .go_name = "v1.CustomResourceColumnDefinition",
@@ -503,7 +475,7 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(column_fields),
          .by_name = column_order,
          .by_number = column_order},
-    [NAMES] =
+    [KC__T_NAMES] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionNames"),
          .go_name = "v1.CustomResourceDefinitionNames",
@@ -511,7 +483,7 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(names_fields),
          .by_name = names_order,
          .by_number = names_order},
-    [STATUS] =
+    [KC__T_STATUS] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus"),
          .go_name = "v1.CustomResourceDefinitionStatus",
@@ -519,7 +491,7 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(status_fields),
          .by_name = status_order,
          .by_number = status_order},
-    [CONDITION] =
+    [KC__T_CONDITION] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionCondition"),
          .go_name = "v1.CustomResourceDefinitionCondition",
@@ -527,7 +499,7 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(condition_fields),
          .by_name = condition_order,
          .by_number = condition_order},
-    [VALIDATION] =
+    [KC__T_VALIDATION] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceValidation"),
          .go_name = "v1.CustomResourceValidation",
@@ -535,7 +507,7 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(validation_fields),
          .by_name = validation_order,
          .by_number = validation_order},
-    [SUBRESOURCES] =
+    [KC__T_SUBRESOURCES] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresources"),
          .go_name = "v1.CustomResourceSubresources",
@@ -543,11 +515,11 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(subresources_fields),
          .by_name = subresources_order,
          .by_number = subresources_order},
-    [SUB_STATUS] =
+    [KC__T_SUB_STATUS] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceStatus"),
          .go_name = "v1.CustomResourceSubresourceStatus"},
-    [SUB_SCALE] =
+    [KC__T_SUB_SCALE] =
         {.name = KC_STR_INIT(
              "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceScale"),
          .go_name = "v1.CustomResourceSubresourceScale",
@@ -555,30 +527,32 @@ static const kc__message types[N_TYPES] = {
          .n_fields = KC_COUNT(sub_scale_fields),
          .by_name = sub_scale_order,
          .by_number = sub_scale_order},
-    [SCHEMA] = {.name = KC_STR_INIT(
-                    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"),
-                .go_name = "v1.JSONSchemaProps",
-                .fields = schema_fields,
-                .n_fields = KC_COUNT(schema_fields),
-                .by_name = schema_order,
-                .by_number = schema_order},
-    [DOCS] = {.name = KC_STR_INIT(
-                  "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation"),
-              .go_name = "v1.ExternalDocumentation",
-              .fields = docs_fields,
-              .n_fields = KC_COUNT(docs_fields),
-              .by_name = docs_order,
-              .by_number = docs_order},
-    [RULE] = {.name = KC_STR_INIT(
-                  "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule"),
-              .go_name = "v1.ValidationRule",
-              .fields = rule_fields,
-              .n_fields = KC_COUNT(rule_fields),
-              .by_name = rule_order,
-              .by_number = rule_order},
+    [KC__T_SCHEMA] =
+        {.name = KC_STR_INIT(
+             "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"),
+         .go_name = "v1.JSONSchemaProps",
+         .fields = schema_fields,
+         .n_fields = KC_COUNT(schema_fields),
+         .by_name = schema_order,
+         .by_number = schema_order},
+    [KC__T_DOCS] =
+        {.name = KC_STR_INIT(
+             "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation"),
+         .go_name = "v1.ExternalDocumentation",
+         .fields = docs_fields,
+         .n_fields = KC_COUNT(docs_fields),
+         .by_name = docs_order,
+         .by_number = docs_order},
+    [KC__T_RULE] = {.name = KC_STR_INIT(
+                        "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule"),
+                    .go_name = "v1.ValidationRule",
+                    .fields = rule_fields,
+                    .n_fields = KC_COUNT(rule_fields),
+                    .by_name = rule_order,
+                    .by_number = rule_order},
 };
 
-const kc__message *const kc__crd_type = &types[CRD];
-const kc__message *const kc__crd_list_type = &types[CRD_LIST];
-const kc__message *const kc__crd_names_type = &types[NAMES];
-const kc__message *const kc__object_meta_type = &types[OBJECT_META];
+const kc__message *const kc__crd_type = TYPE(CRD);
+const kc__message *const kc__crd_list_type = TYPE(CRD_LIST);
+const kc__message *const kc__crd_names_type = TYPE(NAMES);
+const kc__message *const kc__object_meta_type = TYPE(OBJECT_META);

@@ -65,7 +65,7 @@ static bool all_have_schemas(const kc_value *spec)
 
 static void require_schemas(kc__crd_check *c)
 {
-    bool strict = c->old ? all_have_schemas(kc_get(c->old, "spec")) : !c->rules->beta;
+    bool strict = !c->rules->beta && (!c->old || all_have_schemas(kc_get(c->old, "spec")));
     size_t i = 0;
     if (!strict && preserves(c->spec))
         return;
@@ -306,8 +306,8 @@ static void check_approval(kc__crd_check *c)
 
 static void check_preserving(kc__crd_check *c)
 {
-    bool before = c->old ? preserves(kc_get(c->old, "spec")) : c->rules->beta;
-    if (!before && preserves(c->spec))
+    bool may = c->rules->beta || (c->old && preserves(kc_get(c->old, "spec")));
+    if (!may && preserves(c->spec))
         kc_field_errors_add(c->errors, KC_FIELD_INVALID, "spec.preserveUnknownFields",
                             KC_STR("true"),
                             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true "

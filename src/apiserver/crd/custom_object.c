@@ -75,14 +75,15 @@ static kc_object *change_end(const change *c, kc_error *err)
     return c->edit ? kc_edit_freeze(c->edit, err) : kc_object_ref(c->object);
 }
 
-static void prune(const kc__custom *custom, change *c)
+/* `clean`: it is known that nothing is there to be removed. */
+static void prune(const kc__custom *custom, change *c, bool clean)
 {
     const kc_value *root = kc_view_root(c->view);
     if (custom->preserve)
         return;
     /* Without a schema nothing is known, and so nothing stays; there is none in objects of the old
      * kind only, which preserve. */
-    if (c->edit || kc_schema_would_prune(custom->schema, root, NULL))
+    if (!clean && (c->edit || kc_schema_would_prune(custom->schema, root, NULL)))
         kc_schema_prune(custom->schema, change_edit(c), NULL);
     if (custom->schema && (c->edit || kc_schema_would_drop_nulls(custom->schema, root)))
         kc_schema_drop_nulls(custom->schema, change_edit(c));
@@ -120,12 +121,13 @@ kc_object *kc__custom_decode(const kc__custom *custom, const kc_object *given, k
 {
     change c;
     kc_object *decoded = NULL;
+    bool clean = false;
     change_begin(&c, given);
     if (type_metadata(custom, &c, unknown, err) < 0)
         goto out;
     if (unknown && !custom->preserve)
-        kc_schema_unknown(custom->schema, kc_view_root(c.view), NULL, unknown);
-    prune(custom, &c);
+        clean = !kc_schema_unknown(custom->schema, kc_view_root(c.view), NULL, unknown);
+    prune(custom, &c, clean);
     if (custom->embeds && kc__custom_coerce(custom->schema, change_edit(&c), unknown, err) < 0)
         goto out;
     fill_in(custom, &c);
@@ -147,9 +149,16 @@ kc_object *kc__custom_default(const kc__custom *custom, const kc_object *object,
 
 /* ---- preparing ---- */
 
+/* Whether there may be a status, which is rare in what is sent: told without parsing. */
+static bool may_have_status(const kc_object *object)
+{
+    kc_str text = kc_object_json(object);
+    return memmem(text.p, text.n, "\"status\"", strlen("\"status\"")) != NULL;
+}
+
 kc_object *kc__custom_prepare(const kc__custom *custom, const kc_object *object, kc_error *err)
 {
-    if (!custom->status)
+    if (!custom->status || !may_have_status(object))
         return kc_object_ref(object);
     change c;
     change_begin(&c, object);
@@ -230,7 +239,7 @@ static kc_object *convert(const kc__custom *to, const kc_object *object, kc_erro
             : kc_object_with_api_version(object, kc_cstr(to->api_version));
     change c;
     change_begin(&c, spliced);
-    prune(to, &c);
+    prune(to, &c, false);
     kc_object *converted = change_end(&c, err);
     change_done(&c);
     return converted;
@@ -261,7 +270,7 @@ kc_object *kc__custom_read(const kc__custom *custom, const kc_object *stored, kc
     const kc__custom *storage = stored_version(custom, stored);
     change c;
     change_begin(&c, stored);
-    prune(storage, &c);
+    prune(storage, &c, false);
     fill_in(storage, &c);
     kc_auto(kc_object) *whole = change_end(&c, err);
     change_done(&c);

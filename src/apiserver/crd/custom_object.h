@@ -14,6 +14,8 @@
 #define KC_APISERVER_CUSTOM_OBJECT_H
 
 #include "apiserver/crd/crd_resource.h"
+#include "apiserver/kinds/scale.h"
+#include "kc/edit.h"
 #include "kc/field_error.h"
 #include "kc/json.h"
 
@@ -75,11 +77,13 @@ kc_object *kc__custom_read(const kc__custom *custom, const kc_object *stored, kc
 
 /* ---- the scale ---- */
 
-/* autoscaling/v1 Scale of an object of a version that has it. KC_INTERNAL when there are no
- * replicas in its spec, KC_BAD_REQUEST when a value has the wrong type. */
-kc_object *kc__custom_scale_of(const kc__custom *custom, const kc_object *object, kc_error *err);
-/* The object with the replicas of a Scale, and its resourceVersion if it names one. */
-kc_object *kc__custom_with_scale(const kc__custom *custom, const kc_object *object,
-                                 const kc_object *scale, kc_error *err);
+/* The numbers of an object of a version that has a scale; the text stays the object's. KC_INTERNAL
+ * when there are no replicas in its spec and it `needs` them, KC_BAD_REQUEST when a value has the
+ * wrong type. 0 or negative. kinds/scale.h makes a Scale of them. */
+int kc__custom_scale_read(const kc__custom *custom, const kc_value *object, bool needs,
+                          kc__scale *ret, kc_error *err);
+/* Sets the number of replicas in its spec. 0 or negative. */
+int kc__custom_scale_write(const kc__custom *custom, kc_edit *edit, int64_t replicas,
+                           kc_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * custom_scale.c: the scale of a custom object: a Scale of autoscaling/v1 made from the places its
- * definition names, and written back there.
+ * custom_scale.c: the scale of a custom object: the numbers at the places its definition names, for
+ * kinds/scale.c, which makes a Scale of them.
  *
  * Kubernetes walks those places with an accessor that complains in its own words about values of
  * another type; clients see them in causes, so they are the same here.
@@ -143,73 +143,30 @@ void kc__custom_check_scale(const kc__custom_scale *scale, const kc_value *objec
 
 /* ---- there and back ---- */
 
-static void write_metadata(kc_buf *out, const kc_object *object)
-{
-    const struct {
-        const char *name;
-        kc_str value;
-    } members[] = {
-        {"name", kc_object_name(object)},
-        {"namespace", kc_object_namespace(object)},
-        {"uid", kc_object_uid(object)},
-        {"resourceVersion", kc_object_resource_version(object)},
-        {"creationTimestamp", kc_object_creation_timestamp(object)},
-    };
-    const char *between = "";
-    for (size_t i = 0; i < KC_COUNT(members); i++) {
-        if (!members[i].value.n)
-            continue;
-        kc_buf_printf(out, "%s\"%s\":", between, members[i].name);
-        kc_json_quote(out, members[i].value);
-        between = ",";
-    }
-}
-
-kc_object *kc__custom_scale_of(const kc__custom *custom, const kc_object *object, kc_error *err)
+int kc__custom_scale_read(const kc__custom *custom, const kc_value *object, bool needs,
+                          kc__scale *ret, kc_error *err)
 {
     const kc__custom_scale *scale = custom->scale;
-    kc_auto(kc_view) *view = kc_view_of(object);
-    const kc_value *root = kc_view_root(view);
-    int64_t wanted, there;
-    kc_str selector = {0};
-    int found = access_number(scale->spec_replicas, root, &wanted, err);
-    if (found < 0 || access_number(scale->status_replicas, root, &there, err) < 0 ||
-        (scale->selector && access_text(scale->selector, root, &selector, err) < 0))
-        return NULL;
-    if (!found) {
-        kc_error_set(err, KC_INTERNAL,
-                     "Internal error occurred: the spec replicas field \"%s\" does not exist",
-                     scale->spec_replicas_text);
-        return NULL;
+    kc__scale numbers = {0};
+    int found = access_number(scale->spec_replicas, object, &numbers.wanted, err);
+    if (found < 0 || access_number(scale->status_replicas, object, &numbers.there, err) < 0 ||
+        (scale->selector && access_text(scale->selector, object, &numbers.selector, err) < 0))
+        return -1;
+    if (!found && needs) {
+        kc_scoped(kc_buf) why = {0};
+        kc_buf_printf(&why, "the spec replicas field \"%s\" does not exist",
+                      scale->spec_replicas_text);
+        int failed =
+            kc_error_set(err, KC_INTERNAL, "Internal error occurred: %s", kc_buf_cstr(&why));
+        kc_error_add_cause(err, "", (kc_str){0}, kc_buf_str(&why));
+        return failed;
     }
-    kc_scoped(kc_buf) text = {0};
-    kc_buf_puts(&text, "{\"kind\":\"Scale\",\"apiVersion\":\"autoscaling/v1\",\"metadata\":{");
-    write_metadata(&text, object);
-    kc_buf_puts(&text, "},\"spec\":{");
-    if (wanted) /* Left out when it is 0, as Go does. */
-        kc_buf_printf(&text, "\"replicas\":%" PRId32, (int32_t)wanted);
-    kc_buf_printf(&text, "},\"status\":{\"replicas\":%" PRId32, (int32_t)there);
-    if (selector.n) {
-        kc_buf_puts(&text, ",\"selector\":");
-        kc_json_quote(&text, selector);
-    }
-    kc_buf_puts(&text, "}}");
-    return kc_object_parse(kc_buf_str(&text), NULL, err);
+    *ret = numbers;
+    return 0;
 }
 
-kc_object *kc__custom_with_scale(const kc__custom *custom, const kc_object *object,
-                                 const kc_object *scale, kc_error *err)
+int kc__custom_scale_write(const kc__custom *custom, kc_edit *edit, int64_t replicas, kc_error *err)
 {
-    kc_auto(kc_view) *view = kc_view_of(scale);
-    kc_auto(kc_edit) *edit = kc_edit_of(object);
-    int64_t replicas = kc_as_i64_or(kc_get(kc_get(kc_view_root(view), "spec"), "replicas"), 0);
-    kc_str version = kc_object_resource_version(scale);
-    if (kc_path_set(custom->scale->spec_replicas, edit, kc_node_i64(edit, replicas),
-                    &(kc_path_set_opts){.create = true}, err) < 0)
-        return NULL;
-    if (version.n) {
-        kc_node *metadata = kc_node_need_object(edit, kc_edit_root(edit), KC_STR("metadata"));
-        kc_node_set(edit, metadata, KC_STR("resourceVersion"), kc_node_str(edit, version));
-    }
-    return kc_edit_freeze(edit, err);
+    return kc_path_set(custom->scale->spec_replicas, edit, kc_node_i64(edit, replicas),
+                       &(kc_path_set_opts){.create = true}, err);
 }

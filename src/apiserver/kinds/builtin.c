@@ -11,12 +11,16 @@
  * Two resources are stored elsewhere than their own name says: the events of events.k8s.io are
  * those of the core group in other clothes, and both versions of autoscaling share what v2 stores.
  *
+ * One version is older than all that: definitions of apiextensions.k8s.io/v1beta1, which Kubernetes
+ * gave up and manifests still have. Discovery shows it after v1, so only who names it gets it.
+ *
  * What is not stored (reviews, bindings, component statuses) is listed all the same, with the verbs
  * it has; handlers of their own answer for it.
  *
  * To add a resource: a line in its group version. To add a group: a macro, its lines, and a line in
  * kc__builtin_groups, at its place in discovery.
  */
+#include "apiserver/crd/crd_strategy.h"
 #include "apiserver/kinds/resource.h"
 
 /* ---- the words of the table ---- */
@@ -63,12 +67,14 @@
     USUAL("admissionregistration.k8s.io", "admissionregistration", plural, singular, kind), \
         CATEGORIES("api-extensions")
 /* Kubernetes serves it from a server of its own, and so are its definitions elsewhere. */
-#define DEFINITIONS(with_plural, with_singular, with_kind)                              \
-    .group = "apiextensions.k8s.io", .version = "v1", .plural = with_plural,            \
-    .singular = with_singular, .kind = with_kind,                                       \
-    .type_name = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1." with_kind, \
-    VERBS(KC__ALL_VERBS), LISTED(with_kind),                                            \
-    STORED("apiextensions.k8s.io/" with_plural, "apiextensions.k8s.io/v1")
+#define DEFINITIONS(in_version)                                                                    \
+    .group = "apiextensions.k8s.io", .version = in_version, .plural = "customresourcedefinitions", \
+    .singular = "customresourcedefinition", .kind = "CustomResourceDefinition",                    \
+    .type_name = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions." in_version               \
+                 ".CustomResourceDefinition",                                                      \
+    VERBS(KC__ALL_VERBS), LISTED("CustomResourceDefinition"),                                      \
+    STORED("apiextensions.k8s.io/customresourcedefinitions", "apiextensions.k8s.io/v1"),           \
+    SHORT("crd", "crds"), CATEGORIES("api-extensions"), WITH(STATUS)
 #define APPS(plural, singular, kind) USUAL("apps", "apps", plural, singular, kind), NAMESPACED
 #define AUTHENTICATION(plural, singular, kind)                                      \
     NAMED("authentication.k8s.io", "v1", "authentication", plural, singular, kind), \
@@ -119,7 +125,7 @@ const kc__group kc__builtin_groups[] = {
     GROUP("rbac.authorization.k8s.io", "v1"),
     GROUP("storage.k8s.io", "v1"),
     GROUP("admissionregistration.k8s.io", "v1"),
-    GROUP("apiextensions.k8s.io", "v1"),
+    GROUP("apiextensions.k8s.io", "v1", "v1beta1"),
     GROUP("scheduling.k8s.io", "v1"),
     GROUP("coordination.k8s.io", "v1"),
     GROUP("node.k8s.io", "v1"),
@@ -136,7 +142,8 @@ const kc__resource kc__builtin_resources[] = {
     {CORE_NAMED("componentstatuses", "componentstatus", "ComponentStatus"),
      LISTED("ComponentStatus"), VERBS(KC__GET | KC__LIST), SHORT("cs")},
     {CORE("configmaps", "configmap", "ConfigMap"), NAMESPACED, SHORT("cm")},
-    {CORE("endpoints", "endpoints", "Endpoints"), NAMESPACED, SHORT("ep")},
+    {CORE("endpoints", "endpoints", "Endpoints"), NAMESPACED, SHORT("ep"),
+     .deprecation = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
     {CORE("events", "event", "Event"), NAMESPACED, SHORT("ev")},
     {CORE("limitranges", "limitrange", "LimitRange"), NAMESPACED, SHORT("limits")},
     {CORE_STORED("namespaces", "namespace", "Namespace"),
@@ -150,7 +157,12 @@ const kc__resource kc__builtin_resources[] = {
     {CORE("pods", "pod", "Pod"), NAMESPACED, SHORT("po"), CATEGORIES("all"),
      WITH(SUB_KIND("attach", CONNECTED, "PodAttachOptions"),
           SUB_KIND("binding", KC__CREATE, "Binding"), SUB("ephemeralcontainers", READ_WRITE),
-          SUB_OF("eviction", KC__CREATE, "policy", "v1", "Eviction"),
+          {.name = "eviction",
+           VERBS(KC__CREATE),
+           .group = "policy",
+           .version = "v1",
+           .kind = "Eviction",
+           .also = "policy/v1beta1"},
           SUB_KIND("exec", CONNECTED, "PodExecOptions"), SUB("log", KC__GET),
           SUB_KIND("portforward", CONNECTED, "PodPortForwardOptions"),
           SUB_KIND("proxy", PROXIED, "PodProxyOptions"), SUB("resize", READ_WRITE), STATUS)},
@@ -236,10 +248,12 @@ const kc__resource kc__builtin_resources[] = {
     {ADMISSION("validatingwebhookconfigurations", "validatingwebhookconfiguration",
                "ValidatingWebhookConfiguration")},
 
-    /* apiextensions.k8s.io/v1 */
-    {DEFINITIONS("customresourcedefinitions", "customresourcedefinition",
-                 "CustomResourceDefinition"),
-     SHORT("crd", "crds"), CATEGORIES("api-extensions"), WITH(STATUS)},
+    /* apiextensions.k8s.io/v1, apiextensions.k8s.io/v1beta1 */
+    {DEFINITIONS("v1")},
+    {DEFINITIONS("v1beta1"), .strategy = &kc__strategy_crd_beta,
+     .deprecation =
+         "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, "
+         "unavailable in v1.22+; use apiextensions.k8s.io/v1 CustomResourceDefinition"},
 
     /* scheduling.k8s.io/v1, coordination.k8s.io/v1, node.k8s.io/v1, discovery.k8s.io/v1 */
     {SCHEDULING("priorityclasses", "priorityclass", "PriorityClass"), SHORT("pc")},

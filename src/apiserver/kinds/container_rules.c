@@ -161,43 +161,6 @@ static void check_env_from(const kc__place *list)
     }
 }
 
-/* ---- mounts ---- */
-
-static void check_sub_paths(const kc__place *mounts, const kc__place *mount)
-{
-    kc__place path = kc__member(mount, "subPath"), expr = kc__member(mount, "subPathExpr");
-    /* Kubernetes leaves out the index here. */
-    path.up = expr.up = mounts;
-    if (kc__there(&path))
-        kc__check_path(&path, true);
-    if (!kc__there(&expr))
-        return;
-    kc__place own = kc__member(mount, "subPathExpr");
-    if (kc__there(&path))
-        kc__wrong(&own, KC_FIELD_INVALID, "subPathExpr and subPath are mutually exclusive");
-    kc__check_path(&expr, true);
-}
-
-static void check_mounts(const kc__place *mounts, const kc_map *volumes)
-{
-    kc_scoped(kc_map) seen = {0};
-    size_t i = 0;
-    kc_items (mounts->value, value) {
-        kc__place mount = kc__item(mounts, value, i++);
-        kc__place name = kc__member(&mount, "name"), path = kc__member(&mount, "mountPath");
-        if (!kc__there(&name))
-            kc__wrong(&name, KC_FIELD_REQUIRED, NULL);
-        if (!kc_map_get(volumes, kc__text(&name)))
-            kc__wrong(&name, KC_FIELD_NOT_FOUND, NULL);
-        if (!kc__there(&path))
-            kc__wrong(&path, KC_FIELD_REQUIRED, NULL);
-        if (kc_map_get(&seen, kc__text(&path)))
-            kc__wrong(&path, KC_FIELD_INVALID, "must be unique");
-        kc_map_put(&seen, kc__text(&path), (void *)value);
-        check_sub_paths(mounts, &mount);
-    }
-}
-
 /* ---- together ---- */
 
 static const kc__rule start_[] = {
@@ -212,14 +175,50 @@ static const kc__rules start_rules = KC__RULES(start_);
 
 static const kc__rule end_[] = {
     {"imagePullPolicy", .required = "", .one_of = pull_policies},
-    {"resources", .code = kc__check_resources},
 };
 static const kc__rules end_rules = KC__RULES(end_);
 
-void kc__check_container(const kc__place *container, const kc_map *volumes)
+/* Errors are about the whole list, as in Kubernetes. */
+static void check_resize(const kc__place *policies, const kc__place *policy, bool never)
 {
-    kc__place mounts = kc__member(container, "volumeMounts");
+    static const char *const resources[] = {"cpu", "memory", NULL};
+    static const char *const restarts[] = {"NotRequired", "RestartContainer", NULL};
+    const char *const names[] = {"resourceName", "restartPolicy"};
+    const char *const *const known[] = {resources, restarts};
+    for (size_t i = 0; i < KC_COUNT(names); i++) {
+        kc__place shown = *policies;
+        shown.value = kc_get(policy->value, names[i]);
+        if (kc__there(&shown))
+            kc__check_one_of(&shown, known[i]);
+        else
+            kc__wrong(&shown, KC_FIELD_REQUIRED, NULL);
+        if (i && never && !kc__text_is(&shown, "NotRequired"))
+            kc__wrong(&shown, KC_FIELD_INVALID,
+                      "must be 'NotRequired' when `restartPolicy` is 'Never'");
+    }
+}
+
+static void check_resizes(const kc__place *policies, bool never)
+{
+    kc_scoped(kc_map) seen = {0};
+    size_t i = 0;
+    kc_items (policies->value, value) {
+        kc__place policy = kc__item(policies, value, i++), shown = policy;
+        shown.value = kc_get(value, "resourceName");
+        kc__check_unique(&shown, &seen);
+        check_resize(policies, &policy, never);
+    }
+}
+
+void kc__check_container(const kc__place *container, const kc__pod_around *pod)
+{
+    kc__place resources = kc__member(container, "resources");
+    kc__place policies = kc__member(container, "resizePolicy");
+    kc__place security = kc__member(container, "securityContext");
     kc__rules_check(&start_rules, container);
-    check_mounts(&mounts, volumes);
+    kc__check_mounts(container, &pod->volumes);
     kc__rules_check(&end_rules, container);
+    kc__check_resources(&resources, &pod->claims);
+    check_resizes(&policies, pod->never);
+    kc__check_container_security(&security, pod->host_users);
 }

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conversion.c: conversions that are renamings. Events have two groups: v1, which is stored, and
- * events.k8s.io/v1, which calls what it took over from there by other names.
+ * conversion.c: versions with a form of their own. Events have two groups: v1, which is stored, and
+ * events.k8s.io/v1, which calls what it took over from there by other names; a list of names does.
+ * Of HorizontalPodAutoscalers v2 is stored, which can say more than v1 (autoscaler_conversion.c).
+ * Definitions have v1beta1, which differs in more than names (crd/crd_beta.c).
  *
- * To add one: its names, and a line in the table.
+ * To add one: its names, or functions in a file of its own, and a line in the table.
  */
 #include "apiserver/kinds/conversion.h"
 
+#include "apiserver/crd/crd_type.h"
 #include "apiserver/crd/custom_object.h"
+#include "apiserver/kinds/autoscaler.h"
 #include "apiserver/kinds/typed.h"
 #include "kc/edit.h"
+
+#define DEFINITION(version) \
+    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions." version ".CustomResourceDefinition"
 
 typedef struct renaming {
     const char *stored, *own;
@@ -25,6 +32,11 @@ static const renaming event_names[] = {
     {"reportingComponent", "reportingController"},
 };
 
+static kc_object *definition_to_stored(const kc_object *object, kc_error *err)
+{
+    return kc__crd_decode(object, NULL, err);
+}
+
 static const struct conversion {
     const char *type_name; /* Of the version that is not stored. */
     const char *api_version;
@@ -32,9 +44,31 @@ static const struct conversion {
     const char *stored_api_version;
     const renaming *names;
     size_t n;
+    /* What is more than renaming, done to the edit; may be NULL. */
+    void (*edit_to_stored)(kc_edit *edit);
+    void (*edit_from_stored)(kc_edit *edit);
+    /* Instead of all that: functions that make the other form themselves. */
+    kc_object *(*to_stored)(const kc_object *object, kc_error *err);
+    kc_object *(*from_stored)(const kc_object *object, kc_error *err);
 } conversions[] = {
-    {"io.k8s.api.events.v1.Event", "events.k8s.io/v1", "io.k8s.api.core.v1.Event", "v1",
-     event_names, KC_COUNT(event_names)},
+    {.type_name = "io.k8s.api.events.v1.Event",
+     .api_version = "events.k8s.io/v1",
+     .stored_type = "io.k8s.api.core.v1.Event",
+     .stored_api_version = "v1",
+     .names = event_names,
+     .n = KC_COUNT(event_names)},
+    {.type_name = "io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler",
+     .api_version = "autoscaling/v1",
+     .stored_type = "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler",
+     .stored_api_version = "autoscaling/v2",
+     .edit_to_stored = kc__autoscaler_to_v2,
+     .edit_from_stored = kc__autoscaler_to_v1},
+    {.type_name = DEFINITION("v1beta1"),
+     .api_version = KC__CRD_BETA,
+     .stored_type = DEFINITION("v1"),
+     .stored_api_version = KC__CRD_VERSION,
+     .to_stored = definition_to_stored,
+     .from_stored = kc__crd_to_beta},
 };
 
 static const struct conversion *find(const kc__resource *resource)
@@ -68,7 +102,14 @@ static kc_object *finish(kc_edit *edit, const char *api_version, const char *typ
     kc_node_set(edit, kc_edit_root(edit), KC_STR("apiVersion"),
                 kc_node_str(edit, kc_cstr(api_version)));
     kc_auto(kc_object) *frozen = kc_edit_freeze(edit, err);
-    return frozen ? kc__typed_decode(kc__definition_find(kc_cstr(type)), frozen, NULL, err) : NULL;
+    return frozen ? kc__typed_decode(kc__type_find(kc_cstr(type)), frozen, NULL, err) : NULL;
+}
+
+const kc__message *kc__type_of(const kc__resource *resource, const kc_object *object)
+{
+    const struct conversion *c = find(resource);
+    bool stored = c && kc_str_is(kc_object_api_version(object), c->stored_api_version);
+    return stored ? kc__type_find(kc_cstr(c->stored_type)) : resource->type;
 }
 
 kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, kc_error *err)
@@ -78,9 +119,13 @@ kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, 
     const struct conversion *c = find(resource);
     if (!c || !kc_str_is(kc_object_api_version(object), c->api_version))
         return kc_object_ref(object);
+    if (c->to_stored)
+        return c->to_stored(object, err);
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].own, c->names[i].stored);
+    if (c->edit_to_stored)
+        c->edit_to_stored(edit);
     return finish(edit, c->stored_api_version, c->stored_type, err);
 }
 
@@ -91,8 +136,12 @@ kc_object *kc__from_stored(const kc__resource *resource, const kc_object *object
     const struct conversion *c = find(resource);
     if (!c || !kc_str_is(kc_object_api_version(object), c->stored_api_version))
         return kc_object_ref(object);
+    if (c->from_stored)
+        return c->from_stored(object, err);
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].stored, c->names[i].own);
+    if (c->edit_from_stored)
+        c->edit_from_stored(edit);
     return finish(edit, c->api_version, c->type_name, err);
 }

@@ -16,6 +16,9 @@
 /* Whether this version has a form of its own. O(1). */
 bool kc__converts(const kc__resource *resource);
 
+/* The type of an object of a built-in resource, in either form. */
+const kc__message *kc__type_of(const kc__resource *resource, const kc_object *object);
+
 /* The object in the form that is stored, or in that of the resource's version: a reference to the
  * same one if it has that form already. NULL on error: KC_TOO_LARGE. The caller drops it. */
 kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, kc_error *err);

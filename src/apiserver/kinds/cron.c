@@ -26,6 +26,15 @@ static bool fail(char *why, const char *what, kc_str text)
     return false;
 }
 
+static bool fail_number(char *why, kc_str text)
+{
+    int n = (int)(text.n > 40 ? 40 : text.n);
+    snprintf(why, KC__CRON_ERROR,
+             "failed to parse int from %.*s: strconv.Atoi: parsing \"%.*s\": invalid syntax", n,
+             text.p, n, text.p);
+    return false;
+}
+
 static bool read_number(const field *f, kc_str text, int64_t *ret, char *why)
 {
     for (size_t i = 0; f->names && f->names[i]; i++) {
@@ -36,7 +45,7 @@ static bool read_number(const field *f, kc_str text, int64_t *ret, char *why)
     }
     uint64_t number;
     if (!kc_str_to_u64(text, &number))
-        return fail(why, "failed to parse int from", text);
+        return fail_number(why, text);
     *ret = (int64_t)number;
     return true;
 }

@@ -3,6 +3,7 @@
  * place.c: places, their paths, and errors about them.
  */
 #include "apiserver/kinds/place.h"
+#include "kc/json.h"
 
 #include <stdarg.h>
 
@@ -125,6 +126,15 @@ void kc__wrong_as(const kc__place *place, kc_field_error_type type, const char *
     const char *text = detail_of(place, detail, args);
     va_end(args);
     kc_field_errors_add(place->errors, type, kc__place_path(place), kc_cstr(json), "%s", text);
+}
+
+void kc__wrong_text(const kc__place *place, kc_field_error_type type, kc_str shown,
+                    const char *detail)
+{
+    kc_scoped(kc_buf) quoted = {0};
+    kc_json_quote(&quoted, shown);
+    kc_field_errors_add(place->errors, type, kc__place_path(place), kc_buf_str(&quoted), "%s",
+                        detail ? detail : "");
 }
 
 void kc__not_supported(const kc__place *place, const char *const *values)

@@ -50,6 +50,11 @@ void kc__wrong(const kc__place *place, kc_field_error_type type, const char *det
 /* The same showing another value: JSON text. */
 void kc__wrong_as(const kc__place *place, kc_field_error_type type, const char *json,
                   const char *detail, ...) KC_PRINTF(4, 5);
+/* The same showing a text that is not the value. */
+void kc__wrong_text(const kc__place *place, kc_field_error_type type, kc_str shown,
+                    const char *detail);
+/* An invalid number, which is 0 when it is absent. */
+void kc__wrong_number(const kc__place *place, const char *detail);
 /* "Unsupported value: …: supported values: …". `values` ends with NULL. */
 void kc__not_supported(const kc__place *place, const char *const *values);
 
@@ -68,6 +73,8 @@ void kc__check_labels(const kc__place *place);
 void kc__check_selector(const kc__place *place);
 /* "10.0.0.1", "fd00::1" */
 void kc__check_ip(const kc__place *place);
+/* "example.com/controller" */
+void kc__check_domain_path(const kc__place *place);
 /* A quantity is not below 0. */
 void kc__check_quantity_at_least_0(const kc__place *place);
 /* A number, or a percentage, not below 0; a percentage at most 100 where `whole`. */

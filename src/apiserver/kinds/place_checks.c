@@ -33,7 +33,7 @@ void kc__check_at_least_0(const kc__place *place)
         kc__wrong(place, KC_FIELD_INVALID, "must be greater than or equal to 0");
 }
 
-static void wrong_number(const kc__place *place, const char *detail)
+void kc__wrong_number(const kc__place *place, const char *detail)
 {
     if (place->value)
         kc__wrong(place, KC_FIELD_INVALID, "%s", detail);
@@ -44,7 +44,7 @@ static void wrong_number(const kc__place *place, const char *detail)
 void kc__check_above_0(const kc__place *place)
 {
     if (kc__number(place) <= 0)
-        wrong_number(place, "must be greater than 0");
+        kc__wrong_number(place, "must be greater than 0");
 }
 
 void kc__check_between(const kc__place *place, int64_t low, int64_t high)
@@ -53,7 +53,7 @@ void kc__check_between(const kc__place *place, int64_t low, int64_t high)
     snprintf(text, sizeof(text), "must be between %lld and %lld, inclusive", (long long)low,
              (long long)high);
     if (kc__number(place) < low || kc__number(place) > high)
-        wrong_number(place, text);
+        kc__wrong_number(place, text);
 }
 
 void kc__check_port(const kc__place *place)
@@ -128,6 +128,24 @@ void kc__check_ip(const kc__place *place)
     if (!valid)
         kc__wrong(place, KC_FIELD_INVALID,
                   "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+}
+
+void kc__check_domain_path(const kc__place *place)
+{
+    kc_str path = kc__text(place), domain = kc_str_cut(&path, '/');
+    const char *messages[KC_NAME_MESSAGES];
+    if (!kc__there(place)) {
+        kc__wrong(place, KC_FIELD_REQUIRED, NULL);
+        return;
+    }
+    if (!domain.n || !path.n) {
+        kc__wrong(place, KC_FIELD_INVALID,
+                  "must be a domain-prefixed path (such as \"acme.io/foo\")");
+        return;
+    }
+    size_t n = kc_name_check(KC_NAME_DNS_SUBDOMAIN, domain, messages);
+    for (size_t i = 0; i < n; i++)
+        kc__wrong_text(place, KC_FIELD_INVALID, domain, messages[i]);
 }
 
 void kc__check_quantity_at_least_0(const kc__place *place)

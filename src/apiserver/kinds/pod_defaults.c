@@ -71,7 +71,35 @@ static const kc__default pod_spec[] = {
     {.field = "securityContext", .json = "{}"},
     {.field = "schedulerName", .json = "\"default-scheduler\""},
 };
-const kc__defaults kc__pod_spec_defaults = KC__DEFAULTS(pod_spec);
+
+/* The account has two names, of which the shorter is the older. */
+static void name_account(kc_edit *edit, kc_node *spec)
+{
+    kc_str name = kc__node_text(spec, "serviceAccountName");
+    name = name.n ? name : kc__node_text(spec, "serviceAccount");
+    if (!name.n)
+        return;
+    kc_node_set(edit, spec, KC_STR("serviceAccountName"), kc_node_str(edit, name));
+    kc_node_set(edit, spec, KC_STR("serviceAccount"), kc_node_str(edit, name));
+}
+
+/* Of a container alone is only said that it starts again beside the others. */
+static void drop_restarts(kc_node *containers, bool init)
+{
+    kc_node_items (containers, one)
+        if (!init || !kc_str_is(kc__node_text(one, "restartPolicy"), "Always"))
+            kc_node_remove(one, KC_STR("restartPolicy"));
+}
+
+static void complete_spec(kc_edit *edit, kc_node *spec)
+{
+    name_account(edit, spec);
+    drop_restarts(kc_node_get(spec, KC_STR("containers")), false);
+    drop_restarts(kc_node_get(spec, KC_STR("initContainers")), true);
+}
+
+const kc__defaults kc__pod_spec_defaults = {
+    .list = pod_spec, .n = KC_COUNT(pod_spec), .code = complete_spec};
 
 static const kc__default pod_template[] = {{.field = "spec", .of = &kc__pod_spec_defaults}};
 const kc__defaults kc__pod_template_defaults = KC__DEFAULTS(pod_template);

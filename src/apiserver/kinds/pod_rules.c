@@ -10,8 +10,6 @@ static const char *const dns_policies[] = {"ClusterFirstWithHostNet", "ClusterFi
                                            "None", NULL};
 static const char *const preemption_policies[] = {"PreemptLowerPriority", "Never", NULL};
 static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", NULL};
-static const char *const systems[] = {"linux", "windows", NULL};
-static const char *const unsatisfiable[] = {"DoNotSchedule", "ScheduleAnyway", NULL};
 
 /* ---- containers ---- */
 
@@ -35,7 +33,7 @@ static void check_host_ports(const kc__place *containers, const kc__place *conta
     }
 }
 
-static void check_containers(const kc__place *containers, const kc_map *volumes, kc_map *names)
+static void check_containers(const kc__place *containers, const kc__pod_around *pod, kc_map *names)
 {
     kc_scoped(kc_map) ports = {0};
     size_t i = 0;
@@ -45,9 +43,9 @@ static void check_containers(const kc__place *containers, const kc_map *volumes,
         kc__place container = kc__item(containers, value, i++);
         kc__place name = kc__member(&container, "name");
         kc__place policy = kc__member(&container, "restartPolicy");
-        kc__check_container(&container, volumes);
+        kc__check_container(&container, pod);
         kc__check_unique(&name, names);
-        kc__check_probes(&container);
+        kc__check_probes(&container, pod->grace);
         if (policy.value)
             kc__wrong(&policy, KC_FIELD_FORBIDDEN, "may not be set for non-init containers");
     }
@@ -70,7 +68,8 @@ static void forbid_probes(const kc__place *container)
     }
 }
 
-static void check_init_containers(const kc__place *containers, const kc_map *volumes, kc_map *names)
+static void check_init_containers(const kc__place *containers, const kc__pod_around *pod,
+                                  kc_map *names)
 {
     static const char *const policies[] = {"Always", NULL};
     size_t i = 0;
@@ -78,12 +77,12 @@ static void check_init_containers(const kc__place *containers, const kc_map *vol
         kc__place container = kc__item(containers, value, i++);
         kc__place name = kc__member(&container, "name");
         kc__place policy = kc__member(&container, "restartPolicy");
-        kc__check_container(&container, volumes);
+        kc__check_container(&container, pod);
         if (policy.value && !kc__text_is(&policy, "Always"))
             kc__not_supported(&policy, policies);
         kc__check_unique(&name, names);
         if (kc__text_is(&policy, "Always"))
-            kc__check_probes(&container);
+            kc__check_probes(&container, pod->grace);
         else
             forbid_probes(&container);
     }
@@ -130,73 +129,97 @@ void kc__check_tolerations(const kc__place *tolerations)
     }
 }
 
-static void check_skew(const kc__place *skew)
+/* With the network of the host a port is the host's; in a template it may still be open. */
+static void check_host_network(const kc__place *spec)
 {
-    if (kc__number(skew) <= 0)
-        kc__wrong(skew, KC_FIELD_INVALID, "must be greater than zero");
-}
-
-static const kc__rule spread_[] = {
-    {"maxSkew", .code = check_skew},
-    {"topologyKey", .required = "can not be empty"},
-    {"whenUnsatisfiable", .required = "", .one_of = unsatisfiable},
-    {"labelSelector", .code = kc__check_selector},
-};
-static const kc__rules spread = KC__RULES(spread_);
-
-static void check_deadline(const kc__place *deadline)
-{
-    if (deadline->value)
-        kc__check_between(deadline, 1, INT32_MAX);
+    kc__place containers = kc__member(spec, "containers");
+    size_t c = 0;
+    if (!kc__true_in(spec, "hostNetwork"))
+        return;
+    kc_items (containers.value, value) {
+        kc__place container = kc__item(&containers, value, c++);
+        kc__place ports = kc__member(&container, "ports");
+        size_t i = 0;
+        kc_items (ports.value, one) {
+            kc__place port = kc__item(&ports, one, i++), host = kc__member(&port, "hostPort");
+            kc__place own = kc__member(&port, "containerPort");
+            if (kc__there(&host) && kc__number(&host) != kc__number(&own))
+                kc__wrong(&host, KC_FIELD_INVALID,
+                          "must match `containerPort` when `hostNetwork` is true");
+        }
+    }
 }
 
 /* ---- together ---- */
 
 static const kc__rule gate_[] = {{"conditionType", .name = &kc__qualified_name}};
 static const kc__rules gate = KC__RULES(gate_);
-static const kc__rule scheduling_gate_[] = {{"name", .required = "", .name = &kc__qualified_name}};
-static const kc__rules scheduling_gate = KC__RULES(scheduling_gate_);
 
-/* The error is about the whole, as in Kubernetes. */
-static void check_system(const kc__place *os)
+/* Errors are about the gate, not its name. */
+static void check_scheduling_gates(const kc__place *gates)
 {
-    kc__place name = kc__member(os, "name"), shown = *os;
-    shown.value = name.value;
-    if (os->value && !kc__there(&name))
-        kc__wrong(&name, KC_FIELD_REQUIRED, "cannot be empty");
-    else if (os->value && !kc__text_is(&name, "linux") && !kc__text_is(&name, "windows"))
-        kc__not_supported(&shown, systems);
+    kc_scoped(kc_map) seen = {0};
+    size_t i = 0;
+    kc_items (gates->value, value) {
+        kc__place item = kc__item(gates, value, i++);
+        item.value = kc_get(value, "name");
+        kc__check_name(&item, KC_NAME_QUALIFIED);
+        kc__check_unique(&item, &seen);
+    }
 }
 
 static const kc__rule rest_[] = {
+    {.code = check_host_network},
     {"restartPolicy", .required = "", .one_of = restart_policies},
     {"dnsPolicy", .required = "", .one_of = dns_policies},
     {"nodeSelector", .code = kc__check_labels},
+    {.code = kc__check_pod_security},
+    {"affinity", .code = kc__check_affinity},
+    {.code = kc__check_dns_config},
     {"readinessGates", .of = &gate},
-    {"schedulingGates", .of = &scheduling_gate},
-    {"topologySpreadConstraints", .of = &spread},
+    {"schedulingGates", .code = check_scheduling_gates},
+    {"topologySpreadConstraints", .code = kc__check_spread},
+    {.code = kc__check_host_processes},
+    {.code = kc__check_host_users},
     {"serviceAccountName", .name = &kc__dns_subdomain},
     {"nodeName", .name = &kc__dns_subdomain},
-    {"activeDeadlineSeconds", .code = check_deadline},
+    {"activeDeadlineSeconds", .low = 1, .high = INT32_MAX},
     {"hostname", .name = &kc__dns_label},
     {"subdomain", .name = &kc__dns_label},
     {"tolerations", .code = kc__check_tolerations},
+    {"hostAliases", .code = kc__check_host_aliases},
     {"priorityClassName", .name = &kc__dns_subdomain},
     {"runtimeClassName", .name = &kc__dns_subdomain},
     {"preemptionPolicy", .one_of = preemption_policies},
-    {"os", .code = check_system},
+    {.code = kc__check_system},
 };
 static const kc__rules rest_rules = KC__RULES(rest_);
 
+kc__pod_around kc__pod_around_of(const kc__place *spec)
+{
+    kc__place users = kc__member(spec, "hostUsers");
+    return (kc__pod_around){
+        .host_users = !users.value || kc__there(&users),
+        .grace = kc_as_i64_or(kc_get(spec->value, "terminationGracePeriodSeconds"), 0),
+        .never = kc_str_is(kc__text_in(spec, "restartPolicy"), "Never"),
+    };
+}
+
 void kc__check_pod_spec(const kc__place *spec)
 {
-    kc_scoped(kc_map) volumes = {0}, names = {0};
+    kc_scoped(kc_map) names = {0};
+    kc__pod_around pod = kc__pod_around_of(spec);
     kc__place list = kc__member(spec, "volumes"), containers = kc__member(spec, "containers");
-    kc__place init = kc__member(spec, "initContainers");
-    kc__check_volumes(&list, &volumes);
-    check_containers(&containers, &volumes, &names);
-    check_init_containers(&init, &volumes, &names);
+    kc__place init = kc__member(spec, "initContainers"),
+              claims = kc__member(spec, "resourceClaims");
+    kc__check_volumes(&list, &pod.volumes);
+    kc__check_resource_claims(&claims, &pod.claims);
+    check_containers(&containers, &pod, &names);
+    check_init_containers(&init, &pod, &names);
+    kc__check_pod_resources(spec, &pod.claims);
     kc__rules_check(&rest_rules, spec);
+    kc_map_done(&pod.volumes);
+    kc_map_done(&pod.claims);
 }
 
 void kc__check_pod_template(const kc__place *template)
@@ -204,6 +227,7 @@ void kc__check_pod_template(const kc__place *template)
     kc__place metadata = kc__member(template, "metadata"), spec = kc__member(template, "spec");
     kc__place labels = kc__member(&metadata, "labels");
     kc__place annotations = kc__member(&metadata, "annotations");
+    labels.up = annotations.up = template; /* Kubernetes leaves out the metadata. */
     kc__check_labels(&labels);
     if (annotations.value)
         kc_validate_annotations(annotations.errors, kc__place_path(&annotations),

@@ -7,15 +7,22 @@
 
 static const char *const schemes[] = {"HTTP", "HTTPS", NULL};
 
-static const kc__rule header_[] = {{"name", .required = ""}};
-static const kc__rules header = KC__RULES(header_);
+/* The error is about the whole list, as in Kubernetes. */
+static void check_headers(const kc__place *headers)
+{
+    kc_items (headers->value, value) {
+        kc__place shown = *headers;
+        shown.value = kc_get(value, "name");
+        kc__check_name(&shown, KC_NAME_HTTP_HEADER);
+    }
+}
 
 static const kc__rule exec_[] = {{"command", .required = ""}};
 static const kc__rule http_get_[] = {
     {"path", .required = ""},
     {"port", .code = kc__check_port_or_name},
     {"scheme", .one_of = schemes},
-    {"httpHeaders", .of = &header},
+    {"httpHeaders", .code = check_headers},
 };
 static const kc__rule tcp_socket_[] = {{"port", .code = kc__check_port_or_name}};
 static const kc__rule grpc_[] = {{"port", .code = kc__check_port}};
@@ -63,18 +70,32 @@ static const kc__rule probe_[] = {
 };
 static const kc__rules probe_rules = KC__RULES(probe_);
 
-void kc__check_probe(const kc__place *probe)
+static void check_probe(const kc__place *probe)
 {
     kc__rules_check(&probe_rules, probe);
 }
 
-void kc__check_lifecycle(const kc__place *lifecycle)
+static void check_sleep(const kc__place *handler, int64_t grace)
 {
-    kc__place start = kc__member(lifecycle, "postStart"), stop = kc__member(lifecycle, "preStop");
-    if (start.value)
-        check_handler(&start);
-    if (stop.value)
-        check_handler(&stop);
+    kc__place sleep = kc__member(handler, "sleep"), seconds = kc__member(&sleep, "seconds");
+    if (!sleep.value || (kc__number(&seconds) >= 0 && kc__number(&seconds) <= grace))
+        return;
+    sleep.value = seconds.value;
+    kc__wrong(&sleep, KC_FIELD_INVALID,
+              "must be non-negative and less than terminationGracePeriodSeconds (%lld)",
+              (long long)grace);
+}
+
+static void check_lifecycle(const kc__place *lifecycle, int64_t grace)
+{
+    static const char *const moments[] = {"postStart", "preStop"};
+    for (size_t i = 0; i < KC_COUNT(moments); i++) {
+        kc__place handler = kc__member(lifecycle, moments[i]);
+        if (!handler.value)
+            continue;
+        check_handler(&handler);
+        check_sleep(&handler, grace);
+    }
 }
 
 /* These two say when a container is given up: one success is enough to go on. */
@@ -83,7 +104,7 @@ static void check_one_success(const kc__place *probe)
     kc__place threshold = kc__member(probe, "successThreshold");
     if (!probe->value)
         return;
-    kc__check_probe(probe);
+    check_probe(probe);
     if (kc__number(&threshold) != 1)
         kc__wrong(&threshold, KC_FIELD_INVALID, "must be 1");
 }
@@ -93,20 +114,21 @@ static void check_readiness(const kc__place *probe)
     kc__place grace = kc__member(probe, "terminationGracePeriodSeconds");
     if (!probe->value)
         return;
-    kc__check_probe(probe);
+    check_probe(probe);
     if (grace.value)
         kc__wrong(&grace, KC_FIELD_INVALID, "must not be set for readinessProbes");
 }
 
 static const kc__rule container_probes_[] = {
-    {"lifecycle", .code = kc__check_lifecycle},
     {"livenessProbe", .code = check_one_success},
     {"readinessProbe", .code = check_readiness},
     {"startupProbe", .code = check_one_success},
 };
 static const kc__rules container_probes = KC__RULES(container_probes_);
 
-void kc__check_probes(const kc__place *container)
+void kc__check_probes(const kc__place *container, int64_t grace)
 {
+    kc__place lifecycle = kc__member(container, "lifecycle");
+    check_lifecycle(&lifecycle, grace);
     kc__rules_check(&container_probes, container);
 }

@@ -33,6 +33,7 @@ typedef struct kc__subresource {
     /* What it speaks, where that is another kind: {"autoscaling", "v1", "Scale"}. NULL: the
      * parent's. */
     const char *group, *version, *kind;
+    const char *also; /* Another version of it that is taken too: "policy/v1beta1". May be NULL. */
 } kc__subresource;
 
 typedef struct kc__resource {
@@ -51,6 +52,7 @@ typedef struct kc__resource {
      * stored (reviews). */
     const char *storage;
     const char *storage_api_version; /* The version in which it is stored: "apps/v1". */
+    const char *deprecation;         /* What clients are told of this version; NULL: nothing. */
     /* Of custom resources; NULL: it is built in. */
     const struct kc__custom *custom;   /* crd/crd_resource.h */
     const struct kc__columns *columns; /* printing/table.h */

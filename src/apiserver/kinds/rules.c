@@ -9,7 +9,7 @@ const kc_name_rule kc__dns_label = KC_NAME_DNS_LABEL, kc__dns_subdomain = KC_NAM
                    kc__path_segment = KC_NAME_PATH_SEGMENT,
                    kc__annotation_key = KC_NAME_ANNOTATION_KEY;
 
-static void check_one_of(const kc__place *place, const char *const *values)
+void kc__check_one_of(const kc__place *place, const char *const *values)
 {
     for (size_t i = 0; values[i]; i++)
         if (kc__text_is(place, values[i]))
@@ -17,7 +17,7 @@ static void check_one_of(const kc__place *place, const char *const *values)
     kc__not_supported(place, values);
 }
 
-static void check_below(const kc__rules *rules, const kc__place *place)
+void kc__rules_check_below(const kc__rules *rules, const kc__place *place)
 {
     if (kc_type_of(place->value) == KC_OBJECT) {
         kc__rules_check(rules, place);
@@ -38,15 +38,30 @@ static void check_number(const kc__place *place, kc__number_rule rule)
         kc__check_above_0(place);
 }
 
-static void check_value(const kc__rule *rule, const kc__place *place)
+static void check_scalar(const kc__rule *rule, const kc__place *place)
 {
     if (rule->one_of)
-        check_one_of(place, rule->one_of);
+        kc__check_one_of(place, rule->one_of);
     if (rule->name)
         kc__check_name(place, *rule->name);
     check_number(place, rule->number);
+    if (rule->low || rule->high)
+        kc__check_between(place, rule->low, rule->high);
+}
+
+static void check_value(const kc__rule *rule, const kc__place *place)
+{
     if (rule->of)
-        check_below(rule->of, place);
+        kc__rules_check_below(rule->of, place);
+    if (kc_type_of(place->value) != KC_ARRAY) {
+        check_scalar(rule, place);
+        return;
+    }
+    size_t i = 0;
+    kc_items (place->value, value) {
+        kc__place item = kc__item(place, value, i++);
+        check_scalar(rule, &item);
+    }
 }
 
 static void check_line(const kc__rule *rule, const kc__place *place)

@@ -2,7 +2,8 @@
 /*
  * rules.h: what a type's fields must be, as a constant table; code where a rule looks at several
  * fields. A line is one field; its checks run in the order of the members below, and lines in the
- * order of the table, which is that of Kubernetes' own messages.
+ * order of the table, which is that of Kubernetes' own messages. Of a list of scalars each one is
+ * checked.
  *
  *     static const kc__rule port[] = {
  *         {"containerPort", .required = ""},
@@ -28,6 +29,7 @@ typedef struct kc__rule {
     const char *const *one_of; /* Ended by NULL. */
     const kc_name_rule *name;  /* Its text, where there is one. */
     kc__number_rule number;
+    int64_t low, high;   /* The range of a number; no range when both are 0. */
     const kc__rules *of; /* For the object, or each one of the list. */
     void (*code)(const kc__place *place);
 } kc__rule;
@@ -41,6 +43,10 @@ struct kc__rules {
 
 /* Adds to the place's errors what is wrong with its members. */
 void kc__rules_check(const kc__rules *rules, const kc__place *place);
+/* The same for the object, or for each one of the list. */
+void kc__rules_check_below(const kc__rules *rules, const kc__place *place);
+/* Is one of the texts, which end with NULL. */
+void kc__check_one_of(const kc__place *place, const char *const *values);
 
 /* For lines of tables: &kc__dns_label, … */
 extern const kc_name_rule kc__dns_label, kc__dns_subdomain, kc__label_value, kc__qualified_name,

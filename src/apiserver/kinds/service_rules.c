@@ -5,6 +5,9 @@
  */
 #include "apiserver/kinds/service_rules.h"
 
+#include "apiserver/kinds/address_rules.h"
+#include "kc/diff.h"
+
 static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
 static const char *const affinities[] = {"ClientIP", "None", NULL};
 static const char *const types[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort", NULL};
@@ -190,6 +193,27 @@ static void check_family(const kc__place *list)
     }
 }
 
+/* One of each family, and each in its place. */
+static void check_pairs(const kc__place *spec)
+{
+    kc__place all = kc__member(spec, "clusterIPs");
+    const kc_value *list = kc_get(spec->value, "ipFamilies");
+    size_t i = 0;
+    if (kc_len(all.value) == 2 && kc__address_is_v6(kc_as_str(kc_at(all.value, 0))) ==
+                                      kc__address_is_v6(kc_as_str(kc_at(all.value, 1))))
+        kc__wrong(&all, KC_FIELD_INVALID, "may specify no more than one IP for each IP family");
+    kc_items (all.value, value) {
+        kc__place ip = kc__item(&all, value, i);
+        kc_str family = kc_as_str(kc_at(list, i));
+        bool six = kc__address_is_v6(kc__text(&ip));
+        if (family.n && !is_headless(spec) && six != kc_str_is(family, "IPv6"))
+            kc__wrong(&ip, KC_FIELD_INVALID,
+                      "expected an %.*s value as indicated by `ipFamilies[%zu]`", KC_ARG(family),
+                      i);
+        i++;
+    }
+}
+
 static const kc__rule family_policy_[] = {{"ipFamilyPolicy", .one_of = family_policies}};
 static const kc__rules family_policy = KC__RULES(family_policy_);
 
@@ -202,6 +226,7 @@ static void check_addresses(const kc__place *spec)
     check_in_step(spec);
     check_family(&list);
     kc__rules_check(&family_policy, spec);
+    size_t before = all.errors->list.n;
     kc_items (all.value, value) {
         kc__place item = kc__item(&all, value, i);
         if (i++ == 0 && kc__text_is(&item, "None")) {
@@ -213,6 +238,8 @@ static void check_addresses(const kc__place *spec)
     }
     if (n > 2)
         kc__wrong(&all, KC_FIELD_INVALID, "may only hold up to 2 values");
+    if (all.errors->list.n == before)
+        check_pairs(spec);
 }
 
 static void check_external_ips(const kc__place *ips)
@@ -220,17 +247,87 @@ static void check_external_ips(const kc__place *ips)
     size_t i = 0;
     kc_items (ips->value, value) {
         kc__place item = kc__item(ips, value, i++);
-        kc__check_ip(&item);
+        if (kc__address_valid(kc__text(&item)))
+            kc__check_ordinary_ip(&item);
+        else
+            kc__check_ip(&item);
     }
+}
+
+/* ---- families: there is only IPv4 here ---- */
+
+/* What this cluster does not have; looked at before everything else, and alone. A service without
+ * address and selector may have whatever its endpoints have. */
+static bool is_configured(const kc__place *spec)
+{
+    kc__place policy = kc__member(spec, "ipFamilyPolicy"), list = kc__member(spec, "ipFamilies");
+    kc__place all = kc__member(spec, "clusterIPs");
+    kc__place first_ip = kc__item(&all, all.value, 0);
+    kc__place first = kc__item(&list, kc_at(list.value, 0), 0);
+    bool open = is_headless(spec) && !kc_len(kc_get(spec->value, "selector"));
+    if (has_type(spec, "ExternalName") || open)
+        return true;
+    if (kc__address_is_v6(kc_as_str(kc_at(all.value, 0))))
+        kc__wrong(&first_ip, KC_FIELD_INVALID, "IPv6 is not configured on this cluster");
+    else if (kc_len(list.value) > 1 && kc__text_is(&policy, "SingleStack") &&
+             !kc_value_equal(kc_at(list.value, 0), kc_at(list.value, 1), NULL))
+        kc__wrong(&policy, KC_FIELD_INVALID,
+                  "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are "
+                  "specified");
+    else if (kc__text_is(&policy, "RequireDualStack"))
+        kc__wrong(&policy, KC_FIELD_INVALID,
+                  "this cluster is not configured for dual-stack services");
+    else if (kc__text_is(&first, "IPv6") && !kc_len(all.value))
+        kc__wrong(&first, KC_FIELD_INVALID, "not configured on this cluster");
+    else
+        return true;
+    return false;
 }
 
 /* ---- policies ---- */
 
+static void check_source_ranges(const kc__place *spec)
+{
+    kc__place ranges = kc__member(spec, "LoadBalancerSourceRanges");
+    size_t i = 0;
+    ranges.value = kc_get(spec->value, "loadBalancerSourceRanges");
+    if (kc__there(&ranges) && !has_type(spec, "LoadBalancer")) {
+        kc__wrong(&ranges, KC_FIELD_FORBIDDEN, "may only be used when `type` is 'LoadBalancer'");
+        return;
+    }
+    kc_items (ranges.value, value) {
+        kc__place range = kc__item(&ranges, value, i++);
+        kc__network network;
+        if (!kc__network_parse(kc_str_trim(kc__text(&range)), &network))
+            kc__check_cidr(&range);
+    }
+}
+
+static void check_balancer_class(const kc__place *class)
+{
+    if (class->value)
+        kc__check_name(class, KC_NAME_QUALIFIED);
+}
+
+static void check_health_port(const kc__place *spec)
+{
+    kc__place port = kc__member(spec, "healthCheckNodePort");
+    if (!kc__there(&port) || (has_type(spec, "LoadBalancer") &&
+                              kc_str_is(kc__text_in(spec, "externalTrafficPolicy"), "Local")))
+        return;
+    kc__wrong(&port, KC_FIELD_INVALID,
+              "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is "
+              "'Local'");
+}
+
 static void check_balancer_fields(const kc__place *spec)
 {
     static const char *const only[] = {"allocateLoadBalancerNodePorts", "loadBalancerClass"};
-    if (has_type(spec, "LoadBalancer"))
+    kc__place class = kc__member(spec, "loadBalancerClass");
+    if (has_type(spec, "LoadBalancer")) {
+        check_balancer_class(&class);
         return;
+    }
     for (size_t i = 0; i < KC_COUNT(only); i++) {
         kc__place member = kc__member(spec, only[i]);
         if (member.value)
@@ -265,8 +362,10 @@ static const kc__rule service_[] = {
     {.code = check_no_node_ports},
     {"ports", .code = check_unique_node_ports},
     {"ports", .code = check_unique_ports},
+    {.code = check_source_ranges},
     {.code = check_balancer_fields},
     {.code = check_outside_policy},
+    {.code = check_health_port},
     {"internalTrafficPolicy", .one_of = policies},
     {"trafficDistribution", .one_of = distributions},
 };
@@ -274,20 +373,75 @@ static const kc__rules service_rules = KC__RULES(service_);
 
 void kc__check_service(const kc__place *spec)
 {
-    kc__rules_check(&service_rules, spec);
+    if (is_configured(spec))
+        kc__rules_check(&service_rules, spec);
 }
 
-void kc__check_service_update(const kc__place *spec, const kc_value *old)
+/* ---- updates ---- */
+
+static void check_same_ips(const kc__place *spec, const kc_value *before)
 {
     kc__place ips = kc__member(spec, "clusterIPs");
-    const kc_value *before = kc_get(old, "clusterIPs");
-    bool named =
-        has_type(spec, "ExternalName") || kc_str_is(kc_as_str(kc_get(old, "type")), "ExternalName");
-    if (named || !kc_len(before))
-        return;
     kc__place first = kc__item(&ips, ips.value, 0); /* Shows them all, as Kubernetes does. */
+    if (!kc_len(before))
+        return;
     if (!kc_len(ips.value))
         kc__wrong_as(&first, KC_FIELD_INVALID, "null", "primary clusterIP can not be unset");
     else if (!kc_str_eq(kc_as_str(kc_at(ips.value, 0)), kc_as_str(kc_at(before, 0))))
         kc__wrong(&first, KC_FIELD_INVALID, "may not change once set");
+}
+
+void kc__check_service_update(const kc__place *spec, const kc_value *old)
+{
+    kc_str type = kc_as_str(kc_get(old, "type"));
+    kc__place class = kc__member(spec, "loadBalancerClass");
+    const kc_value *before = kc_get(old, "loadBalancerClass");
+    if (!has_type(spec, "ExternalName") && !kc_str_is(type, "ExternalName"))
+        check_same_ips(spec, kc_get(old, "clusterIPs"));
+    if (!has_type(spec, "LoadBalancer") || !kc_str_is(type, "LoadBalancer"))
+        return;
+    if (!!class.value == !!before && kc_str_eq(kc__text(&class), kc_as_str(before)))
+        return;
+    if (class.value)
+        kc__wrong(&class, KC_FIELD_INVALID, "may not change once set");
+    else
+        kc__wrong_as(&class, KC_FIELD_INVALID, "null", "may not change once set");
+}
+
+/* ---- where a balancer listens ---- */
+
+static const char *const ip_modes[] = {"Proxy", "VIP", NULL};
+
+static void check_ingress(const kc__place *ingress)
+{
+    kc__place ip = kc__member(ingress, "ip"), mode = kc__member(ingress, "ipMode");
+    kc__place host = kc__member(ingress, "hostname");
+    if (kc__there(&ip))
+        kc__check_ip(&ip);
+    if (!mode.value && kc__there(&ip))
+        kc__wrong(&mode, KC_FIELD_REQUIRED, "must be specified when `ip` is set");
+    else if (mode.value && !kc__there(&ip))
+        kc__wrong(&mode, KC_FIELD_FORBIDDEN, "may not be specified when `ip` is not set");
+    else if (mode.value)
+        kc__check_one_of(&mode, ip_modes);
+    if (!kc__there(&host))
+        return;
+    kc__check_name(&host, KC_NAME_DNS_SUBDOMAIN);
+    if (kc__address_valid(kc__text(&host)))
+        kc__wrong(&host, KC_FIELD_INVALID, "must be a DNS name, not an IP address");
+}
+
+static const kc__rule ingress_[] = {{.code = check_ingress}};
+static const kc__rules ingress_rules = KC__RULES(ingress_);
+
+void kc__check_service_status(const kc__place *root)
+{
+    kc__place spec = kc__member(root, "spec"), status = kc__member(root, "status");
+    kc__place balancer = kc__member(&status, "loadBalancer");
+    kc__place ingress = kc__member(&balancer, "ingress");
+    if (kc__there(&ingress) && !has_type(&spec, "LoadBalancer"))
+        kc__wrong(&ingress, KC_FIELD_FORBIDDEN,
+                  "may only be used when `spec.type` is 'LoadBalancer'");
+    else
+        kc__rules_check_below(&ingress_rules, &ingress);
 }

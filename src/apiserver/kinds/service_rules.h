@@ -8,5 +8,7 @@
 void kc__check_service(const kc__place *spec);
 /* An address, once it has one, does not change. */
 void kc__check_service_update(const kc__place *spec, const kc_value *old);
+/* A Service whose status changes. */
+void kc__check_service_status(const kc__place *root);
 
 #endif

@@ -15,7 +15,6 @@ static const kc__strategy counted = {.generation = true};
 static const kc__strategy shown = {.shows_deleted = true};
 static const kc__strategy shown_counted = {.shows_deleted = true, .generation = true};
 static const kc__strategy conditional = {.conditional = true};
-static const kc__strategy conditional_shown = {.conditional = true, .shows_deleted = true};
 static const kc__strategy request = {.selectable = request_fields,
                                      .n_selectable = KC_COUNT(request_fields)};
 static const kc__strategy conditional_counted = {.conditional = true, .generation = true};
@@ -63,7 +62,7 @@ static const struct {
     {"networking.k8s.io/ingressclasses", &kc__strategy_ingress_class},
     {"networking.k8s.io/ingresses", &kc__strategy_ingress},
     {"networking.k8s.io/networkpolicies", &kc__strategy_network_policy},
-    {"node.k8s.io/runtimeclasses", &upserted_conditional},
+    {"node.k8s.io/runtimeclasses", &kc__strategy_runtime_class},
     {"policy/poddisruptionbudgets", &kc__strategy_budget},
     {"rbac.authorization.k8s.io/clusterrolebindings", &kc__strategy_cluster_role_binding},
     {"rbac.authorization.k8s.io/clusterroles", &kc__strategy_cluster_role},
@@ -74,16 +73,19 @@ static const struct {
     {"resource.k8s.io/resourceclaimtemplates", &shown},
     {"resource.k8s.io/resourceslices", &shown_counted},
     {"scheduling.k8s.io/priorityclasses", &kc__strategy_priority_class},
-    {"storage.k8s.io/csidrivers", &conditional_shown},
-    {"storage.k8s.io/csinodes", &conditional_shown},
+    {"storage.k8s.io/csidrivers", &kc__strategy_csi_driver},
+    {"storage.k8s.io/csinodes", &kc__strategy_csi_node},
     {"storage.k8s.io/csistoragecapacities", &conditional},
     {"storage.k8s.io/storageclasses", &kc__strategy_storage_class},
-    {"storage.k8s.io/volumeattachments", &conditional_shown},
+    {"storage.k8s.io/volumeattachments", &kc__strategy_volume_attachment},
     {"storage.k8s.io/volumeattributesclasses", &shown},
 };
 
-const kc__strategy *kc__strategy_find(kc_str storage)
+/* Events are stored once and served by two groups, of which the newer is stricter. */
+const kc__strategy *kc__strategy_find(kc_str group, kc_str storage)
 {
+    if (kc_str_is(group, "events.k8s.io"))
+        return &kc__strategy_new_event;
     for (size_t i = 0; i < KC_COUNT(table); i++)
         if (kc_str_is(storage, table[i].storage))
             return table[i].strategy;

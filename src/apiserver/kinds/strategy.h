@@ -22,6 +22,7 @@
 struct kc__strategy {
     kc_name_rule names; /* Defaults to DNS subdomains. */
     bool generation;    /* metadata.generation counts changes of what is not metadata or status. */
+    bool annotated;     /* Changes of annotations count for it, too. */
     bool conditional;   /* An update must name the version it replaces. */
     bool upserts;       /* PUT of an absent object creates it. */
     bool shows_deleted; /* DELETE answers with the object rather than with a Status. */
@@ -48,6 +49,9 @@ struct kc__strategy {
     /* The same of what is changed through a subresource. */
     void (*validate_status)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
     void (*validate_finalize)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
+    /* Of any other subresource, by its name. */
+    void (*validate_part)(const kc_value *object, const kc_value *old, const char *subresource,
+                          kc_field_errors *errors);
 
     /* Whether one that is being deleted and has no finalizers may go now. NULL: it may. */
     bool (*may_go)(const kc_value *object);
@@ -58,8 +62,8 @@ struct kc__strategy {
     void (*begin_deletion)(kc_edit *edit, kc_time now);
 };
 
-/* The strategy of a resource by its storage ("core/configmaps"); never NULL. */
-const kc__strategy *kc__strategy_find(kc_str storage);
+/* The strategy of a resource by its group and storage ("core/configmaps"); never NULL. */
+const kc__strategy *kc__strategy_find(kc_str group, kc_str storage);
 
 extern const kc__strategy kc__strategy_configmap, kc__strategy_namespace, kc__strategy_secret;
 /* strategy_access.c */
@@ -69,20 +73,25 @@ extern const kc__strategy kc__strategy_autoscaler; /* strategy_autoscaler.c */
 /* strategy_deployment.c */
 extern const kc__strategy kc__strategy_deployment, kc__strategy_replica_set,
     kc__strategy_replication_controller;
-extern const kc__strategy kc__strategy_event, kc__strategy_lease;  /* strategy_event.c */
-extern const kc__strategy kc__strategy_job, kc__strategy_cron_job; /* strategy_job.c */
-/* strategy_network.c */
-extern const kc__strategy kc__strategy_endpoint_slice, kc__strategy_endpoints, kc__strategy_ingress,
-    kc__strategy_ingress_class, kc__strategy_network_policy;
-extern const kc__strategy kc__strategy_node;                           /* strategy_node.c */
-extern const kc__strategy kc__strategy_pod, kc__strategy_pod_template; /* strategy_pod.c */
-/* strategy_policy.c */
-extern const kc__strategy kc__strategy_budget, kc__strategy_limit_range,
-    kc__strategy_priority_class, kc__strategy_quota;
-extern const kc__strategy kc__strategy_service; /* strategy_service.c */
+/* strategy_event.c */
+extern const kc__strategy kc__strategy_event, kc__strategy_new_event, kc__strategy_lease;
+extern const kc__strategy kc__strategy_job, kc__strategy_cron_job;          /* strategy_job.c */
+extern const kc__strategy kc__strategy_ingress, kc__strategy_ingress_class; /* strategy_ingress.c */
+extern const kc__strategy kc__strategy_endpoint_slice, kc__strategy_endpoints; /* strategy_network.c
+                                                                                */
+extern const kc__strategy kc__strategy_network_policy;
+extern const kc__strategy kc__strategy_node;                                /* strategy_node.c */
+extern const kc__strategy kc__strategy_pod, kc__strategy_pod_template;      /* strategy_pod.c */
+extern const kc__strategy kc__strategy_quota, kc__strategy_limit_range;     /* strategy_limits.c */
+extern const kc__strategy kc__strategy_budget, kc__strategy_priority_class; /* strategy_policy.c */
+extern const kc__strategy kc__strategy_service;                             /* strategy_service.c */
 extern const kc__strategy kc__strategy_stateful_set, kc__strategy_daemon_set; /* strategy_sets.c */
-/* strategy_storage.c */
-extern const kc__strategy kc__strategy_claim, kc__strategy_volume, kc__strategy_storage_class;
+extern const kc__strategy kc__strategy_claim, kc__strategy_volume; /* strategy_storage.c */
+extern const kc__strategy kc__strategy_storage_class;
+/* strategy_csi.c */
+extern const kc__strategy kc__strategy_csi_driver, kc__strategy_csi_node,
+    kc__strategy_volume_attachment;
+extern const kc__strategy kc__strategy_runtime_class;
 /* strategy_webhook.c */
 extern const kc__strategy kc__strategy_mutating_webhooks, kc__strategy_validating_webhooks;
 

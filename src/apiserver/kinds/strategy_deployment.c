@@ -4,6 +4,7 @@
  */
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/kinds/workload_rules.h"
+#include "kc/diff.h"
 
 /* ---- defaults ---- */
 
@@ -143,7 +144,8 @@ static void validate_replica_set_update(const kc_value *object, const kc_value *
 static void check_collisions(const kc__place *status, const kc_value *old)
 {
     kc__place count = kc__member(status, "collisionCount");
-    if (kc__number(&count) < kc_as_i64_or(kc_get(kc_get(old, "status"), "collisionCount"), 0))
+    if (kc__number(&count) >= 0 &&
+        kc__number(&count) < kc_as_i64_or(kc_get(kc_get(old, "status"), "collisionCount"), 0))
         kc__wrong(&count, KC_FIELD_INVALID, "cannot be decremented");
 }
 
@@ -182,6 +184,7 @@ static void validate_replica_set_status(const kc_value *object, const kc_value *
 
 const kc__strategy kc__strategy_deployment = {
     .generation = true,
+    .annotated = true,
     .defaults = &deployment_defaults,
     .validate = validate_deployment,
     .validate_update = validate_deployment_update,
@@ -220,10 +223,39 @@ static void select_template(kc_edit *edit, kc_node *object)
 static const kc__defaults controller_defaults = {
     .list = replica_set, .n = KC_COUNT(replica_set), .code = select_template};
 
+static void check_controller_template(const kc__place *spec)
+{
+    kc__place template = kc__member(spec, "template"), metadata = kc__member(&template, "metadata");
+    kc__place labels = kc__member(&metadata, "labels"), selector = kc__member(spec, "selector");
+    bool matches = true;
+    if (!template.value) {
+        kc__wrong(&template, KC_FIELD_REQUIRED, NULL);
+        return;
+    }
+    kc_members (selector.value, name, value)
+        matches = matches && kc_value_equal(kc_get_str(labels.value, name), value, NULL);
+    if (!matches)
+        kc__wrong(&labels, KC_FIELD_INVALID, "`selector` does not match template `labels`");
+    kc__check_pod_template(&template);
+    kc__check_runs_on(&template, "ReplicationController");
+}
+
+static const kc__rule controller_[] = {
+    {"minReadySeconds", .number = KC__AT_LEAST_0},
+    {"selector", .required = ""},
+    {"replicas", .number = KC__AT_LEAST_0},
+    {.code = check_controller_template},
+};
+static const kc__rules controller_spec = KC__RULES(controller_);
+static const kc__rule controller_object_[] = {{"spec", .of = &controller_spec}};
+static const kc__rules controller_rules = KC__RULES(controller_object_);
+
 const kc__strategy kc__strategy_replication_controller = {
     .generation = true,
     .orphans = true,
     .selectable = by_replicas,
     .n_selectable = KC_COUNT(by_replicas),
     .defaults = &controller_defaults,
+    .rules = &controller_rules,
+    .validate_status = validate_replica_set_status,
 };

@@ -5,6 +5,8 @@
  * a uid.
  */
 #include "apiserver/kinds/cron.h"
+#include "apiserver/kinds/inner.h"
+#include "apiserver/kinds/job_rules.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/kinds/workload_rules.h"
 #include "kc/diff.h"
@@ -27,8 +29,13 @@ static void complete_spec(kc_edit *edit, kc_node *spec)
                     failures ? "\"Failed\"" : "\"TerminatingOrFailed\"");
 }
 
-static const kc__default condition[] = {{.field = "status", .json = "\"True\""}};
-static const kc__defaults condition_defaults = KC__DEFAULTS(condition);
+/* Always there once it has its type, but for its text. */
+static void expect_true(kc_edit *edit, kc_node *condition)
+{
+    if (kc_str_empty(kc__node_text(condition, "status")))
+        kc_node_set(edit, condition, KC_STR("status"), kc_node_str(edit, KC_STR("True")));
+}
+static const kc__defaults condition_defaults = {.code = expect_true};
 static const kc__default failure_rule[] = {{.field = "onPodConditions", .of = &condition_defaults}};
 static const kc__defaults failure_rule_defaults = KC__DEFAULTS(failure_rule);
 static const kc__default failure_policy[] = {{.field = "rules", .of = &failure_rule_defaults}};
@@ -154,52 +161,7 @@ static void check_generated_selector(const kc__place *root)
 
 /* ---- specs ---- */
 
-static const char *const modes[] = {"NonIndexed", "Indexed", NULL};
-static const char *const replacements[] = {"Failed", "TerminatingOrFailed", NULL};
 static const char *const concurrency[] = {"Allow", "Forbid", "Replace", NULL};
-static const char *const ends[] = {"OnFailure", "Never", NULL};
-
-static void check_index(const kc__place *spec)
-{
-    kc__place completions = kc__member(spec, "completions");
-    kc__place per_index = kc__member(spec, "backoffLimitPerIndex");
-    kc__place failed = kc__member(spec, "maxFailedIndexes");
-    bool indexed = kc_str_is(kc__text_in(spec, "completionMode"), "Indexed");
-    if (failed.value && !per_index.value)
-        kc__wrong(&per_index, KC_FIELD_REQUIRED, "when maxFailedIndexes is specified");
-    if (indexed && !completions.value)
-        kc__wrong(&completions, KC_FIELD_REQUIRED, "when completion mode is Indexed");
-    if (!indexed && per_index.value)
-        kc__wrong(&per_index, KC_FIELD_INVALID, "requires indexed completion mode");
-    if (!indexed && failed.value)
-        kc__wrong(&failed, KC_FIELD_INVALID, "requires indexed completion mode");
-}
-
-/* A job comes to an end, so its pods do. */
-static void check_template(const kc__place *template)
-{
-    kc__place spec = kc__member(template, "spec"), policy = kc__member(&spec, "restartPolicy");
-    kc__check_pod_template(template);
-    if (kc__text_is(&policy, "Always") || !kc__there(&policy))
-        kc__wrong(&policy, KC_FIELD_REQUIRED, "valid values: \"OnFailure\", \"Never\"");
-    else if (!kc__text_is(&policy, "OnFailure") && !kc__text_is(&policy, "Never"))
-        kc__not_supported(&policy, ends);
-}
-
-static const kc__rule job_[] = {
-    {"parallelism", .number = KC__AT_LEAST_0},
-    {"completions", .number = KC__AT_LEAST_0},
-    {"activeDeadlineSeconds", .number = KC__AT_LEAST_0},
-    {"backoffLimit", .number = KC__AT_LEAST_0},
-    {"ttlSecondsAfterFinished", .number = KC__AT_LEAST_0},
-    {"backoffLimitPerIndex", .number = KC__AT_LEAST_0},
-    {"maxFailedIndexes", .number = KC__AT_LEAST_0},
-    {"completionMode", .one_of = modes},
-    {.code = check_index},
-    {"podReplacementPolicy", .one_of = replacements},
-    {"template", .code = check_template},
-};
-static const kc__rules job_rules = KC__RULES(job_);
 
 static void check_selector(const kc__place *spec)
 {
@@ -214,43 +176,140 @@ static void check_selector(const kc__place *spec)
         kc__check_selector_matches(spec, "");
 }
 
+/* Pods of an Indexed job are named after it and their index, which must be a name of a host. */
+static void check_host_names(const kc__place *root)
+{
+    kc__place metadata = kc__member(root, "metadata"), name = kc__member(&metadata, "name");
+    kc__place spec = kc__member(root, "spec"), completions = kc__member(&spec, "completions");
+    if (!kc_str_is(kc__text_in(&spec, "completionMode"), "Indexed") || kc__number(&completions) < 1)
+        return;
+    const char *last = kc_arena_printf(&root->errors->arena, "%.*s-%lld", KC_ARG(kc__text(&name)),
+                                       (long long)kc__number(&completions) - 1);
+    if (!kc_name_valid(KC_NAME_DNS_LABEL, kc_cstr(last)))
+        kc__wrong(&name, KC_FIELD_INVALID, "will not able to create pod with invalid DNS label: %s",
+                  last);
+}
+
 static void validate(const kc_value *object, kc_field_errors *errors)
 {
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     check_generated(&root);
     check_generated_selector(&root);
-    kc__rules_check(&job_rules, &spec);
+    kc__check_job_spec(&spec);
     check_selector(&spec);
+    check_host_names(&root);
 }
 
-/* A suspended job that never ran may still be told where to run; here only its template stays. */
+/* ---- updates ---- */
+
+/* A suspended job that never ran may still be told where to run. */
 static bool may_move(const kc_value *old)
 {
     return kc_as_bool(kc_get(kc_get(old, "spec"), "suspend"), false) &&
            !kc_get(kc_get(old, "status"), "startTime");
 }
 
+/* Takes out what says where it runs. */
+static void drop_directives(kc_node *template)
+{
+    static const char *const names[] = {"nodeSelector", "tolerations", "schedulingGates"};
+    kc_node *spec = kc_node_get(template, KC_STR("spec"));
+    kc_node *affinity = kc_node_get(spec, KC_STR("affinity"));
+    kc_node *metadata = kc_node_get(template, KC_STR("metadata"));
+    for (size_t i = 0; i < KC_COUNT(names); i++)
+        kc_node_remove(spec, kc_cstr(names[i]));
+    kc_node_remove(affinity, KC_STR("nodeAffinity"));
+    if (affinity && !kc_node_len(affinity))
+        kc_node_remove(spec, KC_STR("affinity"));
+    kc_node_remove(metadata, KC_STR("labels"));
+    kc_node_remove(metadata, KC_STR("annotations"));
+}
+
+static bool same_template(const kc_value *now, const kc_value *before, bool may_move)
+{
+    kc_auto(kc_edit) *x = kc_edit_of_value(now), *y = kc_edit_of_value(before);
+    if (!may_move)
+        return kc_value_equal(now, before, NULL);
+    drop_directives(kc_edit_root(x));
+    drop_directives(kc_edit_root(y));
+    kc_auto(kc_view) *a = kc_edit_view(x, NULL), *b = kc_edit_view(y, NULL);
+    return kc_value_equal(kc_view_root(a), kc_view_root(b), NULL);
+}
+
+static void check_template_update(const kc__place *spec, const kc_value *before, bool may_move)
+{
+    kc__place template = kc__member(spec, "template");
+    if (same_template(template.value, kc_get(before, "template"), may_move))
+        return;
+    kc__wrong_as(
+        &template, KC_FIELD_INVALID,
+        kc__inner_json("io.k8s.api.core.v1.PodTemplateSpec", template.value, &spec->errors->arena),
+        "field is immutable");
+}
+
+/* Those of an Indexed job change together with how many run at once. */
+static void check_completions(const kc__place *spec, const kc_value *before)
+{
+    kc__place completions = kc__member(spec, "completions");
+    kc__place parallel = kc__member(spec, "parallelism");
+    bool same = kc_value_equal(completions.value, kc_get(before, "completions"), NULL);
+    if (!kc_str_is(kc__text_in(spec, "completionMode"), "Indexed"))
+        kc__check_same(&completions, kc_get(before, "completions"));
+    else if (!same && completions.value && kc__number(&completions) != kc__number(&parallel))
+        kc__wrong(&completions, KC_FIELD_INVALID,
+                  "can only be modified in tandem with spec.parallelism");
+}
+
+static void check_fixed(const kc__place *spec, const kc_value *before)
+{
+    static const struct {
+        const char *name, *type; /* The type of those that are shown as Kubernetes has them. */
+    } fixed[] = {{"completionMode", NULL},
+                 {"podFailurePolicy", "io.k8s.api.batch.v1.PodFailurePolicy"},
+                 {"backoffLimitPerIndex", NULL},
+                 {"managedBy", NULL},
+                 {"successPolicy", "io.k8s.api.batch.v1.SuccessPolicy"}};
+    for (size_t i = 0; i < KC_COUNT(fixed); i++) {
+        kc__place member = kc__member(spec, fixed[i].name);
+        const kc_value *old = kc_get(before, fixed[i].name);
+        if (!fixed[i].type || !member.value)
+            kc__check_same(&member, old);
+        else if (!kc_value_equal(member.value, old, NULL))
+            kc__wrong_as(&member, KC_FIELD_INVALID,
+                         kc__inner_json(fixed[i].type, member.value, &spec->errors->arena),
+                         "field is immutable");
+    }
+}
+
 static void validate_update(const kc_value *object, const kc_value *old, kc_field_errors *errors)
 {
-    static const char *const fixed[] = {"selector",      "podFailurePolicy",     "completionMode",
-                                        "successPolicy", "backoffLimitPerIndex", "managedBy"};
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
-    kc__place template = kc__member(&spec, "template"),
-              completions = kc__member(&spec, "completions");
+    kc__place selector = kc__member(&spec, "selector");
     const kc_value *before = kc_get(old, "spec");
-    bool indexed = kc_str_is(kc__text_in(&spec, "completionMode"), "Indexed");
-    kc__rules_check(&job_rules, &spec);
+    validate(object, errors);
+    kc__check_job_spec(&spec);
     check_selector(&spec);
-    bool elastic =
-        indexed && kc_value_equal(kc_get(spec.value, "parallelism"), completions.value, NULL);
-    if (!elastic)
-        kc__check_same(&completions, kc_get(before, "completions"));
-    for (size_t i = 0; i < KC_COUNT(fixed); i++) {
-        kc__place member = kc__member(&spec, fixed[i]);
-        kc__check_same(&member, kc_get(before, fixed[i]));
-        if (i == 0 && !may_move(old) &&
-            !kc_value_equal(template.value, kc_get(before, "template"), NULL))
-            kc__wrong(&template, KC_FIELD_INVALID, "field is immutable");
+    check_completions(&spec, before);
+    kc__check_same(&selector, kc_get(before, "selector"));
+    check_template_update(&spec, before, may_move(old));
+    check_fixed(&spec, before);
+}
+
+/* What was counted is not taken back. */
+static void validate_status(const kc_value *object, const kc_value *old, kc_field_errors *errors)
+{
+    static const char *const counts[] = {"active", "succeeded",   "failed",
+                                         "ready",  "terminating", NULL};
+    static const char *const growing[] = {"failed", "succeeded"};
+    kc__place root = kc__place_root(object, errors), status = kc__member(&root, "status");
+    kc__place active = kc__member(&status, "active"), ready = kc__member(&status, "ready");
+    kc__check_counts(&status, counts);
+    if (ready.value && kc__number(&ready) > kc__number(&active))
+        kc__wrong(&ready, KC_FIELD_INVALID, "cannot set more ready pods than active");
+    for (size_t i = 0; i < KC_COUNT(growing); i++) {
+        kc__place count = kc__member(&status, growing[i]);
+        if (kc__number(&count) < kc_as_i64_or(kc_get(kc_get(old, "status"), growing[i]), 0))
+            kc__wrong(&count, KC_FIELD_INVALID, "cannot decrease the %s counter", growing[i]);
     }
 }
 
@@ -266,6 +325,7 @@ const kc__strategy kc__strategy_job = {
     .prepare = prepare,
     .validate = validate,
     .validate_update = validate_update,
+    .validate_status = validate_status,
 };
 
 /* ---- CronJob ---- */
@@ -275,22 +335,30 @@ static void check_schedule(const kc__place *schedule)
     char why[KC__CRON_ERROR];
     if (!kc__there(schedule))
         kc__wrong(schedule, KC_FIELD_REQUIRED, NULL);
+    else if (kc_str_contains(kc__text(schedule), KC_STR("TZ")))
+        kc__wrong(schedule, KC_FIELD_INVALID,
+                  "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
     else if (!kc__cron_check(kc__text(schedule), why))
         kc__wrong(schedule, KC_FIELD_INVALID, "%s", why);
 }
 
 static void check_job_template(const kc__place *template)
 {
+    static const char *const automatic[] = {"nil", "false", NULL};
     kc__place spec = kc__member(template, "spec"), selector = kc__member(&spec, "selector");
-    kc__rules_check(&job_rules, &spec);
+    kc__place manual = kc__member(&spec, "manualSelector");
+    kc__check_job_spec(&spec);
     if (selector.value)
         kc__wrong(&selector, KC_FIELD_INVALID, "`selector` will be auto-generated");
+    if (kc__there(&manual))
+        kc__not_supported(&manual, automatic);
 }
 
 static const kc__rule cron_[] = {
     {"schedule", .code = check_schedule},
     {"startingDeadlineSeconds", .number = KC__AT_LEAST_0},
     {"concurrencyPolicy", .required = "", .one_of = concurrency},
+    {"timeZone", .code = kc__check_time_zone},
     {"jobTemplate", .code = check_job_template},
     {"successfulJobsHistoryLimit", .number = KC__AT_LEAST_0},
     {"failedJobsHistoryLimit", .number = KC__AT_LEAST_0},

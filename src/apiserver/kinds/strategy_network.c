@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strategy_network.c: what leads to pods, beside Services: Endpoints, Ingresses, IngressClasses,
- * NetworkPolicies.
+ * strategy_network.c: where the pods of a Service are: Endpoints and EndpointSlices.
  */
+#include "apiserver/kinds/address_rules.h"
 #include "apiserver/kinds/strategy.h"
-#include "kc/diff.h"
 
 static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
 
@@ -17,26 +16,10 @@ static const kc__defaults subset_defaults = KC__DEFAULTS(subset_);
 static const kc__default endpoints_[] = {{.field = "subsets", .of = &subset_defaults}};
 static const kc__defaults endpoints_defaults = KC__DEFAULTS(endpoints_);
 
-/* Not one of this machine, nor of this wire. */
 static void check_endpoint_ip(const kc__place *ip)
 {
-    static const struct {
-        const char *prefix, *why;
-    } special[] = {{"127.", "may not be in the loopback range (127.0.0.0/8, ::1/128)"},
-                   {"169.254.", "may not be in the link-local range (169.254.0.0/16, fe80::/10)"},
-                   {"224.0.0.", "may not be in the link-local multicast range (224.0.0.0/24, "
-                                "ff02::/10)"}};
-    size_t before = ip->errors->list.n;
     kc__check_ip(ip);
-    if (ip->errors->list.n > before) {
-        kc__wrong(ip, KC_FIELD_INVALID, "must be a valid IP address");
-        return;
-    }
-    if (kc__text_is(ip, "0.0.0.0") || kc__text_is(ip, "::"))
-        kc__wrong(ip, KC_FIELD_INVALID, "may not be unspecified (%.*s)", KC_ARG(kc__text(ip)));
-    for (size_t i = 0; i < KC_COUNT(special); i++)
-        if (kc_str_starts(kc__text(ip), kc_cstr(special[i].prefix)))
-            kc__wrong(ip, KC_FIELD_INVALID, "%s", special[i].why);
+    kc__check_ordinary_ip(ip);
 }
 
 static const kc__rule address_rule_[] = {
@@ -83,7 +66,10 @@ static const kc__rule endpoints_rule_[] = {{"subsets", .of = &subset_rules}};
 static const kc__rules endpoints_rules = KC__RULES(endpoints_rule_);
 
 const kc__strategy kc__strategy_endpoints = {
-    .upserts = true, .defaults = &endpoints_defaults, .rules = &endpoints_rules};
+    .upserts = true,
+    .defaults = &endpoints_defaults,
+    .rules = &endpoints_rules,
+};
 
 /* ---- EndpointSlice ---- */
 
@@ -96,8 +82,85 @@ static const kc__default slice_[] = {{.field = "ports", .of = &slice_port}};
 static const kc__defaults slice_defaults = KC__DEFAULTS(slice_);
 
 static const char *const address_types[] = {"FQDN", "IPv4", "IPv6", NULL};
+
+/* What an address must be depends on the slice's type. */
+static void check_slice_address(const kc__place *addresses, const kc__place *address, kc_str type)
+{
+    kc__place shown = *addresses;
+    bool six = kc_str_is(type, "IPv6");
+    shown.value = address->value;
+    if (kc_str_is(type, "FQDN")) {
+        kc__check_name(address, KC_NAME_DNS_SUBDOMAIN);
+        return;
+    }
+    if (!kc__address_valid(kc__text(address))) {
+        kc__check_ip(address);
+        return;
+    }
+    if (six != kc__address_is_v6(kc__text(address)))
+        kc__wrong(&shown, KC_FIELD_INVALID, "must be an %s address", six ? "IPv6" : "IPv4");
+    else
+        kc__check_ordinary_ip(address);
+}
+
+static void check_slice_addresses(const kc__place *addresses, kc_str type)
+{
+    size_t i = 0, n = kc_len(addresses->value);
+    if (!n)
+        kc__wrong(addresses, KC_FIELD_REQUIRED, "must contain at least 1 address");
+    if (n > 100)
+        kc__wrong_as(addresses, KC_FIELD_TOO_MANY,
+                     kc_arena_printf(&addresses->errors->arena, "%zu", n),
+                     "must have at most 100 items");
+    kc_items (addresses->value, value) {
+        kc__place address = kc__item(addresses, value, i++);
+        check_slice_address(addresses, &address, type);
+    }
+}
+
+static const kc__rule endpoint_[] = {
+    {"nodeName", .name = &kc__dns_subdomain},
+    {"hostname", .name = &kc__dns_label},
+};
+static const kc__rules endpoint_rules = KC__RULES(endpoint_);
+
+static void check_slice_endpoints(const kc__place *root)
+{
+    kc__place endpoints = kc__member(root, "endpoints");
+    kc_str type = kc__text_in(root, "addressType");
+    size_t i = 0;
+    kc_items (endpoints.value, value) {
+        kc__place endpoint = kc__item(&endpoints, value, i++);
+        kc__place addresses = kc__member(&endpoint, "addresses");
+        check_slice_addresses(&addresses, type);
+        kc__rules_check(&endpoint_rules, &endpoint);
+    }
+}
+
+static const kc__rule slice_port_rule_[] = {
+    {"protocol", .required = "", .one_of = protocols},
+    {"appProtocol", .name = &kc__qualified_name},
+};
+static const kc__rules slice_port_rules = KC__RULES(slice_port_rule_);
+
+static void check_slice_ports(const kc__place *ports)
+{
+    kc_scoped(kc_map) names = {0};
+    size_t i = 0;
+    kc_items (ports->value, value) {
+        kc__place port = kc__item(ports, value, i++), name = kc__member(&port, "name");
+        if (kc__there(&name))
+            kc__check_name(&name, KC_NAME_DNS_LABEL);
+        if (kc_map_put(&names, kc__text(&name), &names))
+            kc__wrong(&name, KC_FIELD_DUPLICATE, NULL);
+        kc__rules_check(&slice_port_rules, &port);
+    }
+}
+
 static const kc__rule slice_rule_[] = {
     {"addressType", .required = "", .one_of = address_types},
+    {.code = check_slice_endpoints},
+    {"ports", .code = check_slice_ports},
 };
 static const kc__rules slice_rules = KC__RULES(slice_rule_);
 
@@ -114,154 +177,3 @@ const kc__strategy kc__strategy_endpoint_slice = {
     .rules = &slice_rules,
     .validate_update = validate_slice_update,
 };
-
-/* ---- NetworkPolicy ---- */
-
-static const kc__default peer_[] = {{.field = "ports", .of = &port_defaults}};
-static const kc__defaults peer_defaults = KC__DEFAULTS(peer_);
-
-static void choose_types(kc_edit *edit, kc_node *spec)
-{
-    if (kc_node_len(kc_node_get(spec, KC_STR("policyTypes"))))
-        return;
-    kc_node *types = kc_node_array(edit);
-    kc_node_append(types, kc_node_str(edit, KC_STR("Ingress")));
-    if (kc_node_len(kc_node_get(spec, KC_STR("egress"))))
-        kc_node_append(types, kc_node_str(edit, KC_STR("Egress")));
-    kc_node_set(edit, spec, KC_STR("policyTypes"), types);
-}
-
-static const kc__default policy_spec_[] = {
-    {.field = "ingress", .of = &peer_defaults},
-    {.field = "egress", .of = &peer_defaults},
-};
-static const kc__defaults policy_spec = {
-    .list = policy_spec_, .n = KC_COUNT(policy_spec_), .code = choose_types};
-static const kc__default policy_[] = {{.field = "spec", .of = &policy_spec}};
-static const kc__defaults policy_defaults = KC__DEFAULTS(policy_);
-
-static void check_types(const kc__place *types)
-{
-    static const char *const known[] = {"Ingress", "Egress", NULL};
-    size_t i = 0;
-    kc_items (types->value, value) {
-        kc__place item = kc__item(types, value, i++);
-        if (!kc__text_is(&item, "Ingress") && !kc__text_is(&item, "Egress"))
-            kc__not_supported(&item, known);
-    }
-}
-
-static const kc__rule policy_rule_[] = {
-    {"podSelector", .code = kc__check_selector},
-    {"policyTypes", .code = check_types},
-};
-static const kc__rules policy_rule = KC__RULES(policy_rule_);
-static const kc__rule policy_object_[] = {{"spec", .of = &policy_rule}};
-static const kc__rules policy_rules = KC__RULES(policy_object_);
-
-const kc__strategy kc__strategy_network_policy = {
-    .generation = true, .defaults = &policy_defaults, .rules = &policy_rules};
-
-/* ---- IngressClass ---- */
-
-static const kc__default parameters_[] = {{.field = "scope", .json = "\"Cluster\""}};
-static const kc__defaults parameters = KC__DEFAULTS(parameters_);
-static const kc__default class_spec_[] = {{.field = "parameters", .of = &parameters}};
-static const kc__defaults class_spec = KC__DEFAULTS(class_spec_);
-static const kc__default class_[] = {{.field = "spec", .of = &class_spec}};
-static const kc__defaults class_defaults = KC__DEFAULTS(class_);
-
-static void validate_class_update(const kc_value *object, const kc_value *old,
-                                  kc_field_errors *errors)
-{
-    kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
-    kc__place controller = kc__member(&spec, "controller");
-    kc__check_same(&controller, kc_get(kc_get(old, "spec"), "controller"));
-}
-
-const kc__strategy kc__strategy_ingress_class = {
-    .generation = true, .defaults = &class_defaults, .validate_update = validate_class_update};
-
-/* ---- Ingress ---- */
-
-static void check_service_port(const kc__place *backend, const kc__place *port)
-{
-    kc__place name = kc__member(port, "name"), number = kc__member(port, "number");
-    if (kc__there(&name) && kc__there(&number))
-        kc__wrong_as(backend, KC_FIELD_INVALID, "\"\"", "cannot set both port name & port number");
-    else if (kc__there(&name))
-        kc__check_name(&name, KC_NAME_PORT);
-    else if (kc__there(&number))
-        kc__check_port(&number);
-    else
-        kc__wrong(backend, KC_FIELD_REQUIRED, "port name or number is required");
-}
-
-static void check_backend(const kc__place *backend)
-{
-    kc__place service = kc__member(backend, "service"), name = kc__member(&service, "name");
-    kc__place port = kc__member(&service, "port"), resource = kc__member(backend, "resource");
-    if (!backend->value)
-        return;
-    if (service.value && resource.value) {
-        kc__wrong_as(backend, KC_FIELD_INVALID, "\"\"",
-                     "cannot set both resource and service backends");
-    } else if (service.value) {
-        kc__check_needed_name(&name, KC_NAME_DNS_1035_LABEL);
-        check_service_port(backend, &port);
-    } else if (!resource.value) {
-        kc__wrong_as(backend, KC_FIELD_INVALID, "\"\"", "resource or service backend is required");
-    }
-}
-
-static void check_http_path(const kc__place *place)
-{
-    static const char *const types[] = {"Exact", "ImplementationSpecific", "Prefix", NULL};
-    kc__place type = kc__member(place, "pathType"), path = kc__member(place, "path");
-    kc__place backend = kc__member(place, "backend");
-    bool own = kc__text_is(&type, "ImplementationSpecific");
-    bool known = own || kc__text_is(&type, "Exact") || kc__text_is(&type, "Prefix");
-    if (!type.value) {
-        kc__wrong(&type, KC_FIELD_REQUIRED, "pathType must be specified");
-        return;
-    }
-    if (!known)
-        kc__not_supported(&type, types);
-    else if ((!own || kc__there(&path)) && !kc_str_starts(kc__text(&path), KC_STR("/")))
-        kc__wrong(&path, KC_FIELD_INVALID, "must be an absolute path");
-    check_backend(&backend);
-}
-
-static const kc__rule http_path_[] = {{.code = check_http_path}};
-static const kc__rules http_path = KC__RULES(http_path_);
-static const kc__rule http_[] = {{"paths", .required = "", .of = &http_path}};
-static const kc__rules http = KC__RULES(http_);
-
-static void check_host(const kc__place *host)
-{
-    bool wild = kc_str_find(kc__text(host), '*') >= 0;
-    if (kc__there(host))
-        kc__check_name(host, wild ? KC_NAME_WILDCARD : KC_NAME_DNS_SUBDOMAIN);
-}
-
-static const kc__rule ingress_rule_[] = {{"host", .code = check_host}, {"http", .of = &http}};
-static const kc__rules ingress_rule = KC__RULES(ingress_rule_);
-
-static void check_some_rule(const kc__place *spec)
-{
-    if (!kc_len(kc_get(spec->value, "rules")) && !kc_get(spec->value, "defaultBackend"))
-        kc__wrong_as(spec, KC_FIELD_INVALID, "null",
-                     "either `defaultBackend` or `rules` must be specified");
-}
-
-static const kc__rule ingress_spec_[] = {
-    {.code = check_some_rule},
-    {"defaultBackend", .code = check_backend},
-    {"rules", .of = &ingress_rule},
-    {"ingressClassName", .name = &kc__dns_subdomain},
-};
-static const kc__rules ingress_spec = KC__RULES(ingress_spec_);
-static const kc__rule ingress_[] = {{"spec", .of = &ingress_spec}};
-static const kc__rules ingress_rules = KC__RULES(ingress_);
-
-const kc__strategy kc__strategy_ingress = {.generation = true, .rules = &ingress_rules};

@@ -4,6 +4,8 @@
  * be changed afterwards. One that runs on a node is deleted gracefully: the node's agent ends it
  * and then deletes it for good. One that is not scheduled, or is done, goes at once.
  */
+#include "apiserver/kinds/inner.h"
+#include "apiserver/kinds/pod_parts.h"
 #include "apiserver/kinds/pod_rules.h"
 #include "apiserver/kinds/qos.h"
 #include "apiserver/kinds/strategy.h"
@@ -11,10 +13,11 @@
 
 /* ---- defaults ---- */
 
-/* Who limits a resource and does not say what it requests, requests that much. */
-static void request_limits(kc_edit *edit, kc_node *container)
+/* Who limits a resource and does not say what it requests, requests that much. A container, or the
+ * spec. */
+static void request_limits(kc_edit *edit, kc_node *of)
 {
-    kc_node *resources = kc_node_get(container, KC_STR("resources"));
+    kc_node *resources = kc_node_get(of, KC_STR("resources"));
     kc_node *limits = kc_node_get(resources, KC_STR("limits"));
     if (!kc_node_len(limits))
         return;
@@ -47,8 +50,10 @@ static void complete(kc_edit *edit, kc_node *pod)
                 share_ports(edit, container);
         }
     }
-    if (spec)
-        kc__default_set(edit, spec, "enableServiceLinks", "true");
+    if (!spec)
+        return;
+    request_limits(edit, spec);
+    kc__default_set(edit, spec, "enableServiceLinks", "true");
 }
 
 static const kc__default pod[] = {{.field = "spec", .of = &kc__pod_spec_defaults}};
@@ -56,11 +61,21 @@ static const kc__defaults defaults = {.list = pod, .n = KC_COUNT(pod), .code = c
 
 /* ---- what the server decides ---- */
 
+/* Less than no time is the shortest there is. */
+static void end_soon(kc_edit *edit, kc_node *spec)
+{
+    int64_t seconds = 0;
+    kc_node *grace = kc_node_get(spec, KC_STR("terminationGracePeriodSeconds"));
+    if (kc_node_as_i64(grace, &seconds) && seconds < 0)
+        kc_node_set(edit, spec, KC_STR("terminationGracePeriodSeconds"), kc_node_i64(edit, 1));
+}
+
 static void prepare(kc_edit *edit)
 {
     kc_node *root = kc_edit_root(edit);
     const char *class = kc__qos_class(kc_node_get(root, KC_STR("spec")));
     kc_node *status = kc_node_object(edit);
+    end_soon(edit, kc_node_get(root, KC_STR("spec")));
     kc_node_set(edit, status, KC_STR("phase"), kc_node_str(edit, KC_STR("Pending")));
     kc_node_set(edit, status, KC_STR("qosClass"), kc_node_str(edit, kc_cstr(class)));
     kc_node_set(edit, root, KC_STR("status"), status);
@@ -70,6 +85,8 @@ static void prepare(kc_edit *edit)
 static void prepare_update(kc_edit *edit, const kc_value *old, const char *subresource)
 {
     const kc_value *class = kc_get(kc_get(old, "status"), "qosClass");
+    if (subresource)
+        kc__pod_part_prepare(edit, old, subresource);
     kc_node *status = kc_node_get(kc_edit_root(edit), KC_STR("status"));
     if (subresource && class && kc__node_absent(status, "qosClass"))
         kc_node_set(edit, status, KC_STR("qosClass"), kc_node_copy(edit, class));
@@ -141,6 +158,35 @@ static bool same_number_of_containers(const kc__place *spec, const kc_value *old
         return true;
     kc__wrong(&containers, KC_FIELD_FORBIDDEN, "pod updates may not add or remove containers");
     return false;
+}
+
+static const kc__rule changed_container_[] = {{"image", .required = "", .code = check_image}};
+static const kc__rules changed_container = KC__RULES(changed_container_);
+
+static bool check_containers(const kc__place *spec, const kc_value *old, const char *name)
+{
+    kc__place containers = kc__member(spec, name);
+    if (!same_number_of_containers(spec, old, name))
+        return false;
+    kc__rules_check_below(&changed_container, &containers);
+    return true;
+}
+
+/* Gates only go. */
+static void check_gates(const kc__place *spec, const kc_value *old)
+{
+    kc__place gates = kc__member(spec, "schedulingGates");
+    kc_scoped(kc_map) before = {0};
+    size_t i = 0;
+    kc_items (kc_get(old, "schedulingGates"), gate)
+        kc_map_put(&before, kc_as_str(kc_get(gate, "name")), (void *)gate);
+    kc_items (gates.value, value) {
+        kc__place gate = kc__item(&gates, value, i++), name = kc__member(&gate, "name");
+        if (!kc_map_get(&before, kc__text(&name)))
+            kc__wrong(&name, KC_FIELD_FORBIDDEN,
+                      "only deletion is allowed, but found new scheduling gate '%.*s'",
+                      KC_ARG(kc__text(&name)));
+    }
 }
 
 static bool check_deadline(const kc__place *spec, const kc_value *old)
@@ -223,7 +269,9 @@ static void check_rest_unchanged(const kc__place *spec, const kc_value *old)
                   "pod updates may not change fields other than `spec.containers[*].image`,"
                   "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` "
                   "(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` "
-                  "(allow it to be set to 1 if it was previously negative)");
+                  "(allow it to be set to 1 if it was previously negative)\n%s",
+                  kc__inner_diff("io.k8s.api.core.v1.PodSpec", old, kc_view_root(view),
+                                 &spec->errors->arena));
 }
 
 static void validate_update(const kc_value *object, const kc_value *old_object,
@@ -232,10 +280,11 @@ static void validate_update(const kc_value *object, const kc_value *old_object,
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     const kc_value *old = kc_get(old_object, "spec");
     check(&spec);
-    if (!same_number_of_containers(&spec, old, "containers") ||
-        !same_number_of_containers(&spec, old, "initContainers") || !check_deadline(&spec, old))
+    if (!check_containers(&spec, old, "containers") ||
+        !check_containers(&spec, old, "initContainers") || !check_deadline(&spec, old))
         return;
     check_only_added_tolerations(&spec, old);
+    check_gates(&spec, old);
     check_rest_unchanged(&spec, old);
 }
 
@@ -275,6 +324,7 @@ const kc__strategy kc__strategy_pod = {
     .prepare_update = prepare_update,
     .validate = validate,
     .validate_update = validate_update,
+    .validate_part = kc__pod_part_check,
     .grace = grace,
 };
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strategy_policy.c: kinds that rule others: PodDisruptionBudgets, PriorityClasses, ResourceQuotas,
- * LimitRanges.
+ * strategy_policy.c: kinds that rule pods: PodDisruptionBudgets and PriorityClasses.
  */
+#include "apiserver/kinds/inner.h"
 #include "apiserver/kinds/strategy.h"
-#include "kc/diff.h"
 
 /* ---- PodDisruptionBudget ---- */
 
@@ -16,11 +15,13 @@ static void check_share(const kc__place *share)
         kc__check_number_or_percent(share, true);
 }
 
-/* The error shows the spec as Kubernetes' own struct, which cannot be told from here in full. */
 static void check_one_bound(const kc__place *spec)
 {
     if (kc_get(spec->value, "minAvailable") && kc_get(spec->value, "maxUnavailable"))
-        kc__wrong(spec, KC_FIELD_INVALID, "minAvailable and maxUnavailable cannot be both set");
+        kc__wrong_as(spec, KC_FIELD_INVALID,
+                     kc__inner_json("io.k8s.api.policy.v1.PodDisruptionBudgetSpec", spec->value,
+                                    &spec->errors->arena),
+                     "minAvailable and maxUnavailable cannot be both set");
 }
 
 static void check_optional_selector(const kc__place *selector)
@@ -111,90 +112,4 @@ const kc__strategy kc__strategy_priority_class = {
     .defaults = &class_defaults,
     .validate = validate_class,
     .validate_update = validate_class_update,
-};
-
-/* ---- ResourceQuota ---- */
-
-static void check_hard(const kc__place *hard)
-{
-    kc_members (hard->value, name, value) {
-        kc__place entry = kc__entry(hard, name, value);
-        const char *messages[KC_NAME_MESSAGES];
-        size_t n = kc_name_check(KC_NAME_QUALIFIED, name, messages);
-        for (size_t i = 0; i < n; i++)
-            kc__wrong_as(&entry, KC_FIELD_INVALID,
-                         kc_arena_printf(&hard->errors->arena, "\"%.*s\"", KC_ARG(name)), "%s",
-                         messages[i]);
-        kc__check_quantity_at_least_0(&entry);
-    }
-}
-
-static const kc__rule quota_spec_[] = {{"hard", .code = check_hard}};
-static const kc__rules quota_spec = KC__RULES(quota_spec_);
-static const kc__rule quota_[] = {{"spec", .of = &quota_spec}};
-static const kc__rules quota_rules = KC__RULES(quota_);
-
-static void validate_quota_update(const kc_value *object, const kc_value *old,
-                                  kc_field_errors *errors)
-{
-    kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
-    kc__place scopes = kc__member(&spec, "scopes");
-    kc__check_same(&scopes, kc_get(kc_get(old, "spec"), "scopes"));
-}
-
-const kc__strategy kc__strategy_quota = {
-    .shows_deleted = true,
-    .rules = &quota_rules,
-    .validate_update = validate_quota_update,
-};
-
-/* ---- LimitRange ---- */
-
-/* Copies what `to` lacks. */
-static void add_missing(kc_edit *edit, kc_node *limit, const char *from, const char *to)
-{
-    kc_node *source = kc_node_get(limit, kc_cstr(from));
-    if (!kc_node_len(source))
-        return;
-    kc_node *target = kc_node_need_object(edit, limit, kc_cstr(to));
-    kc_node_members (source, name, value)
-        if (!kc_node_get(target, name))
-            kc_node_set(edit, target, name, kc_node_clone(edit, value));
-}
-
-static void complete_limit(kc_edit *edit, kc_node *limit)
-{
-    if (!kc_str_is(kc__node_text(limit, "type"), "Container"))
-        return;
-    add_missing(edit, limit, "max", "default");
-    add_missing(edit, limit, "default", "defaultRequest");
-    add_missing(edit, limit, "min", "defaultRequest");
-}
-
-static const kc__defaults limit_defaults = {.code = complete_limit};
-static const kc__default range_spec_[] = {{.field = "limits", .of = &limit_defaults}};
-static const kc__defaults range_spec = KC__DEFAULTS(range_spec_);
-static const kc__default range_[] = {{.field = "spec", .of = &range_spec}};
-static const kc__defaults range_defaults = KC__DEFAULTS(range_);
-
-static void check_limit_types(const kc__place *limits)
-{
-    kc_scoped(kc_map) seen = {0};
-    size_t i = 0;
-    kc_items (limits->value, value) {
-        kc__place limit = kc__item(limits, value, i++), type = kc__member(&limit, "type");
-        kc__check_name(&type, KC_NAME_QUALIFIED);
-        kc__check_unique(&type, &seen);
-    }
-}
-
-static const kc__rule range_rule_[] = {{"limits", .code = check_limit_types}};
-static const kc__rules range_rule = KC__RULES(range_rule_);
-static const kc__rule range_object_[] = {{"spec", .of = &range_rule}};
-static const kc__rules range_rules = KC__RULES(range_object_);
-
-const kc__strategy kc__strategy_limit_range = {
-    .upserts = true,
-    .defaults = &range_defaults,
-    .rules = &range_rules,
 };

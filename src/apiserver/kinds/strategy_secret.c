@@ -70,6 +70,37 @@ static void require_keys(const kc_value *object, size_t promise, kc_field_errors
                 (kc_str){0}, "%s", "");
 }
 
+/* Credentials for registries are JSON; the error must not show them. */
+static void check_json(const kc_value *object, const char *type, const char *key,
+                       kc_field_errors *errors)
+{
+    kc_str text = kc_as_str(kc_get(kc_get(object, "data"), key)), start;
+    kc_scoped(kc_buf) decoded = {0};
+    if (!kc_str_is(kc_as_str(kc_get(object, "type")), type) || !text.n ||
+        !kc_base64_read(&decoded, text, KC_BASE64))
+        return;
+    kc_auto(kc_object) *parsed = kc_object_parse(kc_buf_str(&decoded), NULL, NULL);
+    start = kc_str_trim(kc_buf_str(&decoded));
+    if (parsed)
+        return;
+    bool odd = start.n && !strchr("{[\"-0123456789tfn", start.p[0]);
+    const char *why =
+        odd ? kc_arena_printf(&errors->arena,
+                              "invalid character '%c' looking for beginning of value", start.p[0])
+            : "unexpected end of JSON input";
+    kc_field_errors_add(errors, KC_FIELD_INVALID, kc_arena_printf(&errors->arena, "data[%s]", key),
+                        KC_STR("\"<secret contents redacted>\""), "%s", why);
+}
+
+static void check_private_key(const kc_value *object, kc_field_errors *errors)
+{
+    const kc_value *key = kc_get(kc_get(object, "data"), "ssh-privatekey");
+    if (kc_str_is(kc_as_str(kc_get(object, "type")), "kubernetes.io/ssh-auth") && key &&
+        !kc_as_str(key).n)
+        kc_field_errors_add(errors, KC_FIELD_REQUIRED, "data[ssh-privatekey]", (kc_str){0}, "%s",
+                            "");
+}
+
 static void validate(const kc_value *object, kc_field_errors *errors)
 {
     if (kc__validate_data_keys(kc_get(object, "data"), "data", NULL, errors) > KC__MAX_DATA)
@@ -78,6 +109,9 @@ static void validate(const kc_value *object, kc_field_errors *errors)
     for (size_t i = 0; i < KC_COUNT(promises); i++)
         if (kc_str_is(kc_as_str(kc_get(object, "type")), promises[i].type))
             require_keys(object, i, errors);
+    check_json(object, "kubernetes.io/dockercfg", ".dockercfg", errors);
+    check_json(object, "kubernetes.io/dockerconfigjson", ".dockerconfigjson", errors);
+    check_private_key(object, errors);
 }
 
 static void validate_update(const kc_value *object, const kc_value *old, kc_field_errors *errors)

@@ -54,12 +54,29 @@ static void complete(kc_edit *edit, kc_node *spec)
         kc__default_set(edit, spec, "externalTrafficPolicy", "\"Cluster\"");
     if (!kc_str_is(type, "ExternalName"))
         kc__default_set(edit, spec, "internalTrafficPolicy", "\"Cluster\"");
+    else
+        kc_node_remove(spec, KC_STR("internalTrafficPolicy"));
     if (kc_str_is(type, "LoadBalancer"))
         kc__default_set(edit, spec, "allocateLoadBalancerNodePorts", "true");
 }
 
 static const kc__defaults spec_defaults = {.code = complete};
-static const kc__default service[] = {{.field = "spec", .of = &spec_defaults}};
+
+static void choose_mode(kc_edit *edit, kc_node *ingress)
+{
+    if (kc__node_text(ingress, "ip").n)
+        kc__default_set(edit, ingress, "ipMode", "\"VIP\"");
+}
+static const kc__defaults ingress_defaults = {.code = choose_mode};
+static const kc__default balancer[] = {{.field = "ingress", .of = &ingress_defaults}};
+static const kc__defaults balancer_defaults = KC__DEFAULTS(balancer);
+static const kc__default status[] = {{.field = "loadBalancer", .of = &balancer_defaults}};
+static const kc__defaults status_defaults = KC__DEFAULTS(status);
+
+static const kc__default service[] = {
+    {.field = "spec", .of = &spec_defaults},
+    {.field = "status", .of = &status_defaults},
+};
 static const kc__defaults defaults = KC__DEFAULTS(service);
 
 /* ---- one address, or a list of them ---- */
@@ -137,6 +154,13 @@ static bool uses_node_ports(kc_str type)
     return kc_str_is(type, "NodePort") || kc_str_is(type, "LoadBalancer");
 }
 
+/* Only pods of the node that is reached: the balancer asks at a port of its own. */
+static bool balances_locally(const kc_node *spec)
+{
+    return kc_str_is(kc__node_text(spec, "type"), "LoadBalancer") &&
+           kc_str_is(kc__node_text(spec, "externalTrafficPolicy"), "Local");
+}
+
 /* Ports of nodes by protocol and port, as text. */
 static kc_str port_key(kc_arena *arena, kc_str protocol, int64_t port)
 {
@@ -186,10 +210,35 @@ static void keep_numbers(kc_edit *edit, kc_node *spec, const kc_value *old)
         for (size_t i = 0; i < KC_COUNT(fields); i++)
             drop_if_same(edit, spec, old, fields[i]);
     }
+    if (balances_locally(spec))
+        keep(edit, spec, old, "healthCheckNodePort");
+    else
+        drop_if_same(edit, spec, old, "healthCheckNodePort");
     if (uses_node_ports(before) && uses_node_ports(type))
         keep_node_ports(edit, spec, old);
     else if (uses_node_ports(before))
         drop_node_ports(spec);
+}
+
+static bool same_list(const kc_node *list, const kc_value *old)
+{
+    size_t i = 0;
+    bool same = kc_node_len(list) == kc_len(old);
+    kc_node_items (list, item)
+        same = same && kc_str_eq(kc_node_as_str(item), kc_as_str(kc_at(old, i++)));
+    return same;
+}
+
+/* Who changes only the one address means the list as well. */
+static void follow_address(kc_edit *edit, kc_node *spec, const kc_value *old)
+{
+    kc_str now = kc__node_text(spec, "clusterIP"), before = kc_as_str(kc_get(old, "clusterIP"));
+    if (!before.n || kc_str_eq(now, before) ||
+        !same_list(kc_node_get(spec, KC_STR("clusterIPs")), kc_get(old, "clusterIPs")))
+        return;
+    kc_node_remove(spec, KC_STR("clusterIPs"));
+    if (now.n)
+        align_addresses(edit, spec);
 }
 
 static void prepare_update(kc_edit *edit, const kc_value *old_object, const char *subresource)
@@ -199,6 +248,7 @@ static void prepare_update(kc_edit *edit, const kc_value *old_object, const char
     bool was_balanced = kc_str_is(kc_as_str(kc_get(old, "type")), "LoadBalancer");
     if (!spec || subresource)
         return;
+    follow_address(edit, spec, old);
     keep_numbers(edit, spec, old);
     if (was_balanced && !kc_str_is(kc__node_text(spec, "type"), "LoadBalancer"))
         drop_if_same(edit, spec, old, "allocateLoadBalancerNodePorts");
@@ -222,6 +272,13 @@ static void validate_update(const kc_value *object, const kc_value *old, kc_fiel
     kc__check_service(&spec);
 }
 
+static void validate_status(const kc_value *object, const kc_value *old, kc_field_errors *errors)
+{
+    kc__place root = kc__place_root(object, errors);
+    (void)old;
+    kc__check_service_status(&root);
+}
+
 static const kc_field_def selectable[] = {{.field = "spec.clusterIP"}, {.field = "spec.type"}};
 
 const kc__strategy kc__strategy_service = {
@@ -235,4 +292,5 @@ const kc__strategy kc__strategy_service = {
     .prepare_update = prepare_update,
     .validate = validate,
     .validate_update = validate_update,
+    .validate_status = validate_status,
 };

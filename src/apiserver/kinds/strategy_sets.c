@@ -129,12 +129,19 @@ static const kc__rule retention_rule_[] = {
 };
 static const kc__rules retention_rules = KC__RULES(retention_rule_);
 
+static const kc__rule ordinal_rule_[] = {{"start", .number = KC__AT_LEAST_0}};
+static const kc__rules ordinal_rules = KC__RULES(ordinal_rule_);
+static const kc__rule claim_template_rule_[] = {{"spec", .code = kc__check_claim_spec}};
+static const kc__rules claim_template_rules = KC__RULES(claim_template_rule_);
+
 static const kc__rule stateful_rule_[] = {
     {"podManagementPolicy", .code = check_management},
     {"updateStrategy", .code = check_stateful_update},
     {"persistentVolumeClaimRetentionPolicy", .of = &retention_rules},
     {"replicas", .number = KC__AT_LEAST_0},
     {"minReadySeconds", .number = KC__AT_LEAST_0},
+    {"ordinals", .of = &ordinal_rules},
+    {"volumeClaimTemplates", .of = &claim_template_rules},
     {.code = check_stateful_template},
 };
 static const kc__rules stateful_rules = KC__RULES(stateful_rule_);

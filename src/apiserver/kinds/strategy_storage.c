@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strategy_storage.c: PersistentVolumes, PersistentVolumeClaims and StorageClasses. What a claim
- * asks for, what a volume is and how a class makes volumes do not change later.
+ * strategy_storage.c: PersistentVolumes and PersistentVolumeClaims. What a claim asks for and what
+ * a volume is do not change later.
  */
+#include "apiserver/kinds/inner.h"
+#include "apiserver/kinds/pod_rules.h"
+#include "apiserver/kinds/storage_rules.h"
 #include "apiserver/kinds/strategy.h"
 #include "kc/diff.h"
 #include "kc/quantity.h"
-
-static const char *const modes[] = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce",
-                                    "ReadWriteOncePod", NULL};
-static const char *const volume_modes[] = {"Block", "Filesystem", NULL};
 
 static void set_pending(kc_edit *edit)
 {
@@ -18,68 +17,42 @@ static void set_pending(kc_edit *edit)
     kc_node_set(edit, kc_edit_root(edit), KC_STR("status"), status);
 }
 
-static void check_modes(const kc__place *list)
-{
-    bool alone = false, others = false;
-    kc_items (list->value, value) {
-        kc__place shown = *list;
-        bool known = false;
-        shown.value = value;
-        for (size_t i = 0; modes[i]; i++)
-            known = known || kc__text_is(&shown, modes[i]);
-        if (!known)
-            kc__not_supported(&shown, modes);
-        bool one = kc__text_is(&shown, "ReadWriteOncePod");
-        alone = alone || one;
-        others = others || (known && !one);
-    }
-    if (alone && others)
-        kc__wrong(list, KC_FIELD_FORBIDDEN, "may not use ReadWriteOncePod with other access modes");
-}
-
-static void check_positive(const kc__place *amount)
-{
-    kc_quantity quantity;
-    if (kc_quantity_from(amount->value, &quantity, NULL) == 0 && kc_quantity_sign(quantity) <= 0)
-        kc__wrong(amount, KC_FIELD_INVALID, "must be greater than zero");
-}
-
 /* ---- PersistentVolumeClaim ---- */
 
-static void check_size(const kc__place *spec)
-{
-    kc__place resources = kc__member(spec, "resources");
-    const kc_value *size = kc_get(kc_get(resources.value, "requests"), "storage");
-    kc__place shown = kc__entry(&resources, KC_STR("storage"), size);
-    if (size)
-        check_positive(&shown);
-    else
-        kc__wrong(&shown, KC_FIELD_REQUIRED, NULL);
-}
-
-static void check_class(const kc__place *name)
-{
-    if (kc__there(name))
-        kc__check_name(name, KC_NAME_DNS_SUBDOMAIN);
-}
-
-static void check_optional_selector(const kc__place *selector)
-{
-    if (selector->value)
-        kc__check_selector(selector);
-}
-
-static const kc__rule claim_spec_[] = {
-    {"accessModes", .required = "at least 1 access mode is required"},
-    {"selector", .code = check_optional_selector},
-    {"accessModes", .code = check_modes},
-    {.code = check_size},
-    {"storageClassName", .code = check_class},
-    {"volumeMode", .one_of = volume_modes},
-};
-static const kc__rules claim_spec = KC__RULES(claim_spec_);
-static const kc__rule claim_[] = {{"spec", .of = &claim_spec}};
+static const kc__rule claim_[] = {{"spec", .code = kc__check_claim_spec}};
 static const kc__rules claim_rules = KC__RULES(claim_);
+
+/* A claim or a snapshot: what was possible before everything was. */
+static bool is_old_source(const kc_node *source)
+{
+    kc_str group = kc__node_text(source, "apiGroup"), kind = kc__node_text(source, "kind");
+    return (!group.n && kc_str_is(kind, "PersistentVolumeClaim")) ||
+           (kc_str_is(group, "snapshot.storage.k8s.io") && kc_str_is(kind, "VolumeSnapshot"));
+}
+
+/* Two fields say what a new volume shall hold; one that is there stands for both. */
+static void align_sources(kc_edit *edit, kc_node *spec)
+{
+    kc_node *ref = kc_node_get(spec, KC_STR("dataSourceRef"));
+    kc_node *source = kc_node_get(spec, KC_STR("dataSource"));
+    if (kc_node_type(source) == KC_OBJECT && kc_node_type(ref) != KC_OBJECT) {
+        if (is_old_source(source))
+            kc_node_set(edit, spec, KC_STR("dataSourceRef"), kc_node_clone(edit, source));
+        else
+            kc_node_remove(spec, KC_STR("dataSource"));
+    } else if (kc_node_type(ref) == KC_OBJECT && kc_node_type(source) != KC_OBJECT &&
+               !kc__node_text(ref, "namespace").n) {
+        kc_node_set(edit, spec, KC_STR("dataSource"), kc_node_clone(edit, ref));
+    }
+}
+
+static void prepare_claim(kc_edit *edit)
+{
+    kc_node *spec = kc_node_get(kc_edit_root(edit), KC_STR("spec"));
+    set_pending(edit);
+    if (spec)
+        align_sources(edit, spec);
+}
 
 /* What may change is taken from the old one. */
 static void check_claim_unchanged(const kc__place *spec, const kc_value *old, bool bound)
@@ -102,7 +75,9 @@ static void check_claim_unchanged(const kc__place *spec, const kc_value *old, bo
     if (!kc_value_equal(kc_view_root(x), kc_view_root(y), NULL))
         kc__wrong(spec, KC_FIELD_FORBIDDEN,
                   "spec is immutable after creation except resources.requests and "
-                  "volumeAttributesClassName for bound claims");
+                  "volumeAttributesClassName for bound claims\n%s",
+                  kc__inner_diff("io.k8s.api.core.v1.PersistentVolumeClaimSpec", kc_view_root(y),
+                                 kc_view_root(x), &spec->errors->arena));
 }
 
 static kc_quantity size_in(const kc_value *list)
@@ -130,12 +105,25 @@ static void validate_claim_update(const kc_value *object, const kc_value *old,
     kc__check_same(&mode, kc_get(before, "volumeMode"));
 }
 
+static void validate_claim_status(const kc_value *object, const kc_value *old,
+                                  kc_field_errors *errors)
+{
+    kc__place root = kc__place_root(object, errors), status = kc__member(&root, "status");
+    kc__place capacity = kc__member(&status, "capacity");
+    (void)old;
+    kc_members (capacity.value, name, value) {
+        kc__place entry = kc__entry(&capacity, name, value);
+        kc__check_basic(&entry);
+    }
+}
+
 const kc__strategy kc__strategy_claim = {
     .shows_deleted = true,
     .defaults = &kc__claim_defaults,
-    .prepare = set_pending,
+    .prepare = prepare_claim,
     .rules = &claim_rules,
     .validate_update = validate_claim_update,
+    .validate_status = validate_claim_status,
 };
 
 /* ---- PersistentVolume ---- */
@@ -184,8 +172,32 @@ static void check_capacity(const kc__place *capacity)
     }
     kc_members (capacity->value, name, value) {
         kc__place entry = kc__entry(capacity, name, value);
-        check_positive(&entry);
+        kc__check_basic(&entry);
+        kc__check_positive(&entry);
     }
+}
+
+static void check_no_steps(const kc__place *path)
+{
+    kc__check_path(path, false);
+}
+
+static void check_handle(const kc__place *csi)
+{
+    kc__place handle = kc__member(csi, "volumeHandle");
+    if (!kc__there(&handle))
+        kc__wrong(&handle, KC_FIELD_REQUIRED, NULL);
+}
+
+static const kc__rule folder_[] = {{"path", .required = "", .code = check_no_steps}};
+static const kc__rule csi_[] = {{.code = kc__check_driver}, {.code = check_handle}};
+static const kc__rules folder = KC__RULES(folder_), csi = KC__RULES(csi_);
+
+static const kc__rules *source_rules(const char *source)
+{
+    if (!strcmp(source, "hostPath") || !strcmp(source, "local"))
+        return &folder;
+    return !strcmp(source, "csi") ? &csi : kc__remote_volume_rules(source);
 }
 
 static void check_source(const kc__place *spec)
@@ -193,21 +205,72 @@ static void check_source(const kc__place *spec)
     size_t found = 0;
     for (size_t i = 0; i < KC_COUNT(sources); i++) {
         kc__place one = kc__member(spec, sources[i]);
-        if (one.value && found++)
+        const kc__rules *rules = source_rules(sources[i]);
+        if (!one.value)
+            continue;
+        if (found++)
             kc__wrong(&one, KC_FIELD_FORBIDDEN, "may not specify more than 1 volume type");
+        else if (rules)
+            kc__rules_check(rules, &one);
     }
     if (!found)
         kc__wrong(spec, KC_FIELD_REQUIRED, "must specify a volume type");
 }
 
+/* A folder of a node is only there. */
+static void check_nodes(const kc__place *spec)
+{
+    kc__place affinity = kc__member(spec, "nodeAffinity");
+    kc__place required = kc__member(&affinity, "required");
+    if (affinity.value && required.value)
+        kc__check_node_selector(&required);
+    else if (affinity.value)
+        kc__wrong(&required, KC_FIELD_REQUIRED, "must specify required node constraints");
+}
+
+static void check_local(const kc__place *spec)
+{
+    kc__place affinity = kc__member(spec, "nodeAffinity");
+    if (kc__member(spec, "local").value && !affinity.value)
+        kc__wrong(&affinity, KC_FIELD_REQUIRED, "Local volume requires node affinity");
+}
+
+/* Nobody cleans up a whole machine. */
+static void check_recycling(const kc__place *spec)
+{
+    kc__place policy = kc__member(spec, "persistentVolumeReclaimPolicy");
+    kc_str path = kc_as_str(kc_get(kc_get(spec->value, "hostPath"), "path"));
+    if (kc_str_is(path, "/") && kc__text_is(&policy, "Recycle"))
+        kc__wrong(&policy, KC_FIELD_FORBIDDEN, "may not be 'recycle' for a hostPath mount of '/'");
+}
+
+static void check_attributes_class(const kc__place *spec)
+{
+    kc__place class = kc__member(spec, "volumeAttributesClassName"),
+              driver = kc__member(spec, "csi");
+    if (!class.value)
+        return;
+    if (!kc__there(&class))
+        kc__wrong(&class, KC_FIELD_REQUIRED, "an empty string is disallowed");
+    else
+        kc__check_class_name(&class);
+    if (!driver.value)
+        kc__wrong(&driver, KC_FIELD_REQUIRED,
+                  "has to be specified when using volumeAttributesClassName");
+}
+
 static const kc__rule volume_spec_[] = {
     {"accessModes", .required = ""},
-    {"accessModes", .code = check_modes},
+    {"accessModes", .code = kc__check_access_modes},
     {"capacity", .code = check_capacity},
     {"persistentVolumeReclaimPolicy", .one_of = reclaims},
+    {.code = check_nodes},
     {.code = check_source},
-    {"storageClassName", .code = check_class},
-    {"volumeMode", .one_of = volume_modes},
+    {.code = check_local},
+    {.code = check_recycling},
+    {"storageClassName", .code = kc__check_class_name},
+    {"volumeMode", .one_of = kc__volume_modes},
+    {.code = check_attributes_class},
 };
 static const kc__rules volume_spec = KC__RULES(volume_spec_);
 static const kc__rule volume_[] = {{"spec", .of = &volume_spec}};
@@ -225,7 +288,9 @@ static void validate_volume_update(const kc_value *object, const kc_value *old,
         if (!!x == !!y && (!x || kc_value_equal(x, y, NULL)))
             continue;
         kc__wrong(&source, KC_FIELD_FORBIDDEN,
-                  "spec.persistentvolumesource is immutable after creation");
+                  "spec.persistentvolumesource is immutable after creation\n%s",
+                  kc__inner_diff("io.k8s.api.core.v1.PersistentVolumeSource", before, spec.value,
+                                 &errors->arena));
         break;
     }
     mode.value = kc_get(spec.value, "volumeMode");
@@ -238,43 +303,4 @@ const kc__strategy kc__strategy_volume = {
     .prepare = set_pending,
     .rules = &volume_rules,
     .validate_update = validate_volume_update,
-};
-
-/* ---- StorageClass ---- */
-
-static const kc__default class_default_[] = {
-    {.field = "reclaimPolicy", .json = "\"Delete\""},
-    {.field = "volumeBindingMode", .json = "\"Immediate\""},
-};
-static const kc__defaults class_defaults = KC__DEFAULTS(class_default_);
-
-static const char *const class_reclaims[] = {"Delete", "Retain", NULL};
-static const char *const binding_modes[] = {"Immediate", "WaitForFirstConsumer", NULL};
-
-static const kc__rule class_[] = {
-    {"provisioner", .required = "", .name = &kc__annotation_key},
-    {"reclaimPolicy", .one_of = class_reclaims},
-    {"volumeBindingMode", .required = "", .one_of = binding_modes},
-};
-static const kc__rules class_rules = KC__RULES(class_);
-
-static void validate_class_update(const kc_value *object, const kc_value *old,
-                                  kc_field_errors *errors)
-{
-    static const char *const fixed[] = {"parameters", "provisioner", "reclaimPolicy"};
-    kc__place root = kc__place_root(object, errors), mode = kc__member(&root, "volumeBindingMode");
-    for (size_t i = 0; i < KC_COUNT(fixed); i++) {
-        kc__place member = kc__member(&root, fixed[i]);
-        const kc_value *before = kc_get(old, fixed[i]);
-        if (!!member.value != !!before || (before && !kc_value_equal(member.value, before, NULL)))
-            kc__wrong(&member, KC_FIELD_FORBIDDEN, "updates to %s are forbidden.", fixed[i]);
-    }
-    kc__check_same(&mode, kc_get(old, "volumeBindingMode"));
-}
-
-const kc__strategy kc__strategy_storage_class = {
-    .shows_deleted = true,
-    .defaults = &class_defaults,
-    .rules = &class_rules,
-    .validate_update = validate_class_update,
 };

@@ -4,6 +4,7 @@
  * what it does when nobody answers.
  */
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/webhook_rules.h"
 
 /* ---- defaults ---- */
 
@@ -81,11 +82,61 @@ static void check_versions(const kc__place *list)
     }
 }
 
+typedef struct wildcards {
+    kc_map resources;       /* pods/…: all subresources of pods. */
+    kc_map subresources;    /* …/status: that of all resources. */
+    bool all, plain, other; /* All of both, all resources, one resource. */
+} wildcards;
+
+/* What an earlier line has already. */
+static void check_resource(const kc__place *item, wildcards *seen)
+{
+    kc_str sub = kc__text(item), name = kc_str_cut(&sub, '/');
+    seen->all = seen->all || kc__text_is(item, "*/*");
+    seen->plain = seen->plain || kc__text_is(item, "*");
+    if (!sub.p) {
+        seen->other = !kc__text_is(item, "*");
+        return;
+    }
+    if (kc_map_get(&seen->resources, name))
+        kc__wrong(item, KC_FIELD_INVALID, "if '%.*s/*' is present, must not specify %.*s",
+                  KC_ARG(name), KC_ARG(kc__text(item)));
+    if (kc_map_get(&seen->subresources, sub))
+        kc__wrong(item, KC_FIELD_INVALID, "if '*/%.*s' is present, must not specify %.*s",
+                  KC_ARG(sub), KC_ARG(kc__text(item)));
+    if (kc_str_is(sub, "*"))
+        kc_map_put(&seen->resources, name, seen);
+    if (kc_str_is(name, "*"))
+        kc_map_put(&seen->subresources, sub, seen);
+}
+
+static void check_resources(const kc__place *list)
+{
+    wildcards seen = {0};
+    size_t i = 0;
+    if (!kc__there(list))
+        kc__wrong(list, KC_FIELD_REQUIRED, NULL);
+    kc_items (list->value, value) {
+        kc__place item = kc__item(list, value, i++);
+        if (kc__there(&item))
+            check_resource(&item, &seen);
+        else
+            kc__wrong(&item, KC_FIELD_REQUIRED, NULL);
+    }
+    if (seen.all && i > 1)
+        kc__wrong(list, KC_FIELD_INVALID, "if '*/*' is present, must not specify other resources");
+    if (seen.plain && seen.other)
+        kc__wrong(list, KC_FIELD_INVALID,
+                  "if '*' is present, must not specify other resources without subresources");
+    kc_map_done(&seen.resources);
+    kc_map_done(&seen.subresources);
+}
+
 static const kc__rule request_rule_[] = {
     {"operations", .code = check_operations},
     {"apiGroups", .code = check_groups},
     {"apiVersions", .code = check_versions},
-    {"resources", .required = ""},
+    {"resources", .code = check_resources},
     {"scope", .one_of = scopes},
 };
 static const kc__rules request_rule = KC__RULES(request_rule_);
@@ -124,45 +175,42 @@ static void check_timeout(const kc__place *timeout)
         kc__wrong(timeout, KC_FIELD_INVALID, "the timeout value must be between 1 and 30 seconds");
 }
 
-static const kc__rule service_rule_[] = {
-    {"name", .required = "service name is required"},
-    {"namespace", .required = "service namespace is required"},
-    {"port", .code = kc__check_port},
-};
-static const kc__rules service_rule = KC__RULES(service_rule_);
-
-static void check_url(const kc__place *url)
-{
-    kc_str rest = kc__text(url), scheme = kc_str_cut(&rest, ':');
-    if (kc_str_starts(kc__text(url), KC_STR("https://")))
-        return;
-    kc__wrong_as(url, KC_FIELD_INVALID,
-                 kc_arena_printf(&url->errors->arena, "\"%.*s\"", rest.p ? (int)scheme.n : 0,
-                                 scheme.p ? scheme.p : ""),
-                 "'https' is the only allowed URL scheme; desired format: https://host[/path]");
-}
-
-static void check_client(const kc__place *config)
-{
-    kc__place url = kc__member(config, "url"), whom = kc__member(config, "service");
-    if (!url.value == !whom.value)
-        kc__wrong(config, KC_FIELD_REQUIRED, "exactly one of url or service is required");
-    else if (url.value)
-        check_url(&url);
-    else
-        kc__rules_check(&service_rule, &whom);
-}
-
 /* One of them is a version that the server speaks. */
 static void check_review_versions(const kc__place *versions)
 {
+    kc_scoped(kc_map) seen = {0};
+    size_t i = 0;
     bool known = false;
-    kc_items (versions->value, item)
-        known = known || kc_str_is(kc_as_str(item), "v1") || kc_str_is(kc_as_str(item), "v1beta1");
+    kc_items (versions->value, value) {
+        kc__place version = kc__item(versions, value, i++);
+        kc__check_name(&version, KC_NAME_DNS_1035_LABEL);
+        if (kc_map_put(&seen, kc__text(&version), &seen))
+            kc__wrong(&version, KC_FIELD_INVALID, "duplicate version");
+        known = known || kc__text_is(&version, "v1") || kc__text_is(&version, "v1beta1");
+    }
     if (!kc_len(versions->value))
         kc__wrong(versions, KC_FIELD_REQUIRED, "must specify one of v1, v1beta1");
     else if (!known)
         kc__wrong(versions, KC_FIELD_INVALID, "must include at least one of v1, v1beta1");
+}
+
+/* Expressions are kept; that they are right is seen when they are evaluated. */
+static void check_conditions(const kc__place *conditions)
+{
+    kc_scoped(kc_map) names = {0};
+    size_t i = 0;
+    kc_items (conditions->value, value) {
+        kc__place item = kc__item(conditions, value, i++), name = kc__member(&item, "name");
+        kc__place expression = kc__member(&item, "expression");
+        if (kc_str_empty(kc_str_trim(kc__text(&expression))))
+            kc__wrong(&expression, KC_FIELD_REQUIRED, NULL);
+        if (!kc__there(&name)) {
+            kc__wrong(&name, KC_FIELD_REQUIRED, NULL);
+            continue;
+        }
+        kc__check_name(&name, KC_NAME_QUALIFIED);
+        kc__check_unique(&name, &names);
+    }
 }
 
 static const kc__rule hook_[] = {
@@ -174,7 +222,8 @@ static const kc__rule hook_[] = {
     {"timeoutSeconds", .code = check_timeout},
     {"namespaceSelector", .code = kc__check_selector},
     {"objectSelector", .code = kc__check_selector},
-    {"clientConfig", .code = check_client},
+    {"clientConfig", .code = kc__check_webhook_client},
+    {"matchConditions", .code = check_conditions},
     {"reinvocationPolicy", .one_of = reinvocations},
     {"admissionReviewVersions", .code = check_review_versions},
 };

@@ -66,7 +66,7 @@ void kc__check_counts_within(const kc__place *status, const char *const *members
     for (size_t i = 0; members[i]; i++) {
         kc__place count = kc__member(status, members[i]);
         if (kc__number(&count) > kc__number(&all))
-            kc__wrong(&count, KC_FIELD_INVALID, "cannot be greater than status.replicas");
+            kc__wrong_number(&count, "cannot be greater than status.replicas");
     }
     if (kc__number(&available) > kc__number(&ready))
         kc__wrong(&available, KC_FIELD_INVALID, "cannot be greater than %s", beyond_ready);

@@ -12,6 +12,7 @@
  * The schema was checked when the resource was defined; depth and size are limited there. Text that
  * is no JSON is taken for no schema.
  */
+#include "apiserver/crd/crd_resource.h"
 #include "apiserver/crd/crd_type.h"
 #include "apiserver/openapi/openapi_internal.h"
 #include "kc/json.h"
@@ -197,9 +198,27 @@ static void write_schema(kc__openapi_writer *w, const kc_value *schema, bool is_
 
 /* ---- kinds ---- */
 
+/* By which fields the server selects, beside those that all objects have. */
+static void write_selectable(kc__openapi_writer *w, const kc__resource *resource)
+{
+    const char *const *fields = resource->custom ? resource->custom->selectable : NULL;
+    if (!fields || !*fields)
+        return;
+    kc__json_member(w->out, "x-kubernetes-selectable-fields");
+    kc_buf_putc(w->out, '[');
+    for (; *fields; fields++) {
+        kc__json_next(w->out);
+        kc_buf_putc(w->out, '{');
+        kc__json_text(w->out, "fieldPath", kc_cstr(*fields));
+        kc_buf_putc(w->out, '}');
+    }
+    kc_buf_putc(w->out, ']');
+}
+
 /* What is open gets the kind it belongs to, and is closed. */
 static void close_with_kind(kc__openapi_writer *w, const kc__resource *resource, const char *kind)
 {
+    write_selectable(w, resource);
     kc__json_member(w->out, "x-kubernetes-group-version-kind");
     kc_buf_putc(w->out, '[');
     kc__openapi_write_kind(w->out, resource->group, resource->version, kind);
@@ -222,7 +241,8 @@ static void write_custom(kc__openapi_writer *w, const char *name, const kc__reso
     const kc_value *root = view ? kc_view_root(view) : NULL;
     kc__json_member(w->out, name);
     kc_buf_putc(w->out, '{');
-    if (kc_type_of(root) == KC_OBJECT && !(w->v2 && preserves(root)))
+    bool loose = preserves(root) || (resource->custom && resource->custom->preserve);
+    if (kc_type_of(root) == KC_OBJECT && !(w->v2 && loose))
         write_members(w, root, true);
     else
         kc__json_text(w->out, "type", KC_STR("object"));

@@ -57,6 +57,8 @@ void kc__cell_at(kc_buf *out, kc__row *row, const kc__column *column)
         kc__cell_put_text(out, text);
     else if (kc_type_of(value) == KC_BOOL)
         kc_buf_puts(out, kc_as_bool(value, false) ? "true" : "false");
+    else if (kc_type_of(value) == KC_INT)
+        kc__cell_put_number(out, kc_as_i64_or(value, 0));
     else
         kc__cell_put_text(out, kc_cstr(column->otherwise));
 }

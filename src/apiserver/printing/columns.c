@@ -30,8 +30,11 @@ static const struct columns_line {
     const kc__columns *columns;
 } lines[] = {
     {"admissionregistration.k8s.io/mutatingwebhookconfigurations", &kc__webhook_columns},
+    {"admissionregistration.k8s.io/validatingadmissionpolicies", &kc__admission_policy_columns},
+    {"admissionregistration.k8s.io/validatingadmissionpolicybindings", &kc__policy_binding_columns},
     {"admissionregistration.k8s.io/validatingwebhookconfigurations", &kc__webhook_columns},
     {"apiextensions.k8s.io/customresourcedefinitions", &plain},
+    {"apps/controllerrevisions", &kc__revision_columns},
     {"apps/daemonsets", &kc__daemon_set_columns},
     {"apps/deployments", &kc__deployment_columns},
     {"apps/replicasets", &kc__replica_set_columns},
@@ -39,6 +42,7 @@ static const struct columns_line {
     {"autoscaling/horizontalpodautoscalers", &kc__autoscaler_columns},
     {"batch/cronjobs", &kc__cron_job_columns},
     {"batch/jobs", &kc__job_columns},
+    {"certificates.k8s.io/certificatesigningrequests", &kc__signing_request_columns},
     {"coordination.k8s.io/leases", &kc__lease_columns},
     {"core/configmaps", &kc__config_map_columns},
     {"core/endpoints", &kc__endpoints_columns},
@@ -56,6 +60,8 @@ static const struct columns_line {
     {"core/serviceaccounts", &kc__service_account_columns},
     {"core/services", &kc__service_columns},
     {"discovery.k8s.io/endpointslices", &kc__endpoint_slice_columns},
+    {"flowcontrol.apiserver.k8s.io/flowschemas", &kc__flow_schema_columns},
+    {"flowcontrol.apiserver.k8s.io/prioritylevelconfigurations", &kc__priority_level_columns},
     {"networking.k8s.io/ingressclasses", &kc__ingress_class_columns},
     {"networking.k8s.io/ingresses", &kc__ingress_columns},
     {"networking.k8s.io/networkpolicies", &kc__network_policy_columns},
@@ -66,9 +72,11 @@ static const struct columns_line {
     {"rbac.authorization.k8s.io/rolebindings", &kc__binding_columns},
     {"rbac.authorization.k8s.io/roles", &plain},
     {"scheduling.k8s.io/priorityclasses", &kc__priority_class_columns},
+    {"storage.k8s.io/csidrivers", &kc__csi_driver_columns},
     {"storage.k8s.io/csinodes", &kc__csi_node_columns},
     {"storage.k8s.io/csistoragecapacities", &plain},
     {"storage.k8s.io/storageclasses", &kc__storage_class_columns},
+    {"storage.k8s.io/volumeattachments", &kc__attachment_columns},
 };
 
 static int compare(const void *storage, const void *line)

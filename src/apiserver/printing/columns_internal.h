@@ -84,5 +84,9 @@ extern const kc__columns kc__volume_columns, kc__claim_columns, kc__storage_clas
 /* columns_policy.c */
 extern const kc__columns kc__binding_columns, kc__priority_class_columns, kc__webhook_columns,
     kc__quota_columns, kc__budget_columns, kc__autoscaler_columns;
+/* columns_system.c */
+extern const kc__columns kc__csi_driver_columns, kc__attachment_columns, kc__flow_schema_columns,
+    kc__priority_level_columns, kc__signing_request_columns, kc__admission_policy_columns,
+    kc__policy_binding_columns, kc__revision_columns;
 
 #endif

@@ -10,6 +10,7 @@
  * clients wait for its annotation.
  */
 #include "apiserver/printing/table.h"
+#include "apiserver/kinds/conversion.h"
 #include "kc/meta.h"
 
 /* ---- options ---- */
@@ -93,8 +94,12 @@ static bool ends_initial_events(const kc_object *object)
     return kc_object_annotation_is(object, KC_STR("k8s.io/initial-events-end"), KC_STR("true"));
 }
 
-static void write_object(const kc__table *table, kc_buf *out, const kc_object *object)
+static void write_object(const kc__table *table, kc_buf *out, const kc_object *row)
 {
+    kc_auto(kc_object) *shown = NULL;
+    if (table->resource && table->include == KC__INCLUDE_OBJECT)
+        shown = kc__from_stored(table->resource, row, NULL);
+    const kc_object *object = shown ? shown : row;
     if (table->include == KC__INCLUDE_OBJECT)
         kc_buf_append(out, kc_object_json(object));
     else if (table->include == KC__INCLUDE_METADATA || ends_initial_events(object))

@@ -65,6 +65,9 @@ typedef struct kc__columns {
  * Never NULL. */
 const kc__columns *kc__columns_of(const kc__resource *resource);
 
+/* Those of the Scale of a resource's objects. */
+const kc__columns *kc__scale_columns(const kc__resource *resource);
+
 /* The object, parsed. Lives as long as the row. */
 const kc_value *kc__row_root(kc__row *row);
 
@@ -98,9 +101,12 @@ typedef struct kc__table {
     const kc__columns *columns;
     kc__meta_version version; /* Defaults to v1. */
     kc__include include;      /* Defaults to metadata. */
-    kc_time now;              /* What ages are counted to. */
-    bool no_headers;          /* Without definitions of columns. */
-    bool started;             /* A row was written. */
+    /* In whose form whole objects are shown, where that is not the one that is stored. Defaults to
+     * none. */
+    const kc__resource *resource;
+    kc_time now;     /* What ages are counted to. */
+    bool no_headers; /* Without definitions of columns. */
+    bool started;    /* A row was written. */
 } kc__table;
 
 /* Whole lists: `meta` is that of the list. */

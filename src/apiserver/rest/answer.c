@@ -125,7 +125,8 @@ kc__verdict kc__answer_object(kc__call *call, int status, const kc_object *objec
 {
     const kc__form *form = &call->form;
     if (form->as == KC__AS_OBJECT && !form->yaml && !form->pretty) {
-        kc_object *held = kc__from_stored(call->resource, object, NULL);
+        bool shown = call->as_shown && object == call->current;
+        kc_object *held = shown ? NULL : kc__from_stored(call->spoken, object, NULL);
         held = held ? held : kc_object_ref(object);
         return kc__answer_bytes(call, &(kc__answer){.status = status,
                                                     .type = KC_STR("application/json"),
@@ -156,6 +157,15 @@ kc__verdict kc__answer_deleted(kc__call *call, int status, const kc_object *obje
     kc__status_write_success(&json, kc_cstr(call->resource->group), kc_cstr(call->resource->plural),
                              kc_object_name(object), kc_object_uid(object));
     return kc__answer_json(call, status, kc_buf_str(&json));
+}
+
+kc__verdict kc__answer_success(kc__call *call, int status)
+{
+    const char *json = kc_arena_printf(call->arena,
+                                       "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{}"
+                                       ",\"status\":\"Success\",\"code\":%d}",
+                                       status);
+    return kc__answer_json(call, status, kc_cstr(json));
 }
 
 /* As Go's own web server says it, so that a browser takes it for text and nothing else. */

@@ -81,6 +81,8 @@ typedef struct kc__verb {
 
 extern const kc__verb kc__verb_get, kc__verb_list, kc__verb_watch, kc__verb_create, kc__verb_update,
     kc__verb_patch, kc__verb_delete, kc__verb_delete_collection;
+/* Those that create a Binding or an Eviction (bind.c, evict.c). */
+extern const kc__verb kc__verb_bind, kc__verb_evict;
 
 /* An endpoint that is no resource: "/version". */
 typedef struct kc__endpoint {
@@ -111,6 +113,9 @@ struct kc__call {
     const kc__verb *verb;
     const kc__resource *resource;
     const kc__subresource *subresource; /* NULL: the object itself. */
+    /* What bodies and answers are: the resource, or what a subresource has in its place: a Scale.
+     */
+    const kc__resource *spoken;
     const kc__served *served;
     kc_str key; /* "namespace/name"; of a collection the prefix "namespace/". */
 
@@ -119,19 +124,21 @@ struct kc__call {
 
     /* Of writes. */
     kc_object *given;    /* As the client sent it, typed. */
-    kc_object *scale;    /* A Scale that was sent in its place (scale.c). */
+    kc_object *sent;     /* A Scale, Binding or Eviction that was sent in its place. */
     kc_object *current;  /* What is stored; NULL: nothing. */
     kc_object *proposed; /* What shall be stored. */
     bool removes;        /* The write is a removal; `proposed` is what the last event shows. */
     bool stale;          /* What is stored is in another version than what would be. */
+    bool as_shown;       /* `current` is as this version shows it: the call wrote it so. */
     bool conditional;    /* The client named a version: no second try. */
     bool skip_validation;
     const char *refusal; /* Said instead of storing, after everything else was checked. */
     unsigned tries;
     kc__timer timeout;
-    void *state;             /* The verb's own. */
-    const void *patch;       /* How the body is applied (patch.c). */
-    struct kc__taken *taken; /* Numbers of Services it took (service_numbers.c). */
+    void *state;                   /* The verb's own. */
+    const void *patch;             /* How the body is applied (patch.c). */
+    struct kc__taken *taken;       /* Numbers of Services it took (service_numbers.c). */
+    struct kc__eviction *eviction; /* How far it is (evict.c). */
 
     int status; /* Of the answer; 0: 200. */
     kc_error error;
@@ -167,12 +174,17 @@ typedef struct kc__lane {
     kc_rand rand;
     kc__snapshot *snapshot; /* The newest it has seen. */
     kc_list watches;        /* Open ones, to be ended when the server goes down. */
+    kc_list custom_watches; /* The same, of custom resources. */
 } kc__lane;
 
 /* The handler of the HTTP server. */
 kc__handler kc__api_handle;
 /* Ends all watches of a lane; on its loop. */
 void kc__lane_drain(kc__lane *lane);
+/* Ends the watches of custom resources that are served in another way than when they began, or no
+ * longer: after they have written what happened up to a revision that was seen in a cache. Any
+ * thread. */
+void kc__watches_renew(kc__api *api, uint64_t revision);
 
 /* Goes on after KC__LATER. */
 void kc__call_go_on(kc__call *call, kc__verdict verdict);
@@ -189,10 +201,15 @@ kc__verdict kc__fail(kc__call *call, kc_reason reason, const char *fmt, ...) KC_
 kc__verdict kc__fail_not_found(kc__call *call, kc_str name);
 kc__verdict kc__fail_exists(kc__call *call, kc_str name, bool being_deleted);
 kc__verdict kc__fail_modified(kc__call *call, kc_str name);
+/* The object is not the one the client means: `what` is "UID" or "ResourceVersion". */
+kc__verdict kc__fail_precondition(kc__call *call, kc_str name, const char *what, kc_str wanted,
+                                  kc_str is);
 /* With nothing but a code's own text: "the server could not find the requested resource". */
 kc__verdict kc__fail_generic(kc__call *call, kc_reason reason);
 /* No clause of Accept names a media type of ours. */
 kc__verdict kc__fail_not_acceptable(kc__call *call);
+/* Of an object whose definition is being deleted: it would go with it. */
+kc__verdict kc__fail_terminating(kc__call *call, kc_str name);
 /* Invalid, about the resource's kind. */
 kc__verdict kc__fail_invalid(kc__call *call, kc_str name, const kc_field_errors *errors);
 
@@ -205,6 +222,8 @@ kc__verdict kc__answer_object(kc__call *call, int status, const kc_object *objec
 /* The Status of call->error, or of success about an object. */
 kc__verdict kc__answer_error(kc__call *call);
 kc__verdict kc__answer_deleted(kc__call *call, int status, const kc_object *object);
+/* A Status of success, of nothing in particular. */
+kc__verdict kc__answer_success(kc__call *call, int status);
 /* JSON text in the way the client wants to read it: YAML, indented, or as it is. */
 kc__verdict kc__answer_json(kc__call *call, int status, kc_str json);
 /* Text made by the caller; `text` is copied. */

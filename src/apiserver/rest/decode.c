@@ -25,7 +25,7 @@ static kc__verdict unrecognized(kc__call *call, kc_error *why)
     kc__body_summary(&start, call->x->request.body);
     return kc__fail(call, KC_BAD_REQUEST,
                     "the object provided is unrecognized (must be of type %s): %s (%s)",
-                    call->resource->kind, kc_error_text(why), kc_buf_cstr(&start));
+                    call->spoken->kind, kc_error_text(why), kc_buf_cstr(&start));
 }
 
 /* ---- options of a delete ---- */
@@ -75,25 +75,32 @@ static void first_label(kc_str group, kc_str *ret)
     *ret = kc_str_empty(group) ? KC_STR("core") : kc_str_cut(&group, '.');
 }
 
-static bool is_own_kind(const kc__call *call, const kc__resource *other)
+/* Whether it is what is spoken here, of some version; `other` is the resource of that kind. What a
+ * subresource speaks is none, and has had other groups. */
+static bool is_own_kind(const kc__call *call, const kc__resource *other, kc_str api_version,
+                        kc_str kind)
 {
-    return !strcmp(other->kind, call->resource->kind) &&
-           !strcmp(other->group, call->resource->group);
+    const kc__resource *r = call->spoken;
+    if (other)
+        return !strcmp(other->kind, r->kind) && !strcmp(other->group, r->group);
+    return r != call->resource && kc_str_is(kind, r->kind) &&
+           kc__definition_of_kind(api_version, kind);
 }
 
 /* Why an object of another kind cannot stand here. */
 static int wrong_kind(kc__call *call, kc_gvk got, kc_str api_version, kc_error *err)
 {
-    const kc__resource *r = call->resource;
+    const kc__resource *r = call->spoken;
     const kc__resource *other =
         kc__kinds_find_kind(call->snapshot->kinds, got.group, got.version, got.kind);
     /* There are kinds that no path serves: lists, options, Status. */
     bool known = other || kc__definition_of_kind(api_version, got.kind);
-    if (!known || (other && is_own_kind(call, other)))
+    const char *scheme = call->resource->custom ? "k8s.io/client-go/scale/util.go:146"
+                                                : "pkg/api/legacyscheme/scheme.go:30";
+    if (!known || call->resource->custom || is_own_kind(call, other, api_version, got.kind))
         return kc_error_set(err, KC_BAD_REQUEST,
-                            "no kind \"%.*s\" is registered for version \"%.*s\" in scheme "
-                            "\"pkg/api/legacyscheme/scheme.go:30\"",
-                            KC_ARG(got.kind), KC_ARG(api_version));
+                            "no kind \"%.*s\" is registered for version \"%.*s\" in scheme \"%s\"",
+                            KC_ARG(got.kind), KC_ARG(api_version), scheme);
     kc_str group;
     first_label(kc_cstr(r->group), &group);
     return kc_error_set(err, KC_BAD_REQUEST,
@@ -104,7 +111,7 @@ static int wrong_kind(kc__call *call, kc_gvk got, kc_str api_version, kc_error *
 /* "apps/v1", "v1" */
 static kc_str own_api_version(kc__call *call)
 {
-    const kc__resource *r = call->resource;
+    const kc__resource *r = call->spoken;
     return *r->group ? kc_cstr(kc_arena_printf(call->arena, "%s/%s", r->group, r->version))
                      : kc_cstr(r->version);
 }
@@ -114,7 +121,7 @@ static int name_kind(kc__call *call, kc_object **object, kc_error *err)
 {
     kc_auto(kc_edit) *edit = kc_edit_of(*object);
     kc_node *root = kc_edit_root(edit);
-    kc_node_set(edit, root, KC_STR("kind"), kc_node_str(edit, kc_cstr(call->resource->kind)));
+    kc_node_set(edit, root, KC_STR("kind"), kc_node_str(edit, kc_cstr(call->spoken->kind)));
     kc_node_set(edit, root, KC_STR("apiVersion"), kc_node_str(edit, own_api_version(call)));
     kc_object *named = kc_edit_freeze(edit, err);
     if (!named)
@@ -122,6 +129,13 @@ static int name_kind(kc__call *call, kc_object **object, kc_error *err)
     kc_object_unref(*object);
     *object = named;
     return 0;
+}
+
+/* Another version of what a subresource speaks, with the same contents. */
+static bool is_as_good(const kc__call *call, kc_str api_version)
+{
+    return call->subresource && call->subresource->also &&
+           kc_str_is(api_version, call->subresource->also);
 }
 
 int kc__decode_kind(kc__call *call, kc_object **object, kc_error *err)
@@ -132,8 +146,9 @@ int kc__decode_kind(kc__call *call, kc_object **object, kc_error *err)
     if (kc_str_empty(api_version))
         api_version = own;
     if (kc_str_empty(kind))
-        kind = kc_cstr(call->resource->kind);
-    if (!kc_str_eq(api_version, own) || !kc_str_is(kind, call->resource->kind))
+        kind = kc_cstr(call->spoken->kind);
+    bool right = kc_str_eq(api_version, own) || is_as_good(call, api_version);
+    if (!right || !kc_str_is(kind, call->spoken->kind))
         return wrong_kind(call, kc_gvk_of(api_version, kind), api_version, err);
     return complete ? 0 : name_kind(call, object, err);
 }
@@ -145,9 +160,9 @@ static kc__verdict not_handled(kc__call *call, kc_error *why)
     if (kc_str_empty(api_version))
         api_version = own_api_version(call);
     if (kc_str_empty(kind))
-        kind = kc_cstr(call->resource->kind);
+        kind = kc_cstr(call->spoken->kind);
     kc_gvk got = kc_gvk_of(api_version, kind);
-    const kc__resource *r = call->resource,
+    const kc__resource *r = call->spoken,
                        *other = kc__kinds_find_kind(call->snapshot->kinds, got.group, got.version,
                                                     got.kind);
     if (kc_str_empty(got.version)) {
@@ -155,7 +170,7 @@ static kc__verdict not_handled(kc__call *call, kc_error *why)
                      KC_ARG(api_version));
         return unrecognized(call, why);
     }
-    if (other && is_own_kind(call, other))
+    if (is_own_kind(call, other, api_version, kind))
         return kc__fail(
             call, KC_BAD_REQUEST,
             "the API version in the data (%.*s) does not match the expected API version "
@@ -172,7 +187,7 @@ static void find_complaints(kc__call *call, kc_str text, const kc_paths *twice, 
 {
     for (size_t i = 0; twice && i < twice->n; i++)
         kc_vec_push(ret, kc_asprintf("duplicate field \"%s\"", twice->items[i]));
-    kc__typed_complaints(call->resource->type, text, ret);
+    kc__typed_complaints(call->spoken->type, text, ret);
 }
 
 const char *kc__complaints_join(const kc_paths *complaints, kc_arena *arena)
@@ -187,7 +202,7 @@ const char *kc__complaints_join(const kc_paths *complaints, kc_arena *arena)
 /* Warnings, or under strict validation a refusal. */
 static kc__verdict complain(kc__call *call, const kc_paths *complaints)
 {
-    const kc__resource *r = call->resource;
+    const kc__resource *r = call->spoken;
     if (complaints->n && call->options.validation == KC__VALIDATE_STRICT)
         return kc__fail(call, KC_BAD_REQUEST, "%s in version \"%s\" cannot be handled as a %s: %s",
                         r->kind, r->version, r->kind, kc__complaints_join(complaints, call->arena));
@@ -198,7 +213,7 @@ static kc__verdict complain(kc__call *call, const kc_paths *complaints)
 
 static kc__verdict decode_typed(kc__call *call, kc_str text, const kc_paths *twice)
 {
-    const kc__resource *r = call->resource;
+    const kc__resource *r = call->spoken;
     kc_scoped(kc_error) err = {0};
     kc_scoped(kc_paths) complaints = {0};
     kc_object *typed = kc__typed_decode(r->type, call->given, NULL, &err);
@@ -260,14 +275,16 @@ int kc__decode_custom(kc__call *call, kc_object **object, kc_paths *complaints, 
     return right ? 0 : -1;
 }
 
-/* JSON that says a thing twice is read without a word: whoever is to complain asks for it. */
+/* JSON that says a thing twice is read without a word: whoever is to complain asks for it. What was
+ * dropped is missing in the object, so one as long as its text has nothing twice. */
 static void find_twice(kc__call *call, kc__body_type type, const kc_paths *twice,
                        kc_paths *complaints)
 {
     kc_scoped(kc_paths) found = {0};
+    kc_str body = call->x->request.body;
     if (type == KC__BODY_JSON) {
-        kc_view_free(
-            kc_view_parse(call->x->request.body, &(kc_json_opts){.duplicates = &found}, NULL));
+        if (body.n != kc_object_json(call->given).n)
+            kc_view_free(kc_view_parse(body, &(kc_json_opts){.duplicates = &found}, NULL));
         twice = &found;
     }
     for (size_t i = 0; i < twice->n; i++)
@@ -297,7 +314,7 @@ kc__verdict kc__decode_body(kc__call *call)
     call->given = kc__body_read(call->x->request.body, type, &twice, &err);
     if (!call->given)
         return unrecognized(call, &err);
-    if (call->resource->custom)
+    if (call->spoken->custom)
         return decode_custom(call, type, &twice);
     if (kc__decode_kind(call, &call->given, &err) < 0)
         return not_handled(call, &err);

@@ -6,8 +6,10 @@
  *             ─▶ Completed, and the finalizer goes; with the last finalizer the definition
  *
  * Each step is a write, seen again when it is stored. While objects are left, they are counted
- * again after a moment; a few hundred are deleted at a time.
+ * again after a moment; a few hundred are deleted at a time. None is left when none is stored and
+ * none is on its way there, which the gate tells (crd/crd_gate.h).
  */
+#include "apiserver/crd/crd_gate.h"
 #include "apiserver/crd/crd_status.h"
 #include "apiserver/crd/crd_type.h"
 #include "apiserver/rest/definitions_internal.h"
@@ -51,6 +53,15 @@ static void delete_object(kc__crds *all, kc__cache *cache, kc_str key, const kc_
     kc__crds_submit(all, w);
 }
 
+/* Nobody creates one any more, nor is about to. Asked before they are counted. */
+static bool is_closed(kc__crd_entry *d)
+{
+    if (!d->compiled)
+        return true;
+    kc__gate_close(kc__crd_gate(d->compiled));
+    return kc__gate_is_empty(kc__crd_gate(d->compiled));
+}
+
 /* True when none is left. */
 static bool delete_objects(kc__crd_entry *d, const kc_value *root)
 {
@@ -58,7 +69,7 @@ static bool delete_objects(kc__crd_entry *d, const kc_value *root)
     kc_str plural = kc_as_str(kc_get(kc_get(kc_get(root, "spec"), "names"), "plural"));
     kc_autofree char *prefix = kc_asprintf("/registry/%s/%.*s/", d->group, KC_ARG(plural));
     kc__cache *cache = kc__store_cache(all->api->store, kc_cstr(prefix));
-    bool busy = all->in_flight_objects > 0;
+    bool busy = all->in_flight_objects > 0, creating = !is_closed(d);
     uint64_t revision;
     size_t n = 0;
     kc_cow_snapshot *snapshot = kc__cache_snapshot(cache, &revision);
@@ -67,7 +78,8 @@ static bool delete_objects(kc__crd_entry *d, const kc_value *root)
         if (n++ < AT_ONCE && !busy)
             delete_object(all, cache, at.key, at.object);
     kc_cow_snapshot_unref(snapshot);
-    return n == 0;
+    all->seen = KC_MAX(all->seen, revision);
+    return n == 0 && !creating;
 }
 
 /* ---- steps ---- */
@@ -84,7 +96,7 @@ static bool has_reason(const kc_value *root, const char *reason)
 static void withdraw(kc__crd_entry *d)
 {
     d->all->changed |= d->compiled != NULL;
-    d->compiled = kc__crd_unref(d->compiled);
+    kc__crd_replace(d, NULL);
     free(d->facts);
     d->facts = NULL;
 }

@@ -13,6 +13,7 @@
  */
 #include "apiserver/rest/definitions.h"
 
+#include "apiserver/crd/crd_gate.h"
 #include "apiserver/crd/crd_status.h"
 #include "apiserver/crd/crd_type.h"
 #include "apiserver/rest/definitions_internal.h"
@@ -30,7 +31,7 @@ typedef struct taken_names {
 
 static void entry_free(kc__crd_entry *d)
 {
-    kc__crd_unref(d->compiled);
+    kc__crd_replace(d, NULL);
     kc_view_free(d->names);
     free(d->group);
     free(d->facts);
@@ -77,6 +78,24 @@ static void take_names(kc__crd_entry *d, const kc_value *root)
     d->group = kc_str_dup(kc_as_str(kc_get(kc_get(root, "spec"), "group")));
 }
 
+/* Nothing is created through what nobody knows any more. */
+static void close_gate(const kc__crd *before, const kc__crd *now)
+{
+    if (!now || kc__crd_gate(now) != kc__crd_gate(before))
+        kc__gate_close(kc__crd_gate(before));
+}
+
+void kc__crd_replace(kc__crd_entry *d, kc__crd *compiled)
+{
+    kc__crd *before = d->compiled;
+    d->compiled = compiled;
+    if (!before)
+        return;
+    close_gate(before, compiled);
+    d->all->withdrawn |= !compiled || !kc__crd_serves_alike(before, compiled);
+    kc__crd_unref(before);
+}
+
 /* Serves it as `object` says. */
 static void serve(kc__crd_entry *d, const kc_object *object)
 {
@@ -87,11 +106,10 @@ static void serve(kc__crd_entry *d, const kc_object *object)
     take_names(d, root);
     if (d->facts && !strcmp(d->facts, facts))
         return;
-    kc__crd *before = d->compiled;
-    d->compiled = kc__crd_is_established(root) ? kc__crd_compile(object, before, &err) : NULL;
+    kc__crd_replace(d, kc__crd_is_established(root) ? kc__crd_compile(object, d->compiled, &err)
+                                                    : NULL);
     if (err.reason)
         kc_log_error(d->all->api->log, "a custom resource is not served", kc_kv("err", &err));
-    kc__crd_unref(before);
     free(d->facts);
     d->facts = kc_take(facts);
     d->all->changed = true;
@@ -270,10 +288,14 @@ static void publish(kc__crds *all)
             kc_vec_push(&sets, kc__crd_resources(d->compiled));
     }
     kc__snapshot *next = kc__snapshot_new(all->api->store, sets.items, sets.n, &err);
-    if (next)
+    if (next) {
         kc__snapshots_replace(all->api->snapshots, next);
-    else
+        if (all->withdrawn)
+            kc__watches_renew(all->api, all->seen);
+        all->withdrawn = false;
+    } else {
         kc_log_error(all->api->log, "custom resources are not served", kc_kv("err", &err));
+    }
     all->changed = false;
     kc_vec_done(&sets);
 }
@@ -284,6 +306,7 @@ static void sync_all(kc__crds *all)
     kc_cow_snapshot *snapshot = kc__cache_snapshot(all->api->definitions, &revision);
     kc_cow_iter at = kc_cow_iter_start(snapshot, &(kc_cow_range){0});
     all->round++;
+    all->seen = KC_MAX(all->seen, revision);
     while (kc_cow_iter_next(&at))
         entry_of(all, at.object)->seen = all->round;
     forget_gone(all); /* First: their names are free. */

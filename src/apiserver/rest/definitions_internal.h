@@ -43,12 +43,16 @@ struct kc__crds {
     kc_map taken;   /* Of a round: the names that each group has given. */
     bool collected; /* They are there. */
     uint64_t round;
-    bool changed; /* What is served is no longer what shall be. */
+    uint64_t seen;  /* The newest revision that was looked at, also of custom objects. */
+    bool changed;   /* What is served is no longer what shall be. */
+    bool withdrawn; /* Something is served in another way, or no longer: watches have to end. */
     bool stopped;
     size_t in_flight_objects;       /* Writes of custom objects. */
     KC_VEC(kc__crd_write *) writes; /* To be submitted at the end of the round. */
 };
 
+/* What it serves from now on; takes over the reference, which may be NULL. */
+void kc__crd_replace(kc__crd_entry *d, kc__crd *compiled);
 /* Replaces `old`, at the end of the round. */
 void kc__crd_put(kc__crd_entry *d, const kc_object *old, const kc_object *next);
 void kc__crds_submit(kc__crds *all, kc__crd_write *write);

@@ -54,6 +54,39 @@ kc__verdict kc__fail_modified(kc__call *call, kc_str name)
     return about(call, name);
 }
 
+/* Where Kubernetes stores a resource, which its message names: mostly by the plural. */
+static const char *stored_as(const kc__call *call)
+{
+    static const struct {
+        const char *plural, *stored;
+    } others[] = {
+        {"endpoints", "services/endpoints"},
+        {"ingresses", "ingress"},
+        {"nodes", "minions"},
+        {"replicationcontrollers", "controllers"},
+        {"services", "services/specs"},
+    };
+    const kc__resource *r = call->resource;
+    if (r->custom || !strcmp(r->group, "apiextensions.k8s.io"))
+        return kc_arena_printf(call->arena, "%s/%s", r->group, r->plural);
+    for (size_t i = 0; i < KC_COUNT(others); i++)
+        if (!strcmp(r->plural, others[i].plural))
+            return others[i].stored;
+    return r->plural;
+}
+
+kc__verdict kc__fail_precondition(kc__call *call, kc_str name, const char *what, kc_str wanted,
+                                  kc_str is)
+{
+    kc__fail(call, KC_CONFLICT,
+             "Operation cannot be fulfilled on %s \"%.*s\": StorageError: invalid object, Code: 4, "
+             "Key: /registry/%s/%.*s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+             "%s in precondition: %.*s, %s in object meta: %.*s",
+             resource_text(call), KC_ARG(name), stored_as(call), KC_ARG(call->key), what,
+             KC_ARG(wanted), what, KC_ARG(is));
+    return about(call, name);
+}
+
 kc__verdict kc__fail_generic(kc__call *call, kc_reason reason)
 {
     static const struct {
@@ -94,4 +127,15 @@ void kc__warn(kc__call *call, kc_str text)
         if (kc_str_eq(call->warnings.items[i], text))
             return;
     kc_vec_push(&call->warnings, kc_arena_str(call->arena, text));
+}
+
+kc__verdict kc__fail_terminating(kc__call *call, kc_str name)
+{
+    const kc__resource *r = call->resource;
+    kc__fail(call, KC_FORBIDDEN,
+             "%s.%s \"%.*s\" is forbidden: create not allowed while custom resource definition is "
+             "terminating",
+             r->plural, r->group, KC_ARG(name));
+    kc_error_about(&call->error, kc_cstr(r->group), kc_cstr(r->plural), name);
+    return KC__FAIL;
 }

@@ -116,7 +116,7 @@ static int apply_merge_patch(kc__call *call, kc_edit *edit, kc_paths *complaints
 static int apply_strategic_patch(kc__call *call, kc_edit *edit, kc_paths *complaints, kc_error *err)
 {
     kc_auto(kc_view) *patch = read_object(call, complaints, err);
-    kc_patch_schema schema = kc__patch_schema_of(call->resource->type);
+    kc_patch_schema schema = kc__patch_schema_of(call->spoken->type);
     return patch ? kc_strategic_patch_apply(edit, kc_view_root(patch), &schema, err)
                  : -KC_BAD_REQUEST;
 }
@@ -144,9 +144,9 @@ static const patch_type *type_of(kc__call *call)
 static kc__verdict decode(kc__call *call)
 {
     const patch_type *type = type_of(call);
-    if (!type)
+    if (!type && !call->resource->custom)
         return kc__fail_generic(call, KC_UNSUPPORTED_MEDIA_TYPE);
-    if (call->resource->custom && type->apply == apply_strategic_patch)
+    if (!type || (call->resource->custom && type->apply == apply_strategic_patch))
         return kc__fail(call, KC_UNSUPPORTED_MEDIA_TYPE,
                         "the body of the request was in an unknown format - accepted media types "
                         "include: application/json-patch+json, application/merge-patch+json, "
@@ -187,12 +187,23 @@ static kc__verdict bad_result(kc__call *call, const kc_object *patched, const ch
     return KC__FAIL;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 static kc__verdict complain(kc__call *call, const kc_object *patched, kc_paths *complaints)
 {
+    const patch_type *type = call->patch;
+    size_t before = complaints->n;
     if (call->options.validation == KC__VALIDATE_IGNORE)
         return KC__NEXT;
-    if (!call->resource->custom)
-        kc__typed_complaints(call->resource->type, kc_object_json(patched), complaints);
+    if (!call->spoken->custom)
+        kc__typed_complaints(call->spoken->type, kc_object_json(patched), complaints);
+    /* Kubernetes goes from a map to the object here, not from text, and sorts what it finds. */
+    if (type->apply == apply_strategic_patch && complaints->n > before)
+        qsort(complaints->items + before, complaints->n - before, sizeof(*complaints->items),
+              by_text);
     if (complaints->n && call->options.validation == KC__VALIDATE_STRICT)
         return bad_result(call, patched, kc__complaints_join(complaints, call->arena));
     for (size_t i = 0; i < complaints->n; i++)
@@ -203,11 +214,11 @@ static kc__verdict complain(kc__call *call, const kc_object *patched, kc_paths *
 static kc_object *typed_of(kc__call *call, kc_object *patched, kc_paths *complaints, kc_error *err)
 {
     kc_auto(kc_object) *named = kc_object_ref(patched);
-    if (call->resource->custom)
+    if (call->spoken->custom)
         return kc__decode_custom(call, &named, complaints, err) < 0 ? NULL : kc_take(named);
     if (kc__decode_kind(call, &named, err) < 0)
         return NULL;
-    return kc__typed_decode(call->resource->type, named, NULL, err);
+    return kc__typed_decode(call->spoken->type, named, NULL, err);
 }
 
 /* Of the right kind, and typed: call->given. */
@@ -223,23 +234,14 @@ static kc__verdict take_result(kc__call *call, kc_object *patched, kc_paths *com
     return verdict == KC__NEXT ? kc__fill_in(call, &call->given) : verdict;
 }
 
-/* A Scale that came of the patch becomes the object with its number. */
-static kc__verdict take_scale(kc__call *call, kc_object *patched)
-{
-    kc_scoped(kc_error) err = {0};
-    if (kc__scale_take(call, patched, &err) < 0)
-        return bad_result(call, patched, kc_error_text(&err));
-    return kc__scale_apply(call);
-}
-
 static kc__verdict apply(kc__call *call)
 {
     const patch_type *type = call->patch;
     kc_scoped(kc_error) err = {0};
     kc_scoped(kc_paths) complaints = {0};
-    bool scale = kc__is_scale(call);
-    kc_auto(kc_object) *shown = scale ? kc__scale_of_current(call, &err)
-                                      : kc__from_stored(call->resource, call->current, &err);
+    kc_auto(kc_object) *shown = kc__is_scale(call)
+                                    ? kc__scale_of_current(call, false, &err)
+                                    : kc__from_stored(call->resource, call->current, &err);
     if (!shown)
         return refuse(call, &err);
     kc_auto(kc_edit) *edit = kc_edit_of(shown);
@@ -248,7 +250,7 @@ static kc__verdict apply(kc__call *call)
     kc_auto(kc_object) *patched = kc_edit_freeze(edit, &err);
     if (!patched)
         return refuse(call, &err);
-    return scale ? take_scale(call, patched) : take_result(call, patched, &complaints);
+    return take_result(call, patched, &complaints);
 }
 
 static kc__verdict propose(kc__call *call)
@@ -260,6 +262,8 @@ static kc__verdict propose(kc__call *call)
     kc__verdict verdict = apply(call);
     if (verdict == KC__NEXT)
         verdict = kc__check_identity(call);
+    if (verdict == KC__NEXT && kc__is_scale(call))
+        verdict = kc__scale_apply(call);
     if (verdict == KC__NEXT)
         verdict = kc__propose_update(call);
     /* The version stood in the patched object anyway: only a changed one is the client's. */

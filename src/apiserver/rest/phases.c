@@ -65,7 +65,7 @@ void kc__call_done(kc__call *call)
     if (call->taken)
         kc__service_numbers_settle(call);
     call->given = kc_object_unref(call->given);
-    call->scale = kc_object_unref(call->scale);
+    call->sent = kc_object_unref(call->sent);
     call->current = kc_object_unref(call->current);
     call->proposed = kc_object_unref(call->proposed);
     kc__options_done(&call->options);

@@ -13,11 +13,12 @@ kc__renderer kc__renderer_of(const kc__call *call)
 {
     return (kc__renderer){
         .form = call->form,
-        .resource = call->resource,
+        .resource = call->spoken,
         .item_prefix = call->served->item_prefix,
-        .table = {.columns = kc__columns_of(call->resource),
+        .table = {.columns = kc__columns_of(call->spoken),
                   .version = call->form.version,
                   .include = call->form.include,
+                  .resource = kc__converts(call->spoken) ? call->spoken : NULL,
                   .now = kc_clock_wall(call->api->clock)},
         .partial = {.version = call->form.version},
     };
@@ -48,8 +49,8 @@ void kc__render_list_begin(kc__renderer *r, kc_buf *out, const kc__list_meta *me
     }
 }
 
-/* In the form of the version that was asked for. Tables and metadata of built-in kinds are the same
- * in all. */
+/* In the form of the version that was asked for. Tables and metadata of built-in kinds are made of
+ * what is stored. */
 static kc_object *as_asked(const kc__renderer *r, const kc_object *object)
 {
     /* A bookmark has no name, and nothing that could be filled in. */

@@ -6,6 +6,7 @@
  * in plain text. kubectl and client-go tell the two apart.
  */
 #include "apiserver/crd/crd_resource.h"
+#include "apiserver/printing/table.h"
 #include "apiserver/rest/call.h"
 #include "apiserver/rest/endpoints.h"
 #include "apiserver/rest/scale.h"
@@ -45,11 +46,73 @@ static kc__verdict check_scope(kc__call *call)
     }
     if (has_ns)
         return KC__NEXT;
-    if (info->named && strcmp(info->verb, "watch") != 0)
-        return kc__fail_generic(call, KC_NOT_FOUND);
+    bool listed = call->resource->verbs & KC__LIST;
+    if (!listed || (info->named && strcmp(info->verb, "watch") != 0))
+        return nothing_there(call, call->resource->custom);
     if (strcmp(info->verb, "list") != 0 && strcmp(info->verb, "watch") != 0)
         return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
     return KC__NEXT;
+}
+
+/* ---- subresources ---- */
+
+/* Those that are served; with the verb that creates one, where that is not an object's. */
+static const struct {
+    const char *name;
+    const kc__verb *create;
+} parts[] = {
+    {"status", NULL},
+    {"finalize", NULL},
+    {"scale", NULL},
+    {"ephemeralcontainers", NULL},
+    {"resize", NULL},
+    {"binding", &kc__verb_bind},
+    {"eviction", &kc__verb_evict},
+};
+
+/* What a subresource speaks: its own kind, with what the resource lends it. */
+static const kc__resource *spoken_by(kc__call *call)
+{
+    const kc__resource *r = call->resource;
+    const kc__subresource *sub = call->subresource;
+    if (!sub->kind)
+        return r;
+    kc__resource *spoken = kc_arena_calloc(call->arena, 1, sizeof(*spoken));
+    spoken->group = sub->group ? sub->group : r->group;
+    spoken->version = sub->version ? sub->version : r->version;
+    spoken->plural = r->plural;
+    spoken->kind = sub->kind;
+    spoken->namespaced = r->namespaced;
+    spoken->strategy = r->strategy;
+    spoken->columns = kc__is_scale(call) ? kc__scale_columns(r) : NULL;
+    const char *api_version = kc_arena_printf(call->arena, "%s%s%s", spoken->group,
+                                              *spoken->group ? "/" : "", spoken->version);
+    spoken->type = kc__definition_of_kind(kc_cstr(api_version), kc_cstr(sub->kind));
+    return spoken;
+}
+
+/* Whether the server has what discovery shows; a verb of its own takes the place of create. */
+static bool serves_part(kc__call *call)
+{
+    for (size_t i = 0; i < KC_COUNT(parts); i++) {
+        if (strcmp(call->subresource->name, parts[i].name) != 0)
+            continue;
+        if (parts[i].create && call->verb == &kc__verb_create)
+            call->verb = parts[i].create;
+        return true;
+    }
+    return false;
+}
+
+static kc__verdict not_allowed(kc__call *call)
+{
+    const kc__resource *r = call->resource;
+    if (!r->custom)
+        return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
+    kc__fail(call, KC_METHOD_NOT_ALLOWED, "%s is not supported on resources of kind \"%s.%s\"",
+             call->verb->name, r->plural, r->group);
+    kc_error_about(&call->error, kc_cstr(r->group), kc_cstr(r->plural), (kc_str){0});
+    return KC__FAIL;
 }
 
 static kc__verdict route_subresource(kc__call *call)
@@ -57,13 +120,34 @@ static kc__verdict route_subresource(kc__call *call)
     call->subresource = kc__subresource_find(call->resource, call->info.subresource);
     if (!call->subresource && call->resource->custom)
         return kc__fail_not_found(call, call->info.name);
-    if (!call->subresource || !kc_str_empty(call->info.rest) || call->verb == &kc__verb_watch)
+    bool more = !kc_str_empty(call->info.rest) && !call->resource->custom;
+    if (!call->subresource || more || call->verb == &kc__verb_watch)
         return kc__fail_generic(call, KC_NOT_FOUND);
-    bool served = !strcmp(call->subresource->name, "status") ||
-                  !strcmp(call->subresource->name, "finalize") || kc__is_scale(call);
-    if (!served || !(call->subresource->verbs & call->verb->bit))
-        return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
+    if (!serves_part(call) || !(call->subresource->verbs & call->verb->bit))
+        return not_allowed(call);
+    call->spoken = spoken_by(call);
     return KC__NEXT;
+}
+
+/* Bindings are made, and nothing of them is kept: what is written is the pod. */
+static kc__verdict route_bindings(kc__call *call)
+{
+    size_t n;
+    const kc__kinds *kinds = call->snapshot->kinds;
+    if (call->info.named)
+        return kc__fail_generic(call, KC_NOT_FOUND);
+    if (call->verb != &kc__verb_create)
+        return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
+    call->resource = kc__kinds_find(kinds, KC_STR(""), KC_STR("v1"), KC_STR("pods"));
+    call->served = &call->snapshot->served[call->resource - kc__kinds_resources(kinds, &n)];
+    call->subresource = kc__subresource_find(call->resource, KC_STR("binding"));
+    call->verb = &kc__verb_bind;
+    return KC__NEXT;
+}
+
+static bool is_bindings(const kc__resource *resource)
+{
+    return !*resource->group && !strcmp(resource->plural, "bindings");
 }
 
 /* Those that are only created, to get an answer (reviews), are not kept and have no cache. */
@@ -90,6 +174,8 @@ static kc__verdict route_verb(kc__call *call)
         return kc__fail_generic(call, KC_METHOD_NOT_ALLOWED);
     if (!kc_str_empty(info->subresource))
         return route_subresource(call);
+    if (is_bindings(call->resource))
+        return route_bindings(call);
     bool whole = call->verb == &kc__verb_create || call->verb == &kc__verb_list ||
                  call->verb == &kc__verb_delete_collection;
     bool one = !whole && call->verb != &kc__verb_watch;
@@ -125,11 +211,12 @@ static kc__verdict route_resource(kc__call *call)
         return nothing_there(call, !group || is_custom_group(group));
     size_t n;
     call->served = &call->snapshot->served[call->resource - kc__kinds_resources(kinds, &n)];
+    call->spoken = call->resource;
+    if (call->resource->deprecation)
+        kc__warn(call, kc_cstr(call->resource->deprecation));
     kc__verdict verdict = check_scope(call);
     if (verdict == KC__NEXT)
         verdict = route_verb(call);
-    if (call->resource->custom && call->resource->custom->deprecation)
-        kc__warn(call, kc_cstr(call->resource->custom->deprecation));
     if (verdict == KC__NEXT)
         make_key(call);
     return verdict == KC__NEXT ? check_path_name(call) : verdict;
@@ -180,8 +267,11 @@ kc__verdict kc__phase_negotiated(kc__call *call)
     bool list = call->verb == &kc__verb_list || call->verb == &kc__verb_delete_collection;
     if (call->endpoint)
         return KC__NEXT;
-    kc__negotiation opts = {.kind = list ? KC__ANSWERS_LIST : KC__ANSWERS_OBJECT,
-                            .resource = call->resource};
+    bool status = call->verb == &kc__verb_bind || call->verb == &kc__verb_evict;
+    kc__negotiation opts = {.kind = list     ? KC__ANSWERS_LIST
+                                    : status ? KC__ANSWERS_STATUS
+                                             : KC__ANSWERS_OBJECT,
+                            .resource = call->spoken};
     if (kc__negotiate(&call->x->request, &call->query, &opts, &call->form, &foreign, &call->error) <
         0)
         return foreign ? kc__fail_not_acceptable(call) : KC__FAIL;

@@ -2,8 +2,13 @@
 /*
  * selection.c: selectors, checked against what the resource lets itself be selected by. A selector
  * that names one object makes the range that object, so it costs a look-up, not a walk.
+ *
+ * Fields of custom objects are those a client sees: with the defaults that the definition has by
+ * now, without what it no longer knows. Only who selects by such a field pays for it.
  */
 #include "apiserver/rest/selection.h"
+
+#include "apiserver/crd/custom_object.h"
 
 /* Kinds without fields of their own say it in other words. */
 static kc__verdict not_selectable(kc__call *call)
@@ -52,6 +57,18 @@ static bool is_contradiction(const kc__call *call)
            !kc_str_eq(name, call->info.name);
 }
 
+/* Whether the selector asks for more than what all objects have, and never in another form. */
+static const kc__custom *shown_by(const kc__call *call)
+{
+    size_t n;
+    const kc_field_requirement *terms = kc_field_selector_requirements(call->options.fields, &n);
+    for (size_t i = 0; i < n && call->resource->custom; i++)
+        if (!kc_str_is(terms[i].field, "metadata.name") &&
+            !kc_str_is(terms[i].field, "metadata.namespace"))
+            return call->resource->custom;
+    return NULL;
+}
+
 kc__verdict kc__selection_take(kc__call *call, kc__selection *ret)
 {
     if (kc_fields_check(call->served->fields, call->options.fields, &call->error) < 0)
@@ -62,9 +79,11 @@ kc__verdict kc__selection_take(kc__call *call, kc__selection *ret)
     kc_str prefix = {0};
     if (call->resource->namespaced && !kc_str_empty(call->info.ns))
         prefix = kc_cstr(kc_asprintf("%.*s/", KC_ARG(call->info.ns)));
+    const kc__custom *custom = shown_by(call);
     *ret = (kc__selection){
         .prefix = prefix,
         .key = only_key(call),
+        .shown_by = custom,
         .labels = kc_take(call->options.labels),
         .fields = kc_take(call->options.fields),
         .table = call->served->fields,
@@ -89,12 +108,20 @@ bool kc__selection_is_everything(const kc__selection *selection)
            kc_field_selector_is_everything(selection->fields);
 }
 
+static bool fields_match(const kc__selection *selection, const kc_object *object)
+{
+    if (!selection->shown_by)
+        return kc_field_selector_match_object(selection->fields, selection->table, object);
+    kc_auto(kc_object) *shown = kc__custom_read(selection->shown_by, object, NULL);
+    return kc_field_selector_match_object(selection->fields, selection->table,
+                                          shown ? shown : object);
+}
+
 bool kc__selection_matches(const kc__selection *selection, const kc_object *object)
 {
     if (kc__selection_is_everything(selection))
         return true;
-    return kc_selector_match(selection->labels, object) &&
-           kc_field_selector_match_object(selection->fields, selection->table, object);
+    return kc_selector_match(selection->labels, object) && fields_match(selection, object);
 }
 
 kc_cow_iter kc__selection_start(const kc__selection *selection, const kc_cow_snapshot *snapshot,

@@ -14,6 +14,8 @@ typedef struct kc__selection {
     kc_selector *labels;
     kc_field_selector *fields;
     const kc_fields *table; /* What the fields mean; the resource's. */
+    const struct kc__custom
+        *shown_by;          /* Fields are those of what it shows. NULL: of what is stored. */
     kc__snapshot *snapshot; /* Holds the resource, also for who renders what is selected. */
 } kc__selection;
 

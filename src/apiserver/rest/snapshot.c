@@ -17,7 +17,8 @@
 
 static const kc__strategy *strategy_of(const kc__resource *resource)
 {
-    return kc__strategy_find(resource->storage ? kc_cstr(resource->storage) : KC_STR(""));
+    return kc__strategy_find(kc_cstr(resource->group),
+                             resource->storage ? kc_cstr(resource->storage) : KC_STR(""));
 }
 
 static int serve_one(kc__store *store, const kc__resource *resource, kc__served *ret, kc_error *err)

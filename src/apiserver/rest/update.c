@@ -48,19 +48,10 @@ kc__verdict kc__check_identity(kc__call *call)
 /* A client that names a uid means that object and no other of the name; `own` is what is there. */
 static kc__verdict check_uid(kc__call *call, kc_str own)
 {
-    const kc__resource *r = call->resource;
     kc_str uid = kc_object_uid(call->given);
     if (kc_str_empty(uid) || kc_str_eq(uid, own))
         return KC__NEXT;
-    kc__fail(
-        call, KC_CONFLICT,
-        "Operation cannot be fulfilled on %s%s%s \"%.*s\": StorageError: invalid object, Code: "
-        "4, Key: /registry/%s/%.*s, ResourceVersion: 0, AdditionalErrorMsg: Precondition "
-        "failed: UID in precondition: %.*s, UID in object meta: %.*s",
-        r->plural, *r->group ? "." : "", r->group, KC_ARG(call->info.name), r->plural,
-        KC_ARG(call->key), KC_ARG(uid), KC_ARG(own));
-    kc_error_about(&call->error, kc_cstr(r->group), kc_cstr(r->plural), call->info.name);
-    return KC__FAIL;
+    return kc__fail_precondition(call, call->info.name, "UID", uid, own);
 }
 
 static kc__verdict no_version(kc__call *call)
@@ -80,8 +71,10 @@ static kc__verdict check_version(kc__call *call)
     uint64_t version;
     if (kc__object_version(call->given, &version, &err) < 0)
         return kc__fail(call, KC_UNKNOWN, "%s", kc_error_text(&err));
-    if (!version)
-        return call->resource->strategy->conditional ? no_version(call) : KC__NEXT;
+    if (!version) {
+        bool needed = call->resource->strategy->conditional && !kc__is_scale(call);
+        return needed ? no_version(call) : KC__NEXT;
+    }
     call->conditional = true;
     return version == kc_object_revision(call->current) ? KC__NEXT
                                                         : kc__fail_modified(call, call->info.name);
@@ -116,7 +109,7 @@ static void keep_other_part(kc_edit *edit, kc__call *call)
     const kc__strategy *strategy = call->resource->strategy;
     kc_auto(kc_view) *view = kc_view_of(call->current);
     const kc_value *old = kc_view_root(view);
-    const char *part = call->subresource ? call->subresource->name : NULL;
+    const char *part = kc__part_of(call);
     if (part && !strcmp(part, "status"))
         take_all_but(edit, old, "status");
     else if (kc__subresource_find(call->resource, KC_STR("status")))
@@ -140,11 +133,18 @@ static bool spec_differs(const kc_object *a, const kc_object *b)
     return differs;
 }
 
+static bool annotations_differ(const kc_object *a, const kc_object *b)
+{
+    return !kc_str_eq(kc_object_annotations_json(a), kc_object_annotations_json(b));
+}
+
 static bool grows(const kc__call *call)
 {
-    if (!call->resource->custom)
-        return spec_differs(call->proposed, call->current);
     bool status = call->subresource && !strcmp(call->subresource->name, "status");
+    if (!call->resource->custom)
+        return spec_differs(call->proposed, call->current) ||
+               (call->resource->strategy->annotated && !status &&
+                annotations_differ(call->proposed, call->current));
     return !status && kc__custom_differs(call->proposed, call->current);
 }
 
@@ -194,10 +194,8 @@ static int keep_the_rest(kc__call *call)
     const kc__resource *r = call->resource;
     if (r->custom) {
         kc_auto(kc_object) *given = kc_take(call->proposed);
-        const char *part =
-            call->subresource && !kc__is_scale(call) ? call->subresource->name : NULL;
-        call->proposed =
-            kc__custom_prepare_update(r->custom, given, call->current, part, &call->error);
+        call->proposed = kc__custom_prepare_update(r->custom, given, call->current,
+                                                   kc__part_of(call), &call->error);
         return call->proposed ? 0 : -1;
     }
     bool plain =
@@ -223,18 +221,9 @@ kc__verdict kc__propose_update(kc__call *call)
     return kc__propose_metadata(call, &m);
 }
 
-static kc__verdict propose_scale(kc__call *call)
-{
-    if (!kc__load_current(call))
-        return call->error.reason ? KC__FAIL : kc__fail_not_found(call, call->info.name);
-    kc__verdict verdict = kc__scale_apply(call);
-    return verdict == KC__NEXT ? kc__propose_update(call) : verdict;
-}
-
 static kc__verdict propose(kc__call *call)
 {
-    if (kc__is_scale(call))
-        return propose_scale(call);
+    kc__scale_resume(call);
     kc__verdict verdict = kc__check_identity(call);
     if (verdict != KC__NEXT)
         return verdict;
@@ -243,6 +232,8 @@ static kc__verdict propose(kc__call *call)
     if (!call->current && (!call->resource->strategy->upserts || call->subresource))
         return kc__fail_not_found(call, call->info.name);
     verdict = check_uid(call, call->current ? kc_object_uid(call->current) : KC_STR(""));
+    if (verdict == KC__NEXT && kc__is_scale(call))
+        verdict = kc__scale_apply(call);
     if (verdict != KC__NEXT)
         return verdict;
     if (call->current)

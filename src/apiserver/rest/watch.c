@@ -9,10 +9,12 @@
  * ADDED, one that no longer does was DELETED, with its last matching state and the version of the
  * change. Bookmarks tell a version up to which the client has seen everything, now and then and at
  * the end. A watch that cannot go on (too old, too slow) ends with an ERROR event or closes; the
- * client lists again.
+ * client lists again. That of a custom resource closes when its definition goes or changes, too:
+ * what is shown, and how, may be another then.
  */
 
 #include "apiserver/store/watch.h"
+#include "apiserver/crd/crd_resource.h"
 #include "apiserver/rest/list.h"
 #include "apiserver/rest/render.h"
 #include "apiserver/rest/status.h"
@@ -162,7 +164,8 @@ static kc__fill run_stage(watching *w, kc_buf *out, size_t until)
     case ENDING:
         if (write_changes(w, out, until) == KC__FILL_MORE)
             return KC__FILL_MORE;
-        if (w->bookmarks && kc__watch_revision(w->watcher) > w->bookmarked)
+        /* One that has not shown all there is yet must not say that it has. */
+        if (w->bookmarks && !w->snapshot && kc__watch_revision(w->watcher) > w->bookmarked)
             write_bookmark(w, out, kc__watch_revision(w->watcher), false);
         w->stage = ENDED;
         return KC__FILL_END;
@@ -216,20 +219,71 @@ static void bookmark_due(kc__timer *timer)
     kc__exchange_wake(w->x);
 }
 
-static void time_is_up(kc__timer *timer)
+static void end(watching *w)
 {
-    watching *w = kc_container_of(timer, watching, end);
     if (w->stage <= LIVE)
         w->stage = ENDING;
     kc__exchange_wake(w->x);
 }
 
+static void time_is_up(kc__timer *timer)
+{
+    end(kc_container_of(timer, watching, end));
+}
+
 void kc__lane_drain(kc__lane *lane)
 {
-    kc_list_each (&lane->watches, watching, link, w) {
-        if (w->stage <= LIVE)
-            w->stage = ENDING;
-        kc__exchange_wake(w->x);
+    kc_list_each (&lane->watches, watching, link, w)
+        end(w);
+    kc_list_each (&lane->custom_watches, watching, link, w)
+        end(w);
+}
+
+/* ---- when definitions change ---- */
+
+/* Whether what is watched is served in the same way as when the watch began. */
+static bool is_current(const watching *w, const kc__snapshot *now)
+{
+    const kc__resource *then = w->renderer.resource;
+    const kc__resource *found = kc__kinds_find(now->kinds, kc_cstr(then->group),
+                                               kc_cstr(then->version), kc_cstr(then->plural));
+    return found && found->custom && kc__crd_serves_alike(found->custom->crd, then->custom->crd);
+}
+
+/* One for each lane. */
+typedef struct renewal {
+    kc__task task;
+    kc__api *api;
+    kc__lane *lane;
+    uint64_t revision; /* What was stored up to it is still told. */
+} renewal;
+
+static void renew_lane(kc__task *task)
+{
+    renewal *r = kc_container_of(task, renewal, task);
+    const kc__snapshot *now = kc__snapshots_current(r->api->snapshots, &r->lane->snapshot);
+    bool again = false;
+    kc_list_each (&r->lane->custom_watches, watching, link, w) {
+        if (w->stage > LIVE || is_current(w, now))
+            continue;
+        if (kc__watch_is_told(w->watcher, r->revision))
+            end(w);
+        else
+            again = true;
+    }
+    if (again)
+        kc__loop_post(r->lane->loop, &r->task);
+    else
+        free(r);
+}
+
+void kc__watches_renew(kc__api *api, uint64_t revision)
+{
+    for (size_t i = 0; i < api->n_lanes; i++) {
+        renewal *r = kc_new(renewal);
+        *r = (renewal){
+            .task.run = renew_lane, .api = api, .lane = &api->lanes[i], .revision = revision};
+        kc__loop_post(r->lane->loop, &r->task);
     }
 }
 
@@ -308,7 +362,15 @@ static void start(kc__call *call, watching *w, uint64_t version)
                                                    .ready = events_came,
                                                    .user = w});
     start_timers(call, w);
-    kc_list_push(&call->lane->watches, &w->link);
+    kc_list_push(call->resource->custom ? &call->lane->custom_watches : &call->lane->watches,
+                 &w->link);
+}
+
+/* The call has held its snapshot for a while. */
+static bool is_outdated(kc__call *call, const watching *w)
+{
+    return call->resource->custom &&
+           !is_current(w, kc__snapshots_current(call->api->snapshots, &call->lane->snapshot));
 }
 
 static kc__verdict answer(kc__call *call)
@@ -323,7 +385,7 @@ static kc__verdict answer(kc__call *call)
         return verdict;
     }
     start(call, w, version);
-    if (atomic_load(&call->api->draining))
+    if (atomic_load(&call->api->draining) || is_outdated(call, w))
         w->stage = ENDING;
     kc__answer events = {.status = 200,
                          .type = KC_STR("application/json"),

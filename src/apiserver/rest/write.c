@@ -8,6 +8,7 @@
  */
 #include "apiserver/rest/write.h"
 
+#include "apiserver/crd/crd_gate.h"
 #include "apiserver/crd/crd_validate.h"
 #include "apiserver/crd/custom_object.h"
 #include "apiserver/kinds/conversion.h"
@@ -54,9 +55,10 @@ static int replace(kc__call *call, kc_object **object, kc_edit *edit)
 {
     kc_auto(kc_object) *changed = kc_edit_freeze(edit, &call->error);
     const kc__resource *r = call->resource;
-    kc_object *typed = !changed    ? NULL
-                       : r->custom ? kc__custom_default(r->custom, changed, &call->error)
-                                   : kc__typed_decode(r->type, changed, NULL, &call->error);
+    kc_object *typed = !changed ? NULL
+                       : r->custom
+                           ? kc__custom_default(r->custom, changed, &call->error)
+                           : kc__typed_decode(kc__type_of(r, changed), changed, NULL, &call->error);
     if (!typed)
         return -1;
     kc_object_unref(*object);
@@ -78,7 +80,7 @@ static void complete(kc_edit *edit, kc__call *call)
 
 kc__verdict kc__fill_in(kc__call *call, kc_object **object)
 {
-    if (call->resource->custom)
+    if (call->resource->custom || call->spoken != call->resource)
         return KC__NEXT;
     if (call->resource->strategy->defaults && kc__reshape(call, object, complete) < 0)
         return KC__FAIL;
@@ -144,16 +146,16 @@ static void validate_finalizers(const kc_value *object, kc_field_errors *errors)
     }
 }
 
+const char *kc__part_of(const kc__call *call)
+{
+    return call->subresource && !kc__is_scale(call) ? call->subresource->name : NULL;
+}
+
 static void check_rules(kc__call *call, const kc_value *object, kc_field_errors *errors)
 {
     kc__place root = kc__place_root(object, errors);
-    if (call->resource->strategy->rules && !call->subresource)
+    if (call->resource->strategy->rules && !kc__part_of(call))
         kc__rules_check(call->resource->strategy->rules, &root);
-}
-
-static const char *part_of(const kc__call *call)
-{
-    return call->subresource && !kc__is_scale(call) ? call->subresource->name : NULL;
 }
 
 /* Custom objects have rules of their own from the beginning; what all kinds have in common comes on
@@ -169,7 +171,7 @@ static void validate_custom(kc__call *call, const kc_value *object, kc_field_err
         kc_validate_metadata_update(errors, metadata, kc_get(old, "metadata"), &common);
     }
     kc__custom_validate(call->resource->custom, object,
-                        &(kc__custom_rules){.old = old, .subresource = part_of(call)}, errors);
+                        &(kc__custom_rules){.old = old, .subresource = kc__part_of(call)}, errors);
 }
 
 static bool is_definition(const kc__call *call)
@@ -209,13 +211,16 @@ static void validate_part(kc__call *call, const kc_value *object, const kc_value
                           kc_field_errors *errors)
 {
     const kc__strategy *strategy = call->resource->strategy;
-    const char *part = call->subresource ? call->subresource->name : "";
+    const char *part = kc__part_of(call) ? kc__part_of(call) : "";
     void (*validate)(const kc_value *, const kc_value *, kc_field_errors *) =
         !strcmp(part, "status")     ? strategy->validate_status
         : !strcmp(part, "finalize") ? strategy->validate_finalize
-                                    : strategy->validate_update;
+        : !*part                    ? strategy->validate_update
+                                    : NULL;
     if (validate)
         validate(object, old, errors);
+    else if (*part && strategy->validate_part)
+        strategy->validate_part(object, old, part, errors);
 }
 
 /* Kubernetes checks metadata twice, by the rules of all kinds and by those of the kind, and clients
@@ -269,6 +274,7 @@ typedef struct pending {
     kc__call *call; /* NULL: answered already. */
     kc_object *object;
     char *key;
+    kc__gate *gate; /* Where it is inside; NULL: nowhere. */
 } pending;
 
 static bool same_object(const kc_object *a, const kc_object *b)
@@ -323,6 +329,16 @@ static kc__verdict decided(kc__call *call, kc__write *write)
     }
 }
 
+static void pending_free(pending *p)
+{
+    if (p->gate)
+        kc__gate_leave(p->gate);
+    kc__gate_unref(p->gate);
+    kc_object_unref(p->object);
+    free(p->key);
+    free(p);
+}
+
 static void done(kc__write *write)
 {
     pending *p = kc_container_of(write, pending, write);
@@ -334,9 +350,7 @@ static void done(kc__write *write)
     }
     kc_object_unref(write->result);
     kc_error_done(&write->error);
-    kc_object_unref(p->object);
-    free(p->key);
-    free(p);
+    pending_free(p);
     if (call)
         kc__call_go_on(call, verdict);
 }
@@ -352,6 +366,19 @@ static void give_up(kc__timer *timer)
                                   "context deadline exceeded"));
 }
 
+/* Whether it may be stored as far as its definition is concerned: a new object may be left behind
+ * by one that goes meanwhile. */
+static bool goes_in(kc__call *call, pending *p)
+{
+    if (!call->resource->custom || call->current)
+        return true;
+    kc__gate *gate = kc__crd_gate(call->resource->custom->crd);
+    if (!kc__gate_enter(gate))
+        return false;
+    p->gate = kc__gate_ref(gate);
+    return true;
+}
+
 static kc__verdict submit(kc__call *call)
 {
     kc_object *stored = call->resource->custom && !call->removes
@@ -362,7 +389,13 @@ static kc__verdict submit(kc__call *call)
     pending *p = kc_new(pending);
     p->call = call;
     p->object = stored;
+    /* A new object has its defaults, and nothing that it should not. */
+    call->as_shown = call->resource->custom && !call->current && stored == call->proposed;
     p->key = kc_str_dup(call->key);
+    if (!goes_in(call, p)) {
+        pending_free(p);
+        return kc__fail_terminating(call, kc_object_name(call->proposed));
+    }
     p->write = (kc__write){
         .cache = call->served->cache,
         .verb = call->removes ? KC_STORAGE_DELETE : KC_STORAGE_PUT,

@@ -41,6 +41,10 @@ kc__verdict kc__replace_proposed(kc__call *call, kc_edit *edit);
  */
 kc__verdict kc__propose_update(kc__call *call);
 
+/* The part of the object that is changed: "status", "finalize"; NULL: the object itself, also where
+ * it is changed through its scale. */
+const char *kc__part_of(const kc__call *call);
+
 /* Whether call->given is about the object of the path: 400 for another name or namespace. */
 kc__verdict kc__check_identity(kc__call *call);
 

@@ -71,4 +71,9 @@ kc__watch_state kc__watch_next(kc__watcher *watcher, kc__event **ret_event);
  * bookmark may say. It grows with the whole store, also when nothing concerns the watcher. */
 uint64_t kc__watch_revision(const kc__watcher *watcher);
 
+/* Whether kc__watch_next has returned every event that concerns it up to this revision, or will
+ * when it is asked: false while some may be on their way from the committer. Of a revision that
+ * somebody has seen in a cache that is a matter of moments. */
+bool kc__watch_is_told(const kc__watcher *watcher, uint64_t revision);
+
 #endif

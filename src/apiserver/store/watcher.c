@@ -173,3 +173,11 @@ uint64_t kc__watch_revision(const kc__watcher *w)
         return KC_MAX(w->position, kc__hub_revision(w->hub));
     return w->position;
 }
+
+bool kc__watch_is_told(const kc__watcher *w, uint64_t revision)
+{
+    /* One that is behind reads the ring, which has everything up to the store's revision. */
+    uint64_t told =
+        w->phase == KC__LIVE ? kc__hub_revision(w->hub) : kc__store_revision(w->cache->store);
+    return told >= revision;
+}

@@ -214,6 +214,95 @@ describe('watches', () => {
     });
 });
 
+describe('custom objects', () => {
+    const group = `js-${process.pid}.example.com`;
+    const definitions = config.makeApiClient(k8s.ApiextensionsV1Api);
+    const custom = config.makeApiClient(k8s.CustomObjectsApi);
+    const where = { group, version: 'v1', namespace, plural: 'probes' };
+
+    /** A probe, as a request to create it. */
+    function probe(name, spec) {
+        return { ...where, body: { apiVersion: `${group}/v1`, kind: 'Probe', metadata: { name }, spec } };
+    }
+
+    before(async () => {
+        const openAPIV3Schema = {
+            type: 'object',
+            properties: {
+                spec: {
+                    type: 'object',
+                    required: ['range'],
+                    properties: { range: { type: 'integer', maximum: 100 }, unit: { type: 'string', _default: 'm' } },
+                },
+                status: { type: 'object', x_kubernetes_preserve_unknown_fields: true },
+            },
+        };
+        const version = { name: 'v1', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } };
+        const names = { plural: 'probes', kind: 'Probe' };
+        const spec = { group, scope: 'Namespaced', names, versions: [version] };
+        await definitions.createCustomResourceDefinition({ body: { metadata: { name: `probes.${group}` }, spec } });
+        const established = async () => {
+            const { status } = await definitions.readCustomResourceDefinition({ name: `probes.${group}` });
+            return status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True');
+        };
+        for (const deadline = Date.now() + 20_000; !(await established()); ) {
+            assert.ok(Date.now() < deadline, 'the definition is established within 20 seconds');
+        }
+    });
+
+    after(async () => {
+        await definitions.deleteCustomResourceDefinition({ name: `probes.${group}` });
+    });
+
+    it('are created with their defaults and read back', async () => {
+        const made = await custom.createNamespacedCustomObject(probe('made', { range: 5 }));
+        assert.deepEqual(made.spec, { range: 5, unit: 'm' });
+        assert.deepEqual(await custom.getNamespacedCustomObject({ ...where, name: 'made' }), made);
+    });
+
+    it('are patched with a merge and with JSON Patch, and not strategically', async () => {
+        await custom.createNamespacedCustomObject(probe('patched', { range: 5 }));
+        const target = { ...where, name: 'patched' };
+        const merged = await custom.patchNamespacedCustomObject({ ...target, body: { spec: { unit: 'km' } } }, patchAs(k8s.PatchStrategy.MergePatch));
+        assert.deepEqual(merged.spec, { range: 5, unit: 'km' });
+        const body = [{ op: 'replace', path: '/spec/range', value: 7 }];
+        const placed = await custom.patchNamespacedCustomObject({ ...target, body }, patchAs(k8s.PatchStrategy.JsonPatch));
+        assert.deepEqual([placed.spec.range, placed.metadata.generation], [7, 3]);
+        const refused = await failure(
+            custom.patchNamespacedCustomObject({ ...target, body: {} }, patchAs(k8s.PatchStrategy.StrategicMergePatch)),
+        );
+        assert.equal(refused.code, 415);
+    });
+
+    it('have a status with a way of its own', async () => {
+        const made = await custom.createNamespacedCustomObject(probe('status', { range: 5 }));
+        const body = { ...made, spec: { range: 6 }, status: { seen: [1, null, { any: 'thing' }] } };
+        const now = await custom.replaceNamespacedCustomObjectStatus({ ...where, name: 'status', body });
+        assert.deepEqual([now.status, now.spec.range, now.metadata.generation], [body.status, 5, 1]);
+    });
+
+    it('are refused with the field that is wrong', async () => {
+        const error = await failure(custom.createNamespacedCustomObject(probe('far', { range: 101 })));
+        assert.equal(error.code, 422);
+        assert.equal(statusOf(error).details.causes[0].field, 'spec.range');
+    });
+
+    it('are watched', async () => {
+        const seen = [];
+        const { metadata } = await custom.listNamespacedCustomObject(where);
+        const controller = await new k8s.Watch(config).watch(
+            `/apis/${group}/v1/namespaces/${namespace}/probes`,
+            { resourceVersion: metadata.resourceVersion, fieldSelector: 'metadata.name=watched' },
+            (type, object) => seen.push(`${type} ${object.spec.range}`),
+            () => {},
+        );
+        await custom.createNamespacedCustomObject(probe('watched', { range: 5 }));
+        await custom.deleteNamespacedCustomObject({ ...where, name: 'watched' });
+        await eventually(() => seen.length === 2, `two events, not ${seen}`).finally(() => controller.abort());
+        assert.deepEqual(seen, ['ADDED 5', 'DELETED 5']);
+    });
+});
+
 describe('errors', () => {
     it('are a Status with the name of what is absent', async () => {
         const error = await failure(core.readNamespacedConfigMap({ name: 'nothing', namespace }));

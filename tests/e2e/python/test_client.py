@@ -160,5 +160,150 @@ class Dynamic(unittest.TestCase):
             break
 
 
+class Custom(unittest.TestCase):
+    """Kinds that are made while the server runs: their definition by the typed client, their objects by both."""
+
+    GROUP, VERSION, PLURAL = f"python-{os.getpid()}.example.com", "v1", "probes"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.definitions = client.ApiextensionsV1Api()
+        spec = {
+            "type": "object",
+            "required": ["range"],
+            "properties": {"range": {"type": "integer", "maximum": 100}, "unit": {"type": "string", "default": "m"}},
+        }
+        version = {
+            "name": cls.VERSION,
+            "served": True,
+            "storage": True,
+            "subresources": {"status": {}},
+            "schema": {
+                "openAPIV3Schema": {
+                    "type": "object",
+                    "properties": {
+                        "spec": spec,
+                        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                    },
+                }
+            },
+        }
+        cls.definitions.create_custom_resource_definition(
+            {
+                "metadata": {"name": f"{cls.PLURAL}.{cls.GROUP}"},
+                "spec": {
+                    "group": cls.GROUP,
+                    "scope": "Namespaced",
+                    "names": {"plural": cls.PLURAL, "kind": "Probe"},
+                    "versions": [version],
+                },
+            }
+        )
+        cls.wait_until_established()
+        cls.where = (cls.GROUP, cls.VERSION, NAMESPACE, cls.PLURAL)
+
+    @classmethod
+    def wait_until_established(cls):
+        name = f"{cls.PLURAL}.{cls.GROUP}"
+        following = watch.Watch().stream(
+            cls.definitions.list_custom_resource_definition, field_selector=f"metadata.name={name}", timeout_seconds=20
+        )
+        for event in following:
+            conditions = (event["object"].status and event["object"].status.conditions) or []
+            if any(c.type == "Established" and c.status == "True" for c in conditions):
+                return
+        raise AssertionError("the definition was never established")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.definitions.delete_custom_resource_definition(f"{cls.PLURAL}.{cls.GROUP}")
+
+    def setUp(self):
+        self.custom = client.CustomObjectsApi()
+
+    def make(self, name, **spec):
+        body = {"apiVersion": f"{self.GROUP}/{self.VERSION}", "kind": "Probe", "metadata": {"name": name}, "spec": spec}
+        return self.custom.create_namespaced_custom_object(*self.where, body)
+
+    def patch_as(self, content_type, name, body):
+        """As one of the kinds of patches: the client would choose one by the form of the body."""
+        api = client.ApiClient()
+        api.select_header_content_type = lambda *_: content_type
+        return client.CustomObjectsApi(api).patch_namespaced_custom_object(*self.where, name, body)
+
+    def test_an_object_has_its_defaults(self):
+        made = self.make("default", range=5)
+        self.assertEqual(made["spec"], {"range": 5, "unit": "m"})
+        self.assertEqual(made["metadata"]["generation"], 1)
+        self.assertEqual(self.custom.get_namespaced_custom_object(*self.where, "default"), made)
+
+    def test_an_object_is_replaced_with_the_version_that_was_read(self):
+        made = self.make("replaced", range=5)
+        made["spec"]["range"] = 6
+        now = self.custom.replace_namespaced_custom_object(*self.where, "replaced", made)
+        self.assertEqual((now["spec"]["range"], now["metadata"]["generation"]), (6, 2))
+        with self.assertRaises(ApiException) as refused:
+            self.custom.replace_namespaced_custom_object(*self.where, "replaced", made)
+        self.assertEqual(refused.exception.status, 409)
+
+    def test_patches_merge_and_work_on_places_but_are_not_strategic(self):
+        self.make("patched", range=5)
+        now = self.patch_as("application/merge-patch+json", "patched", {"spec": {"unit": "km"}})
+        self.assertEqual(now["spec"], {"range": 5, "unit": "km"})
+        now = self.patch_as("application/json-patch+json", "patched", [{"op": "replace", "path": "/spec/range", "value": 7}])
+        self.assertEqual(now["spec"], {"range": 7, "unit": "km"})
+        with self.assertRaises(ApiException) as refused:
+            self.patch_as("application/strategic-merge-patch+json", "patched", {"spec": {"range": 8}})
+        self.assertEqual(refused.exception.status, 415)
+
+    def test_the_status_has_a_way_of_its_own(self):
+        made = self.make("status", range=5)
+        made["status"], made["spec"]["range"] = {"seen": [1, 2.5, None, {"any": "thing"}]}, 99
+        now = self.custom.replace_namespaced_custom_object_status(*self.where, "status", made)
+        self.assertEqual((now["status"], now["spec"]["range"]), ({"seen": [1, 2.5, None, {"any": "thing"}]}, 5))
+        self.assertEqual(now["metadata"]["generation"], 1)
+
+    def test_what_the_schema_forbids_is_refused_with_its_field(self):
+        with self.assertRaises(ApiException) as refused:
+            self.make("far", range=101)
+        status = json.loads(refused.exception.body)
+        self.assertEqual((refused.exception.status, status["reason"]), (422, "Invalid"))
+        self.assertEqual([cause["field"] for cause in status["details"]["causes"]], ["spec.range"])
+
+    def test_a_watch_tells_what_comes_changes_and_goes(self):
+        version = self.custom.list_namespaced_custom_object(*self.where)["metadata"]["resourceVersion"]
+
+        def change():
+            self.make("watched", range=5)
+            self.patch_as("application/merge-patch+json", "watched", {"spec": {"range": 6}})
+            self.custom.delete_namespaced_custom_object(*self.where, "watched")
+
+        changes = threading.Thread(target=change)
+        changes.start()
+        seen = []
+        for event in watch.Watch().stream(
+            self.custom.list_namespaced_custom_object,
+            *self.where,
+            resource_version=version,
+            field_selector="metadata.name=watched",
+            timeout_seconds=20,
+        ):
+            seen.append((event["type"], event["object"]["spec"]["range"]))
+            if event["type"] == "DELETED":
+                break
+        changes.join()
+        self.assertEqual(seen, [("ADDED", 5), ("MODIFIED", 6), ("DELETED", 6)])
+
+    def test_the_dynamic_client_finds_the_new_kind(self):
+        resource = dynamic.DynamicClient(client.ApiClient()).resources.get(
+            api_version=f"{self.GROUP}/{self.VERSION}", kind="Probe"
+        )
+        self.make("found", range=5)
+        self.assertEqual(resource.get(name="found", namespace=NAMESPACE).spec.unit, "m")
+        self.assertEqual(resource.status.patch(
+            body={"status": {"ready": True}}, name="found", namespace=NAMESPACE, content_type="application/merge-patch+json"
+        ).status.ready, True)
+
+
 if __name__ == "__main__":
     unittest.main()

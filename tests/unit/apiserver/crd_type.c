@@ -23,6 +23,8 @@ static void fields_are_found_by_name_in_every_table(void **state)
 {
     (void)state;
     check_table(kc__crd_type, 8);
+    check_table(kc__crd_beta_type, 8);
+    check_table(kc__crd_beta_list_type, 1);
 }
 
 static void check_same(const kc__message *a, const kc__message *b)

@@ -498,6 +498,12 @@ static void a_stored_object_that_is_right_is_not_copied(void **state)
 
 /* ---- the scale ---- */
 
+static kc_object *scale_of(kc__crd *crd, const kc_object *object, kc_error *err)
+{
+    kc__resource resource = {.custom = version_of(crd, 0)};
+    return kc__scale_of(&resource, object, true, err);
+}
+
 static void a_scale_is_made_from_its_paths(void **state)
 {
     (void)state;
@@ -506,7 +512,7 @@ static void a_scale_is_made_from_its_paths(void **state)
         object_of("{'metadata':{'name':'r','namespace':'n','uid':'u','resourceVersion':'7',"
                   "'labels':{'a':'b'},'creationTimestamp':'2026-01-01T00:00:00Z'},'spec':{"
                   "'replicas':2},'status':{'replicas':1,'selector':'app=r'}}");
-    kc_auto(kc_object) *scale = kc__custom_scale_of(version_of(crd, 0), robot, NULL);
+    kc_auto(kc_object) *scale = scale_of(crd, robot, NULL);
     assert_object_json(
         scale, "{\"kind\":\"Scale\",\"apiVersion\":\"autoscaling/v1\",\"metadata\":{\"name\":\"r\","
                "\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":\"7\",\"creationTimestamp\":"
@@ -520,9 +526,9 @@ static void a_scale_needs_replicas(void **state)
     kc_auto(kc__crd) *crd = robots();
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_object) *none = object_of("{'spec':null}"), *wrong = object_of("{'spec':'x'}");
-    assert_null(kc__custom_scale_of(version_of(crd, 0), none, &err));
+    assert_null(scale_of(crd, none, &err));
     assert_error(&err, KC_INTERNAL, "the spec replicas field \".spec.replicas\" does not exist");
-    assert_null(kc__custom_scale_of(version_of(crd, 0), wrong, &err));
+    assert_null(scale_of(crd, wrong, &err));
     assert_error(&err, KC_BAD_REQUEST,
                  ".spec.replicas accessor error: x is of the type string, "
                  "expected map[string]interface{}");
@@ -534,11 +540,11 @@ static void a_scale_is_written_back(void **state)
     kc_auto(kc__crd) *crd = robots();
     kc_auto(kc_object) *robot = object_of("{'metadata':{'resourceVersion':'7'},'spec':{'a':1}}");
     kc_auto(kc_object) *scale = object_of("{'spec':{'replicas':4}}");
-    kc_auto(kc_object) *scaled = kc__custom_with_scale(version_of(crd, 0), robot, scale, NULL);
-    assert_object_json(scaled, "{\"metadata\":{\"resourceVersion\":\"7\"},\"spec\":{\"a\":1,"
-                               "\"replicas\":4}}");
+    kc__resource robots_of = {.custom = version_of(crd, 0)};
+    kc_auto(kc_object) *scaled = kc__with_scale(&robots_of, robot, scale, NULL);
+    assert_object_json(scaled, "{\"metadata\":{},\"spec\":{\"a\":1,\"replicas\":4}}");
     kc_auto(kc_object) *named = object_of("{'metadata':{'resourceVersion':'5'},'spec':{}}");
-    kc_auto(kc_object) *old = kc__custom_with_scale(version_of(crd, 0), robot, named, NULL);
+    kc_auto(kc_object) *old = kc__with_scale(&robots_of, robot, named, NULL);
     assert_str(kc_object_resource_version(old), "5");
 }
 

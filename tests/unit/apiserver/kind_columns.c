@@ -163,8 +163,75 @@ static void an_autoscaler_shows_two_metrics(void **state)
                  "'x','Deployment/web','cpu: <unknown>/80%','1',5,0,'5m'");
 }
 
+static void what_runs_the_cluster_shows_how_it_does(void **state)
+{
+    (void)state;
+    assert_cells("storage.k8s.io", "v1", "csidrivers",
+                 "{" META ",'spec':{'attachRequired':false,'storageCapacity':true,"
+                 "'tokenRequests':[{'audience':'a'},{'audience':'b'}],"
+                 "'volumeLifecycleModes':['Persistent','Ephemeral']}}",
+                 "'x',false,false,true,'a,b',false,'Persistent,Ephemeral','5m'");
+    assert_cells("storage.k8s.io", "v1", "csidrivers", "{" META ",'spec':{}}",
+                 "'x',true,false,false,'<unset>',false,'<none>','5m'");
+    assert_cells("storage.k8s.io", "v1", "volumeattachments",
+                 "{" META ",'spec':{'attacher':'a','nodeName':'n',"
+                 "'source':{'persistentVolumeName':'pv'}},'status':{'attached':true}}",
+                 "'x','a','pv','n',true,'5m'");
+    assert_cells("flowcontrol.apiserver.k8s.io", "v1", "flowschemas",
+                 "{" META ",'spec':{'priorityLevelConfiguration':{'name':'low'},"
+                 "'matchingPrecedence':900,'distinguisherMethod':{'type':'ByUser'}},"
+                 "'status':{'conditions':[{'type':'Dangling','status':'False'}]}}",
+                 "'x','low',900,'ByUser','5m','False'");
+    assert_cells("flowcontrol.apiserver.k8s.io", "v1", "flowschemas", "{" META ",'spec':{}}",
+                 "'x','',0,'<none>','5m','?'");
+    assert_cells("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations",
+                 "{" META ",'spec':{'type':'Limited','limited':{'nominalConcurrencyShares':0,"
+                 "'limitResponse':{'queuing':{'queues':64,'handSize':6,'queueLengthLimit':50}}}}}",
+                 "'x','Limited',0,64,6,50,'5m'");
+    assert_cells("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations",
+                 "{" META ",'spec':{'type':'Exempt'}}",
+                 "'x','Exempt','<none>','<none>','<none>','<none>','5m'");
+}
+
+static void a_certificate_request_shows_how_far_it_is(void **state)
+{
+    (void)state;
+    assert_cells("certificates.k8s.io", "v1", "certificatesigningrequests",
+                 "{" META ",'spec':{'signerName':'example.com/s','username':'jane'}}",
+                 "'x','5m','example.com/s','jane','<none>','Pending'");
+    assert_cells("certificates.k8s.io", "v1", "certificatesigningrequests",
+                 "{" META ",'spec':{'signerName':'example.com/s','expirationSeconds':7200},"
+                 "'status':{'certificate':'AA==','conditions':[{'type':'Approved'}]}}",
+                 "'x','5m','example.com/s','','120m','Approved,Issued'");
+    assert_cells("certificates.k8s.io", "v1", "certificatesigningrequests",
+                 "{" META
+                 ",'spec':{},'status':{'conditions':[{'type':'Failed'},{'type':'Denied'}]}}",
+                 "'x','5m','<none>','','<none>','Denied,Failed'");
+}
+
+static void policies_show_their_parameters_and_revisions_whose_they_are(void **state)
+{
+    (void)state;
+    assert_cells("admissionregistration.k8s.io", "v1", "validatingadmissionpolicies",
+                 "{" META ",'spec':{'validations':[{}],'paramKind':{'apiVersion':'v1',"
+                 "'kind':'ConfigMap'}}}",
+                 "'x',1,'v1/ConfigMap','5m'");
+    assert_cells("admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings",
+                 "{" META ",'spec':{'policyName':'p','paramRef':{'name':'a'}}}",
+                 "'x','p','*/a','5m'");
+    assert_cells("apps", "v1", "controllerrevisions",
+                 "{'metadata':{'name':'x','ownerReferences':[{'apiVersion':'apps/v1',"
+                 "'kind':'StatefulSet','name':'db','controller':true}],"
+                 "'creationTimestamp':'2024-02-29T11:55:00Z'},'revision':3}",
+                 "'x','statefulset.apps/db',3,'5m'");
+    assert_cells("apps", "v1", "controllerrevisions", "{" META ",'revision':1}",
+                 "'x','<none>',1,'5m'");
+}
+
 TESTS(a_pod_shows_its_phase_until_containers_say_more, a_pod_shows_how_far_its_initialization_is,
       a_pod_that_is_deleted_is_terminating, workloads_show_their_counts,
       a_service_shows_addresses_and_ports, endpoints_show_the_first_three,
       a_slice_shows_the_first_three, a_node_shows_status_and_roles, claims_show_what_they_got,
-      bindings_show_to_whom, an_autoscaler_shows_two_metrics)
+      bindings_show_to_whom, an_autoscaler_shows_two_metrics,
+      what_runs_the_cluster_shows_how_it_does, a_certificate_request_shows_how_far_it_is,
+      policies_show_their_parameters_and_revisions_whose_they_are)

@@ -242,7 +242,16 @@ static void the_rest_may_not_change(void **state)
                   "`spec.containers[*].image`,`spec.initContainers[*].image`,"
                   "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing "
                   "tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if "
-                  "it was previously negative)");
+                  "it was previously negative)\n"
+                  "@@ -42,7 +42,7 @@\n"
+                  "  \"NodeSelector\": null,\n"
+                  "  \"ServiceAccountName\": \"\",\n"
+                  "  \"AutomountServiceAccountToken\": null,\n"
+                  "- \"NodeName\": \"\",\n"
+                  "+ \"NodeName\": \"n\",\n"
+                  "  \"SecurityContext\": {\n"
+                  "   \"HostNetwork\": false,\n"
+                  "   \"HostPID\": false,\n");
     assert_change(POD_WITH(""), POD_OF("'containers':[{" CONTAINER "},{'name':'d','image':'x'}]"),
                   "spec.containers: Forbidden: pod updates may not add or remove containers");
 }

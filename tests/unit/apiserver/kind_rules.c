@@ -161,7 +161,7 @@ static void an_ingress_leads_somewhere(void **state)
 {
     (void)state;
     assert_new(NETS("Ingress"), &kc__strategy_ingress, OBJECT("'spec':{}"),
-               "spec: Invalid value: null: either `defaultBackend` or `rules` must be specified");
+               "spec: Invalid value: []: either `defaultBackend` or `rules` must be specified");
     assert_new(NETS("Ingress"), &kc__strategy_ingress,
                OBJECT("'spec':{'defaultBackend':{'service':{'name':'s','port':{}}}}"),
                "spec.defaultBackend: Required value: port name or number is required");

@@ -110,7 +110,8 @@ static void claims_of_a_set_are_volumes_of_its_pods(void **state)
     const char *claims = OBJECT(
         SELECTOR ",'template':{" LABELS ",'spec':{'containers':[{'name':'c','image':'i',"
                  "'volumeMounts':[{'name':'data','mountPath':'/d'}]}]}},'volumeClaimTemplates':"
-                 "[{'metadata':{'name':'data'},'spec':{'accessModes':['ReadWriteOnce']}}]");
+                 "[{'metadata':{'name':'data'},'spec':{'accessModes':['ReadWriteOnce'],"
+                 "'resources':{'requests':{'storage':'1Gi'}}}}]");
     kc_scoped(kc_field_errors) errors = {0};
     kc_auto(kc_object) *object = completed(STATEFUL_SET, &kc__strategy_stateful_set, claims);
     kc_auto(kc_view) *view = kc_view_of(object);
@@ -183,7 +184,8 @@ static void schedules_are_as_cron_writes_them(void **state)
     assert_schedule("* * * *", "expected exactly 5 fields, found 4: [* * * *]");
     assert_schedule("60 * * * *", "end of range (60) above maximum (59): 60");
     assert_schedule("5-1 * * * *", "beginning of range (5) beyond end of range (1): 5-1");
-    assert_schedule("x * * * *", "failed to parse int from: x");
+    assert_schedule("x * * * *",
+                    "failed to parse int from x: strconv.Atoi: parsing \"x\": invalid syntax");
 }
 
 TESTS(deployments_roll_a_quarter_at_a_time, templates_get_the_defaults_of_pods,

@@ -58,7 +58,7 @@ static void what_can_be_written_is_stored(void **state)
     }
 }
 
-static void only_events_and_autoscalers_are_stored_as_another_version(void **state)
+static void few_are_stored_as_another_version(void **state)
 {
     (void)state;
     char own[128];
@@ -70,6 +70,8 @@ static void only_events_and_autoscalers_are_stored_as_another_version(void **sta
         if (!strcmp(own, "events.k8s.io/v1")) {
             assert_string_equal(r->storage, "core/events");
             assert_string_equal(r->storage_api_version, "v1");
+        } else if (!strcmp(own, "apiextensions.k8s.io/v1beta1")) {
+            assert_string_equal(r->storage_api_version, "apiextensions.k8s.io/v1");
         } else if (!strcmp(own, "autoscaling/v1")) {
             assert_string_equal(r->storage_api_version, "autoscaling/v2");
         } else {
@@ -242,7 +244,7 @@ static void other_tables_may_be_given(void **state)
 
 TESTS(every_resource_has_its_names, resources_of_a_group_version_are_sorted_by_name,
       subresources_are_sorted_by_name, what_can_be_written_is_stored,
-      only_events_and_autoscalers_are_stored_as_another_version, every_built_in_resource_is_found,
+      few_are_stored_as_another_version, every_built_in_resource_is_found,
       a_resource_says_all_there_is_to_say, what_is_not_there_is_not_found,
       groups_come_in_the_order_of_discovery, the_preferred_version_comes_first,
       a_version_has_all_its_resources, subresources_are_found_by_name,

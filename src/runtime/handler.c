@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * handler.c: from what happens to objects to keys: a source for each kind a controller watches.
+ *
+ *     informer ──▶ predicates (the controller's, then the watch's) ──▶ keys ──▶ queue
+ *
+ * Whose key: the object's own; those of its owners of a kind (its controller, or all owners); or
+ * what a function says. The last two are asked for both states of an update, so that an object that
+ * moves from one owner to another is seen by both. A deletion that was missed comes as any other,
+ * with the last state known.
+ *
+ * Priorities: what comes with the first list, and updates that change nothing, are not urgent. All
+ * of it runs on the informer's thread. To add a way to find keys: a function beside add_own.
+ */
+#include "runtime/enqueue.h"
+#include "runtime/queue_internal.h"
+#include "runtime/source_internal.h"
+
+typedef struct watch {
+    kc_watch_kind what; /* Its predicate is owned. */
+    kc_cache *cache;
+    const kc_predicate *global;
+    kc_queue *queue;
+    kc_enqueuer enqueuer;
+    kc_informer *informer;
+    kc_listener *listener;
+    kc_mutex mutex; /* Guards synced. */
+    kc_cond changed;
+    bool synced; /* The first adds have been told. */
+} watch;
+
+/* ---- whose key ---- */
+
+static void add_own(watch *w, const kc_change *change, const kc_queue_add_opts *opts)
+{
+    kc_queue_add_with(w->queue, kc_object_key(change->object), opts);
+}
+
+static bool is_of_kind(const kc_owner *owner, const kc_kind *kind)
+{
+    kc_str group, version;
+    return kc_api_version_parse(owner->api_version, &group, &version, NULL) == 0 &&
+           kc_str_is(group, kind->group) && kc_str_is(owner->kind, kind->kind);
+}
+
+static void add_owner(watch *w, const kc_object *object, const kc_owner *owner)
+{
+    if (!is_of_kind(owner, w->what.owner))
+        return;
+    kc_str ns = w->what.owner->namespaced ? kc_object_namespace(object) : (kc_str){0};
+    kc_enqueue(&w->enqueuer, (kc_key){ns, owner->name});
+}
+
+static void add_owners(watch *w, const kc_object *object)
+{
+    kc_scoped(kc_arena) arena = {0};
+    kc_owner owner;
+    if (!w->what.any_owner) {
+        if (kc_object_controller(object, &arena, &owner))
+            add_owner(w, object, &owner);
+        return;
+    }
+    kc_meta_iter at = kc_object_owners(object, &arena);
+    while (kc_meta_next_owner(&at, &owner))
+        add_owner(w, object, &owner);
+}
+
+static void add_related(watch *w, const kc_object *object)
+{
+    if (!object)
+        return;
+    if (w->what.map)
+        w->what.map(object, &w->enqueuer, w->what.map_user);
+    else
+        add_owners(w, object);
+}
+
+/* ---- what happened ---- */
+
+static bool changes_nothing(const kc_change *change)
+{
+    return change->old && kc_str_eq(kc_object_resource_version(change->old),
+                                    kc_object_resource_version(change->object));
+}
+
+static void handle(watch *w, kc_change_type type, kc_why why, const kc_change *change)
+{
+    bool unchanged = type == KC_CHANGE_UPDATE && changes_nothing(change);
+    if (!kc_predicate_passes(w->global, type, change) ||
+        !kc_predicate_passes(w->what.predicate, type, change))
+        return;
+    const kc_queue_cause cause = {
+        .why = unchanged ? KC_WHY_RESYNC : why,
+        .kind = w->what.kind,
+        .key = kc_object_key(change->object),
+        .revision = kc_object_revision(change->object),
+    };
+    bool urgent = w->what.high_priority || !(unchanged || change->initial);
+    const kc_queue_add_opts opts = {.priority = urgent ? 0 : KC_PRIORITY_LOW, .cause = &cause};
+    if (!w->what.map && !w->what.owner) {
+        add_own(w, change, &opts);
+        return;
+    }
+    kc__enqueuer_begin(&w->enqueuer, w->queue, &opts);
+    add_related(w, change->old);
+    add_related(w, change->object);
+}
+
+static void added(const kc_change *change, void *user)
+{
+    handle(user, KC_CHANGE_CREATE, KC_WHY_CREATED, change);
+}
+
+static void updated(const kc_change *change, void *user)
+{
+    handle(user, KC_CHANGE_UPDATE, KC_WHY_UPDATED, change);
+}
+
+static void deleted(const kc_change *change, void *user)
+{
+    const kc_change alone = {.object = change->object, .state_unknown = change->state_unknown};
+    handle(user, KC_CHANGE_DELETE, KC_WHY_DELETED, &alone);
+}
+
+static void synced(void *user)
+{
+    watch *w = user;
+    kc_locked (&w->mutex) {
+        w->synced = true;
+        kc_cond_broadcast(&w->changed);
+    }
+}
+
+/* ---- the source ---- */
+
+static int watch_start(void *state, kc_queue *queue, kc_error *err)
+{
+    static const kc_listener_ops ops = {added, updated, deleted, synced};
+    watch *w = state;
+    w->queue = queue;
+    w->synced = false;
+    w->informer = w->what.metadata_only ? kc_cache_metadata_informer(w->cache, w->what.kind, err)
+                                        : kc_cache_informer(w->cache, w->what.kind, err);
+    if (!w->informer)
+        return kc_error_wrap(err, "watch %s", w->what.kind->kind);
+    w->listener = kc_informer_listen(w->informer, &ops, w, 0);
+    return 0;
+}
+
+/* Wakes who waits for the first adds. */
+typedef struct waking {
+    kc_cancel_hook hook;
+    watch *watch;
+} waking;
+
+static void wake(kc_cancel_hook *hook)
+{
+    watch *w = kc_container_of(hook, waking, hook)->watch;
+    kc_locked (&w->mutex)
+        kc_cond_broadcast(&w->changed);
+}
+
+static bool await(watch *w, int64_t deadline, kc_cancel *cancel)
+{
+    const kc_clock *clock = kc__queue_clock(w->queue);
+    bool in_time = true, done = false;
+    kc_locked (&w->mutex) {
+        while (!w->synced && in_time && !kc_cancel_fired(cancel))
+            in_time = kc_cond_wait_until(&w->changed, &w->mutex, clock, deadline);
+        done = w->synced;
+    }
+    return done;
+}
+
+static void say_why_not(const watch *w, kc_error *err)
+{
+    kc_scoped(kc_error) failure = {0};
+    if (kc_informer_failure(w->informer, &failure))
+        kc_error_set(err, KC_TIMEOUT, "the cache of %s did not sync in time: %s",
+                     w->what.kind->kind, kc_error_text(&failure));
+    else
+        kc_error_set(err, KC_TIMEOUT, "the cache of %s did not sync in time", w->what.kind->kind);
+}
+
+static bool watch_wait_synced(void *state, int64_t deadline, kc_cancel *cancel, kc_error *err)
+{
+    watch *w = state;
+    waking waker = {.hook.fire = wake, .watch = w};
+    if (!kc_cancel_hang(cancel, &waker.hook))
+        return false;
+    bool done = await(w, deadline, cancel);
+    kc_cancel_unhang(cancel, &waker.hook);
+    if (!done && !kc_cancel_fired(cancel))
+        say_why_not(w, err);
+    return done;
+}
+
+static void watch_stop(void *state)
+{
+    watch *w = state;
+    w->listener = kc_listener_remove(w->listener);
+    w->informer = kc_informer_release(w->informer);
+}
+
+static void watch_free(void *state)
+{
+    watch *w = state;
+    kc_predicate_free(w->what.predicate);
+    kc__enqueuer_done(&w->enqueuer);
+    kc_cond_done(&w->changed);
+    kc_mutex_done(&w->mutex);
+    free(w);
+}
+
+kc_source *kc__source_watch(kc_cache *cache, const kc_watch_kind *what, const kc_predicate *global)
+{
+    static const kc_source_ops ops = {watch_start, watch_wait_synced, watch_stop, watch_free};
+    watch *w = kc_new(watch);
+    w->what = *what;
+    w->cache = cache;
+    w->global = global;
+    kc_mutex_init(&w->mutex);
+    kc_cond_init(&w->changed);
+    return kc_source_new(&ops, w);
+}
