@@ -82,8 +82,9 @@ int kc__locate(const kc_client *client, const kc_kind *kind, kc_key key, kc__pla
 /* The namespace of a list; empty for all. */
 kc_str kc__list_namespace(const kc_client *client, const kc_kind *kind, const char *ns);
 
-/* What to accept for metadata alone; empty, the default, otherwise. */
-kc_str kc__accept(bool metadata_only);
+/* What to accept for metadata alone; empty, the default, otherwise. And the kind that has it. */
+kc_str kc__accept(bool metadata_only, bool list);
+extern const kc_kind kc__kind_metadata;
 
 /* ---- answers ---- */
 
@@ -91,6 +92,10 @@ kc_str kc__accept(bool metadata_only);
 int kc__error_of_answer(const char *method, kc_http_response *response, kc_error *err);
 /* From a Status; `code` where it says none. */
 int kc__error_of_status(const kc_object *status, int code, kc_error *err);
+
+/* What was answered cannot be read: that is not the request's fault, whatever the parser says. Puts
+ * `what` before the message; returns -reason. */
+int kc__bad_answer(kc_error *err, const char *what);
 
 /* ---- writing ---- */
 

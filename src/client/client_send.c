@@ -238,6 +238,6 @@ kc_object *kc__send_for_object(kc_client *client, kc__ask *ask, const kc_kind *k
     kc_object *object = kind ? kc__object_of_kind(kc_buf_str(&body), kind, err)
                              : kc_object_parse(kc_buf_str(&body), NULL, err);
     if (!object)
-        kc_error_wrap(err, "the server's answer");
+        kc__bad_answer(err, "the server's answer");
     return object;
 }

@@ -186,7 +186,7 @@ static int split_url(const char *server, kc_arena *arena, parts *ret, kc_error *
 static int set_place(kc__http *http, kc_error *err)
 {
     const char *name = http->config->tls_server_name;
-    parts url;
+    parts url = {0};
     if (split_url(http->config->server, &http->arena, &url, err) < 0)
         return -1;
     kc_str path = kc_cstr(url.path);

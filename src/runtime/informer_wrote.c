@@ -5,7 +5,8 @@
  * What the server answered is made into what the informer would keep of it (transformed; metadata
  * alone) and laid over the store (own_writes.h). An object that the informer's selectors leave out
  * is hidden instead: it will leave the store when the watch gets there. A deletion that finalizers
- * put off is a change like any other: the client tells it as one. The transform and the functions of indexes run on the thread of the writer here, before the lock is taken.
+ * put off is a change like any other: the client tells it as one. The transform and the functions
+ * of indexes run on the thread of the writer here, before the lock is taken.
  */
 #include "runtime/informer_internal.h"
 
