@@ -278,7 +278,7 @@ static size_t find(const kc__resource *resource)
 {
     size_t i = 0;
     while (i < KC_COUNT(kinds) &&
-           (!resource->storage || strcmp(kinds[i].storage, resource->storage)))
+           (!resource->storage || strcmp(kinds[i].storage, resource->storage) != 0))
         i++;
     return i;
 }
