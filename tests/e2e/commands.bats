@@ -221,18 +221,6 @@ is() {
     never_says Warning
 }
 
-@test "what is odd and yet accepted is told, once" {
-    run -0 k create service clusterip quiet --tcp=80
-    never_says Warning
-    run -0 k create service clusterip loud --clusterip=None
-    says "Warning: spec.SessionAffinity is ignored for headless services"
-    k create deployment web --image=web:1
-    run -0 k patch deployment web -p '{"spec":{"template":{"spec":{"nodeSelector":{"beta.kubernetes.io/os":"linux"}}}}}'
-    says 'Warning: spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead'
-    run -0 k label deployment web tier=front
-    never_says Warning
-}
-
 # ---- rollout, nodes ----
 
 @test "rollout pauses, resumes and restarts what controllers roll out" {

@@ -128,12 +128,12 @@ static kc__verdict route_resource(kc__call *call)
     kc__verdict verdict = check_scope(call);
     if (verdict == KC__NEXT)
         verdict = route_verb(call);
-    const char *deprecation = call->resource->custom ? call->resource->custom->deprecation
-                                                     : call->resource->strategy->deprecation;
-    if (deprecation)
-        kc__warn(call, kc_cstr(deprecation));
+    if (call->resource->custom && call->resource->custom->deprecation)
+        kc__warn(call, kc_cstr(call->resource->custom->deprecation));
     if (verdict == KC__NEXT)
         make_key(call);
+    if (call->resource->strategy->deprecation)
+        kc__warn(call, kc_cstr(call->resource->strategy->deprecation));
     return verdict == KC__NEXT ? check_path_name(call) : verdict;
 }
 

@@ -12,7 +12,6 @@
 #include "apiserver/crd/custom_object.h"
 #include "apiserver/kinds/conversion.h"
 #include "apiserver/kinds/typed.h"
-#include "apiserver/kinds/warnings.h"
 #include "apiserver/rest/scale.h"
 #include "kc/diff.h"
 #include "kc/metadata_validation.h"
@@ -182,15 +181,12 @@ static bool is_definition(const kc__call *call)
 static void warn_about(kc__call *call, const kc_value *object)
 {
     kc_scoped(kc_paths) warnings = {0};
-    bool kind = !call->subresource && kc__kind_warns(call->resource);
-    if (call->tries || (!call->resource->custom && !is_definition(call) && !kind))
+    if (call->tries || (!call->resource->custom && !is_definition(call)))
         return;
     kc_auto(kc_view) *view = call->current ? kc_view_of(call->current) : NULL;
     const kc_value *old = view ? kc_view_root(view) : NULL;
     if (call->resource->custom)
         kc__custom_warnings(object, old, &warnings);
-    else if (kind)
-        kc__kind_warnings(call->resource, object, old, &warnings);
     else if (!call->subresource)
         kc__crd_warnings(object, old, &warnings);
     for (size_t i = 0; i < warnings.n; i++)
@@ -250,10 +246,10 @@ kc__verdict kc__phase_validated(kc__call *call)
         validate_changed(call, kc_view_root(view), &errors);
     else
         validate_new(call, kc_view_root(view), &errors);
-    if (errors.list.n)
-        return kc__fail_invalid(call, kc_object_name(call->proposed), &errors);
     warn_about(call, kc_view_root(view));
-    return KC__NEXT;
+    if (!errors.list.n)
+        return KC__NEXT;
+    return kc__fail_invalid(call, kc_object_name(call->proposed), &errors);
 }
 
 /* ---- admitted ---- */

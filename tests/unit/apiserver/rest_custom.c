@@ -209,28 +209,20 @@ static void an_object_has_the_version_it_is_asked_for_in(void **state)
     (void)state;
     kc_auto(api) *a = api_start(NULL);
     define_things(a);
+    assert_at(api_post(a, THINGS,
+                       "{'apiVersion':'example.com/v1','kind':'Thing','metadata':{'name':'u'}}"),
+              "apiVersion", "example.com/v1");
+    assert_at(api_post(a, OLD,
+                       "{'apiVersion':'example.com/v1beta1','kind':'Thing','metadata':{'name':"
+                       "'v'}}"),
+              "apiVersion", "example.com/v1beta1");
+    assert_at(api_patch(a, THINGS "/v", "{'spec':{'a':1.5}}"), "apiVersion", "example.com/v1");
     assert_at(api_get(a, THINGS "/t"), "apiVersion", "example.com/v1");
     assert_at(api_get(a, OLD "/t"), "apiVersion", "example.com/v1beta1");
     assert_at(api_get(a, OLD), "items[0].apiVersion", "example.com/v1beta1");
     watch *w = WATCH(a, THINGS "?watch=1");
     const char *line = assert_event(w, "ADDED", "t");
     assert_string_equal(line_text(w, line, "object.apiVersion"), "example.com/v1");
-}
-
-static void a_new_object_is_answered_in_the_version_it_came_in(void **state)
-{
-    (void)state;
-    kc_auto(api) *a = api_start(NULL);
-    define_things(a);
-    assert_at(api_post(a, THINGS,
-                       "{'apiVersion':'example.com/v1','kind':'Thing','metadata':{'name':'new'}}"),
-              "apiVersion", "example.com/v1");
-    assert_at(api_post(a, OLD,
-                       "{'apiVersion':'example.com/v1beta1','kind':'Thing','metadata':{'name':"
-                       "'old'}}"),
-              "apiVersion", "example.com/v1beta1");
-    assert_at(api_patch(a, THINGS "/old", "{'spec':{'a':1.5}}"), "apiVersion", "example.com/v1");
-    assert_at(api_get(a, OLD "/old"), "spec.a", "1.5");
 }
 
 static void an_update_brings_an_object_into_the_version_of_storage(void **state)
@@ -273,5 +265,4 @@ TESTS(what_is_established_is_served, what_the_schema_forbids_is_invalid,
       a_definition_takes_its_objects_along, while_objects_hold_a_definition_none_is_created,
       a_name_goes_to_the_next_when_it_is_free, definitions_are_served_after_a_restart,
       an_object_has_the_version_it_is_asked_for_in,
-      a_new_object_is_answered_in_the_version_it_came_in,
       an_update_brings_an_object_into_the_version_of_storage, the_scale_is_a_number_of_the_object)
