@@ -207,6 +207,14 @@ static void an_object_has_the_version_it_is_asked_for_in(void **state)
     (void)state;
     kc_auto(api) *a = api_start(NULL);
     define_things(a);
+    assert_at(api_post(a, THINGS,
+                       "{'apiVersion':'example.com/v1','kind':'Thing','metadata':{'name':'u'}}"),
+              "apiVersion", "example.com/v1");
+    assert_at(api_post(a, OLD,
+                       "{'apiVersion':'example.com/v1beta1','kind':'Thing','metadata':{'name':"
+                       "'v'}}"),
+              "apiVersion", "example.com/v1beta1");
+    assert_at(api_patch(a, THINGS "/v", "{'spec':{'a':1.5}}"), "apiVersion", "example.com/v1");
     assert_at(api_get(a, THINGS "/t"), "apiVersion", "example.com/v1");
     assert_at(api_get(a, OLD "/t"), "apiVersion", "example.com/v1beta1");
     assert_at(api_get(a, OLD), "items[0].apiVersion", "example.com/v1beta1");
