@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conversion.c: which resources have two forms. Events have two groups: v1, which is stored, and
- * events.k8s.io/v1, which calls what it took over from there by other names; a list of names does.
- * Of HorizontalPodAutoscalers v2 is stored, which can say more than v1 (autoscaler_conversion.c).
+ * conversion.c: versions with a form of their own. Events have two groups: v1, which is stored, and
+ * events.k8s.io/v1, which calls what it took over from there by other names. Of
+ * HorizontalPodAutoscalers v2 is stored, which can say more than v1 (autoscaler_conversion.c).
  *
- * To add one: its names, or functions in a file of its own, and a line in the table.
+ * To add one: its names or two functions, and a line in the table.
  */
 #include "apiserver/kinds/conversion.h"
 
@@ -34,14 +34,22 @@ static const struct conversion {
     const char *stored_api_version;
     const renaming *names;
     size_t n;
-    void (*to_stored)(kc_edit *edit); /* What is more than renaming; may be NULL, both of them. */
-    void (*from_stored)(kc_edit *edit);
+    /* Instead of names. */
+    kc_object *(*to_stored)(const kc_object *object, kc_error *err);
+    kc_object *(*from_stored)(const kc_object *object, kc_error *err);
 } conversions[] = {
-    {"io.k8s.api.events.v1.Event", "events.k8s.io/v1", "io.k8s.api.core.v1.Event", "v1",
-     event_names, KC_COUNT(event_names), NULL, NULL},
-    {"io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler", "autoscaling/v1",
-     "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler", "autoscaling/v2", NULL, 0,
-     kc__autoscaler_to_v2, kc__autoscaler_to_v1},
+    {.type_name = "io.k8s.api.events.v1.Event",
+     .api_version = "events.k8s.io/v1",
+     .stored_type = "io.k8s.api.core.v1.Event",
+     .stored_api_version = "v1",
+     .names = event_names,
+     .n = KC_COUNT(event_names)},
+    {.type_name = "io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler",
+     .api_version = "autoscaling/v1",
+     .stored_type = "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler",
+     .stored_api_version = "autoscaling/v2",
+     .to_stored = kc__autoscaler_to_v2,
+     .from_stored = kc__autoscaler_to_v1},
 };
 
 static const struct conversion *find(const kc__resource *resource)
@@ -58,13 +66,6 @@ static const struct conversion *find(const kc__resource *resource)
 bool kc__converts(const kc__resource *resource)
 {
     return find(resource) != NULL;
-}
-
-const kc__message *kc__type_of(const kc__resource *resource, const kc_object *object)
-{
-    const struct conversion *c = find(resource);
-    bool stored = c && kc_str_is(kc_object_api_version(object), c->stored_api_version);
-    return stored ? kc__definition_find(kc_cstr(c->stored_type)) : resource->type;
 }
 
 static void rename_member(kc_edit *edit, const char *from, const char *to)
@@ -85,6 +86,13 @@ static kc_object *finish(kc_edit *edit, const char *api_version, const char *typ
     return frozen ? kc__typed_decode(kc__definition_find(kc_cstr(type)), frozen, NULL, err) : NULL;
 }
 
+const kc__message *kc__type_of(const kc__resource *resource, const kc_object *object)
+{
+    const struct conversion *c = find(resource);
+    bool stored = c && kc_str_is(kc_object_api_version(object), c->stored_api_version);
+    return stored ? kc__definition_find(kc_cstr(c->stored_type)) : resource->type;
+}
+
 kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, kc_error *err)
 {
     if (resource->custom)
@@ -92,11 +100,11 @@ kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, 
     const struct conversion *c = find(resource);
     if (!c || !kc_str_is(kc_object_api_version(object), c->api_version))
         return kc_object_ref(object);
+    if (c->to_stored)
+        return c->to_stored(object, err);
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].own, c->names[i].stored);
-    if (c->to_stored)
-        c->to_stored(edit);
     return finish(edit, c->stored_api_version, c->stored_type, err);
 }
 
@@ -107,10 +115,10 @@ kc_object *kc__from_stored(const kc__resource *resource, const kc_object *object
     const struct conversion *c = find(resource);
     if (!c || !kc_str_is(kc_object_api_version(object), c->stored_api_version))
         return kc_object_ref(object);
+    if (c->from_stored)
+        return c->from_stored(object, err);
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].stored, c->names[i].own);
-    if (c->from_stored)
-        c->from_stored(edit);
     return finish(edit, c->api_version, c->type_name, err);
 }
