@@ -100,6 +100,33 @@ static void an_event_of_the_newer_group_only_happens_again(void **state)
                    "");
 }
 
+static void assert_pod_status(const char *status, const char *expected)
+{
+    kc_scoped(kc_field_errors) errors = {0};
+    kc_autofree char *json = kc_asprintf("{'kind':'Pod','status':{%s}}", status);
+    kc_auto(kc_object) *object = object_of(json);
+    kc_auto(kc_view) *view = kc_view_of(object);
+    kc__strategy_pod.validate_status(kc_view_root(view), kc_view_root(view), &errors);
+    assert_errors(&errors, expected);
+}
+
+static void a_pod_has_one_address_of_each_family(void **state)
+{
+    (void)state;
+    assert_pod_status("'podIPs':[{'ip':'10.0.0.1'},{'ip':'fd00::1'}]", "");
+    assert_pod_status("'podIPs':[{'ip':'x'}]",
+                      "status.podIPs[0]: Invalid value: \"x\": must be a valid IP address, "
+                      "(e.g. 10.9.8.7 or 2001:db8::ffff)");
+    assert_pod_status("'hostIP':'1.1.1.1','hostIPs':[{'ip':'1.1.1.1'},{'ip':'1.1.1.2'}]",
+                      "status.hostIPs: Invalid value: [{\"IP\":\"1.1.1.1\"},{\"IP\":"
+                      "\"1.1.1.2\"}]: may specify no more than one IP for each IP family");
+    assert_pod_status("'hostIPs':[{'ip':'1.1.1.1'}]",
+                      "status.hostIPs[0].ip: Invalid value: \"1.1.1.1\": must be equal to "
+                      "`hostIP`");
+    assert_pod_status("'nominatedNodeName':'A_'",
+                      "status.nominatedNodeName: Invalid value: \"A_\": " SUBDOMAIN);
+}
+
 static void assert_completed(const char *type, const kc__strategy *strategy, const char *json,
                              const char *part)
 {
@@ -137,4 +164,5 @@ static void defaults_depend_on_other_fields(void **state)
 TESTS(completions_of_an_indexed_job_change_with_how_many_run, policies_of_a_job_stay,
       a_suspended_job_may_be_told_where_to_run_but_not_what,
       a_claim_does_not_change_before_it_is_bound, an_event_of_the_newer_group_says_who_saw_what,
-      an_event_of_the_newer_group_only_happens_again, defaults_depend_on_other_fields)
+      an_event_of_the_newer_group_only_happens_again, a_pod_has_one_address_of_each_family,
+      defaults_depend_on_other_fields)
