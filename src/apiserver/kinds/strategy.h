@@ -16,6 +16,7 @@
 #include "kc/edit.h"
 #include "kc/field_error.h"
 #include "kc/field_selector.h"
+#include "kc/json.h"
 #include "kc/names.h"
 #include "kc/time.h"
 
@@ -48,6 +49,9 @@ struct kc__strategy {
     /* The same of what is changed through a subresource. */
     void (*validate_status)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
     void (*validate_finalize)(const kc_value *object, const kc_value *old, kc_field_errors *errors);
+
+    /* Add what one should know about one that is right. NULL: nothing. */
+    void (*warn)(const kc_value *object, kc_paths *warnings);
 
     /* Whether one that is being deleted and has no finalizers may go now. NULL: it may. */
     bool (*may_go)(const kc_value *object);

@@ -8,6 +8,7 @@
 #include "apiserver/kinds/pod_rules.h"
 #include "apiserver/kinds/qos.h"
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/warnings.h"
 #include "kc/diff.h"
 
 /* ---- defaults ---- */
@@ -354,6 +355,7 @@ const kc__strategy kc__strategy_pod = {
     .validate_update = validate_update,
     .validate_status = validate_status,
     .grace = grace,
+    .warn = kc__pod_warnings,
 };
 
 /* ---- PodTemplate ---- */
