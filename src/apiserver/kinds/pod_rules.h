@@ -59,8 +59,6 @@ void kc__check_affinity(const kc__place *affinity);
 void kc__check_spread(const kc__place *constraints);
 /* A NodeSelector; of volumes too. */
 void kc__check_node_selector(const kc__place *selector);
-/* A NodeSelectorTerm whose values may be no labels. */
-void kc__check_preference(const kc__place *term);
 
 /* security_rules.c: what the pod, and each of its containers, may do on its host. */
 void kc__check_pod_security(const kc__place *spec);
