@@ -121,9 +121,6 @@ kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, 
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].own, c->names[i].stored);
-<<<<<<< HEAD
-=======
->>>>>>> scale
     return finish(edit, c->stored_api_version, c->stored_type, err);
 }
 
@@ -139,8 +136,5 @@ kc_object *kc__from_stored(const kc__resource *resource, const kc_object *object
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].stored, c->names[i].own);
-<<<<<<< HEAD
-=======
->>>>>>> scale
     return finish(edit, c->api_version, c->type_name, err);
 }
