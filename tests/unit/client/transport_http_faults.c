@@ -550,22 +550,6 @@ static void a_proxy_is_asked_in_the_servers_place(void **state)
     assert_int_equal(err.code, 0);
 }
 
-static void requests_are_counted(void **state)
-{
-    (void)state;
-    kc_auto(raw_server) *s = raw_start(says_ok, NULL);
-    kc_auto(kc_metrics) *metrics = kc_metrics_new();
-    kc_scoped(kc_buf) text = {0};
-    kc_auto(kc_config) *config = kc_config_for_url(s->url);
-    kc_auto(kc_transport) *t =
-        kc_transport_http_new(config, &(kc_transport_http_opts){.metrics = metrics}, NULL);
-    GET(t, "/x");
-    GET(t, "/x");
-    kc_metrics_write(metrics, &text);
-    assert_contains(kc_buf_cstr(&text), "rest_client_requests_total{code=\"200\",method=\"GET\"");
-    assert_contains(kc_buf_cstr(&text), "rest_client_request_duration_seconds_count{verb=\"GET\"");
-}
-
 TESTS(nobody_there_means_not_sent, a_name_that_nobody_knows_means_not_sent,
       an_answer_that_is_lost_may_have_been_carried_out,
       a_connection_that_is_closed_at_once_is_an_error, a_body_may_end_with_its_connection,
@@ -576,4 +560,4 @@ TESTS(nobody_there_means_not_sent, a_name_that_nobody_knows_means_not_sent,
       a_body_that_nobody_reads_stops_its_sender, a_body_that_is_not_wanted_can_be_left,
       requests_say_who_is_asking_for_whom, what_a_caller_says_itself_stands,
       a_large_body_is_sent_whole_and_without_asking_first, nothing_of_a_request_can_break_its_lines,
-      compressed_answers_are_undone, a_proxy_is_asked_in_the_servers_place, requests_are_counted)
+      compressed_answers_are_undone, a_proxy_is_asked_in_the_servers_place)
