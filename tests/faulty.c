@@ -52,7 +52,7 @@ typedef struct answer {
     kc_http_response *inner;
     kc_cancel *cancel;
     kc_cancel_hook hook; /* Wakes who waits for a thaw. */
-    ending ending; /* Guarded by the faulty's mutex. */
+    ending ending;       /* Guarded by the faulty's mutex. */
     bool watches;
     kc_buf raw, ready; /* Bytes not yet cut into lines; lines to be given. */
     size_t given;

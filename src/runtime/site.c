@@ -237,12 +237,12 @@ int kc__site_serve(kc__site *site, const char *address, kc_log *log, kc_error *e
     if (split_address(address, host, &listener.port, err) < 0)
         return -1;
     site->server = kc__server_start(&(kc__server_opts){.listeners = &listener,
-                                                        .n_listeners = 1,
-                                                        .loops = 1,
-                                                        .handle = handle,
-                                                        .user = site,
-                                                        .log = log},
-                                     err);
+                                                       .n_listeners = 1,
+                                                       .loops = 1,
+                                                       .handle = handle,
+                                                       .user = site,
+                                                       .log = log},
+                                    err);
     return site->server ? 0 : kc_error_wrap(err, "serve %s", address);
 }
 
