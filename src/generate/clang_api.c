@@ -12,9 +12,9 @@
 #include <dlfcn.h>
 
 static const char *const names[] = {
-    "libclang-19.so.1", "libclang-19.so.19", "libclang.so.1",     "libclang.so",
-    "libclang-20.so.1", "libclang-21.so.1",  "libclang-18.so.1",  "libclang-17.so.1",
-    "libclang-16.so.1", "libclang-15.so.1",  "libclang-14.so.1",  "libclang-13.so.1",
+    "libclang-19.so.1", "libclang-19.so.19", "libclang.so.1",    "libclang.so",
+    "libclang-20.so.1", "libclang-21.so.1",  "libclang-18.so.1", "libclang-17.so.1",
+    "libclang-16.so.1", "libclang-15.so.1",  "libclang-14.so.1", "libclang-13.so.1",
 };
 
 static void *open_any(void)
@@ -36,9 +36,9 @@ int kc__clang_load(kc__clang *ret, kc_error *err)
         return kc_error_set(err, KC_NOT_FOUND,
                             "libclang, which reads headers, is not installed; on Debian: apt-get "
                             "install libclang1-19 libclang-common-19-dev");
-#define LOAD(name)                                     \
-    clang.name = dlsym(library, "clang_" #name);       \
-    if (!clang.name)                                   \
+#define LOAD(name)                               \
+    clang.name = dlsym(library, "clang_" #name); \
+    if (!clang.name)                             \
         missing = "clang_" #name;
     KC__CLANG_FUNCTIONS(LOAD)
 #undef LOAD

@@ -4,9 +4,9 @@
  *
  * libclang knows only documentation comments, drops those before a blank line and says nothing of
  * where each line stands; and for markers of RBAC any C file is read, which need not compile. So
- * comments are found here, by a scanner that knows strings and nothing else of C. To each comment it
- * notes where the code behind it begins: that is how a comment finds its declaration, whose place
- * libclang tells.
+ * comments are found here, by a scanner that knows strings and nothing else of C. To each comment
+ * it notes where the code behind it begins: that is how a comment finds its declaration, whose
+ * place libclang tells.
  *
  * As in Go, a comment directly above a declaration is its documentation; the group above that one,
  * a blank line apart, has its markers; groups further up belong to nobody, that is to the package.
@@ -199,8 +199,8 @@ static size_t first_before(const kc__comments *c, unsigned line, unsigned column
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const kc__comment *it = &c->items[middle];
-        const bool earlier = it->code_line && (it->code_line < line || (it->code_line == line &&
-                                                                        it->code_column < column));
+        const bool earlier = it->code_line && (it->code_line < line ||
+                                               (it->code_line == line && it->code_column < column));
         if (earlier)
             low = middle + 1;
         else

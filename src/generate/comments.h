@@ -25,9 +25,9 @@ typedef struct kc__comment {
     unsigned line, last_line;
     unsigned code_line, code_column; /* The code that follows; 0: none does. */
     bool is_doc;
-    bool is_behind; /* Code stands before it on its line. */
+    bool is_behind;   /* Code stands before it on its line. */
     bool speaks_back; /* ///< or its like. */
-    bool is_used;   /* Somebody asked about the code it belongs to. */
+    bool is_used;     /* Somebody asked about the code it belongs to. */
 } kc__comment;
 
 typedef struct kc__comments {

@@ -2,8 +2,9 @@
 /*
  * find_headers.c: which headers are read.
  *
- * A folder that has groupversion_info.h or a header that ends with _types.h is a package, wherever it
- * is below the folders named. Everything is sorted by name: the order of a directory is no order.
+ * A folder that has groupversion_info.h or a header that ends with _types.h is a package, wherever
+ * it is below the folders named. Everything is sorted by name: the order of a directory is no
+ * order.
  */
 #include "generate/read_internal.h"
 
@@ -19,8 +20,8 @@ static const kc_str info_name = KC_STR_INIT("groupversion_info.h");
 
 void kc__header_folders_done(kc__header_folders *folders)
 {
-    kc_vec_each(folders, folder) {
-        kc_vec_each(&folder->headers, header)
+    kc_vec_each (folders, folder) {
+        kc_vec_each (&folder->headers, header)
             free(*header);
         kc_vec_done(&folder->headers);
         free(folder->path);
@@ -52,7 +53,7 @@ int kc__gen_read_file(const char *path, kc_buf *into, kc_error *err)
 
 static kc__header_folder *folder_of(kc__header_folders *folders, kc_str path)
 {
-    kc_vec_each(folders, folder)
+    kc_vec_each (folders, folder)
         if (kc_str_is(path, folder->path))
             return folder;
     kc__header_folder *folder = kc_vec_add(folders);
@@ -65,7 +66,7 @@ static void add_header(kc__header_folders *folders, const char *path)
 {
     const char *slash = strrchr(path, '/');
     kc__header_folder *folder = folder_of(folders, kc_str_of(path, (size_t)(slash - path)));
-    kc_vec_each(&folder->headers, header)
+    kc_vec_each (&folder->headers, header)
         if (!strcmp(*header, path))
             return;
     kc_vec_push(&folder->headers, kc_strdup(path));
@@ -118,8 +119,7 @@ static int walk(kc__header_folders *folders, const char *path, unsigned depth, s
 static void add_info(kc__header_folders *folders, const char *header)
 {
     const char *slash = strrchr(header, '/');
-    kc_autofree char *info =
-        kc_asprintf("%.*s/%s", (int)(slash - header), header, info_name.p);
+    kc_autofree char *info = kc_asprintf("%.*s/%s", (int)(slash - header), header, info_name.p);
     if (access(info, R_OK) == 0)
         add_header(folders, info);
 }
@@ -135,7 +135,7 @@ static int add_path(kc__header_folders *folders, const char *given, const char *
         path = kc_str_sub(path, 2, path.n);
     const bool here = kc_str_is(path, ".") || !path.n;
     kc_autofree char *whole = path.n && path.p[0] == '/' ? kc_str_dup(path)
-                              : here ? kc_strdup(cwd)
+                              : here                     ? kc_strdup(cwd)
                                      : kc_asprintf("%s/%.*s", cwd, KC_ARG(path));
     if (stat(whole, &info) < 0)
         return kc_error_set(err, KC_NOT_FOUND, "%s: %s", given, strerror(errno));
@@ -155,7 +155,7 @@ int kc__find_headers(const kc__read_opts *opts, kc__header_folders *ret, kc_erro
     for (size_t i = 0; i < opts->n_sources; i++)
         if (kc_str_ends(kc_cstr(opts->sources[i].path), KC_STR(".h")))
             add_header(ret, opts->sources[i].path);
-    kc_vec_each(ret, folder)
+    kc_vec_each (ret, folder)
         kc_vec_sort(&folder->headers, by_text);
     kc_vec_sort(ret, by_path);
     return 0;

@@ -2,10 +2,10 @@
 /*
  * marker_scan.c: words of a marker's value, and the guess what a value is.
  *
- * Markers were first read by a Go program with Go's general scanner, so their words are Go's: names,
- * numbers, strings in quotes or backticks, and single signs. The guesses follow that program too: a
- * number is one only if nothing but a delimiter follows ("100Mi" is text), a brace opens a map if
- * its first word is followed by a colon, and a list has the type of its first item.
+ * Markers were first read by a Go program with Go's general scanner, so their words are Go's:
+ * names, numbers, strings in quotes or backticks, and single signs. The guesses follow that program
+ * too: a number is one only if nothing but a delimiter follows ("100Mi" is text), a brace opens a
+ * map if its first word is followed by a colon, and a list has the type of its first item.
  */
 #include "generate/marker_scan.h"
 
@@ -110,8 +110,7 @@ static kc__marker_token scan_word(kc__marker_scan *scan, bool numbers)
         kc__marker_name(scan);
         return KC__TOKEN_NAME;
     }
-    if (numbers &&
-        (kc_is_digit(c) || (c == '.' && kc_is_digit(byte_at(scan, scan->at + 1)))))
+    if (numbers && (kc_is_digit(c) || (c == '.' && kc_is_digit(byte_at(scan, scan->at + 1)))))
         return scan_number(scan);
     scan->at++;
     return KC__TOKEN_SIGN;
@@ -230,8 +229,8 @@ static kc__marker_guess guess_scalar(kc__marker_scan scan)
     if (kc_str_is(word, "-"))
         token = kc__marker_scan_token(&scan, true, &word);
     if ((token == KC__TOKEN_INT || token == KC__TOKEN_FLOAT) && ends_value(kc__marker_peek(&scan)))
-        return (kc__marker_guess){.kind = token == KC__TOKEN_INT ? KC__GUESS_INT
-                                                                 : KC__GUESS_NUMBER};
+        return (kc__marker_guess){.kind =
+                                      token == KC__TOKEN_INT ? KC__GUESS_INT : KC__GUESS_NUMBER};
     return (kc__marker_guess){.kind = KC__GUESS_STRING};
 }
 
@@ -257,8 +256,8 @@ static kc__marker_guess guess_one(kc__marker_scan scan, unsigned depth)
     if (item.kind != KC__GUESS_STRING)
         return list_of(item);
     skip_key(&scan);
-    const bool colon = kc__marker_scan_token(&scan, true, &word) == KC__TOKEN_SIGN &&
-                       kc_str_is(word, ":");
+    const bool colon =
+        kc__marker_scan_token(&scan, true, &word) == KC__TOKEN_SIGN && kc_str_is(word, ":");
     if (colon || second == '}')
         return (kc__marker_guess){.kind = KC__GUESS_MAP};
     return list_of(item);

@@ -16,7 +16,8 @@ typedef enum kc__marker_token {
     KC__TOKEN_BAD,    /* A string without end, or a number that is none. */
 } kc__marker_token;
 
-/* The next word; *ret_text is all of it, quotes included. With `numbers` false, digits are signs. */
+/* The next word; *ret_text is all of it, quotes included. With `numbers` false, digits are signs.
+ */
 kc__marker_token kc__marker_scan_token(kc__marker_scan *scan, bool numbers, kc_str *ret_text);
 
 /* Appends what a token of a string stands for. False for an escape there is not. */

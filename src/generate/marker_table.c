@@ -4,8 +4,8 @@
  *
  * The same as controller-gen v0.21 knows, with the same arguments, and a few of our own under kc:,
  * for what C has no syntax for. Where controller-gen passes over a name it does not know, or a
- * marker at a place it is not for, we refuse: a typing error in a validation is a validation that is
- * not there.
+ * marker at a place it is not for, we refuse: a typing error in a validation is a validation that
+ * is not there.
  *
  * To add one: a row here; what it does to a schema or a CRD goes into the table of
  * schema_markers.c or crd_markers.c; a line in docs/internals/generate.md; a test.
@@ -15,11 +15,16 @@
 #define V     "kubebuilder:validation:"
 #define ITEMS V "items:"
 
-#define P        KC__ON_PACKAGE
-#define T        KC__ON_TYPE
-#define F        KC__ON_FIELD
-#define NO_ARGS  {{0}}
-#define VALUE(t) {{"", KC__MARKER_##t, false}}
+#define P       KC__ON_PACKAGE
+#define T       KC__ON_TYPE
+#define F       KC__ON_FIELD
+#define NO_ARGS {{0}}
+#define VALUE(t)                      \
+    {                                 \
+        {                             \
+            "", KC__MARKER_##t, false \
+        }                             \
+    }
 #define ARG(n, t) {n, KC__MARKER_##t, false}
 #define OPT(n, t) {n, KC__MARKER_##t, true}
 
@@ -49,7 +54,9 @@ const kc__marker_def kc__marker_defs[] = {
     {V "XPreserveUnknownFields", F | T, true, NO_ARGS},
     {V "XEmbeddedResource", F | T, true, NO_ARGS},
     {V "XIntOrString", F | T, true, NO_ARGS},
-    {V "XValidation", F | T, true,
+    {V "XValidation",
+     F | T,
+     true,
      {ARG("rule", STRING), OPT("message", STRING), OPT("messageExpression", STRING),
       OPT("reason", STRING), OPT("fieldPath", STRING), OPT("optionalOldSelf", BOOL)}},
 
@@ -86,15 +93,21 @@ const kc__marker_def kc__marker_defs[] = {
     {"k8s:listMapKey", F | T, false, VALUE(STRING)},
 
     /* Kinds. */
-    {"kubebuilder:resource", T, false,
+    {"kubebuilder:resource",
+     T,
+     false,
      {OPT("path", STRING), OPT("shortName", STRINGS), OPT("categories", STRINGS),
       OPT("singular", STRING), OPT("scope", STRING)}},
     {"kubebuilder:subresource:status", T, false, NO_ARGS},
-    {"kubebuilder:subresource:scale", T, false,
+    {"kubebuilder:subresource:scale",
+     T,
+     false,
      {ARG("specpath", STRING), ARG("statuspath", STRING), OPT("selectorpath", STRING)}},
-    {"kubebuilder:printcolumn", T, false,
-     {ARG("name", STRING), ARG("type", STRING), ARG("JSONPath", STRING),
-      OPT("description", STRING), OPT("format", STRING), OPT("priority", INT)}},
+    {"kubebuilder:printcolumn",
+     T,
+     false,
+     {ARG("name", STRING), ARG("type", STRING), ARG("JSONPath", STRING), OPT("description", STRING),
+      OPT("format", STRING), OPT("priority", INT)}},
     {"kubebuilder:storageversion", T, false, NO_ARGS},
     {"kubebuilder:skipversion", T, false, NO_ARGS},
     {"kubebuilder:unservedversion", T, false, NO_ARGS},
@@ -111,11 +124,15 @@ const kc__marker_def kc__marker_defs[] = {
     {"kubebuilder:ac:output:package", P, false, VALUE(STRING)},
 
     /* Anywhere in a project. */
-    {"kubebuilder:rbac", KC__ON_ANYTHING, false,
+    {"kubebuilder:rbac",
+     KC__ON_ANYTHING,
+     false,
      {OPT("groups", STRINGS), OPT("resources", STRINGS), OPT("resourceNames", STRINGS),
       ARG("verbs", STRINGS), OPT("urls", STRINGS), OPT("namespace", STRING),
       OPT("roleName", STRING)}},
-    {"kubebuilder:webhook", KC__ON_ANYTHING, false,
+    {"kubebuilder:webhook",
+     KC__ON_ANYTHING,
+     false,
      {ARG("mutating", BOOL), ARG("failurePolicy", STRING), OPT("matchPolicy", STRING),
       OPT("sideEffects", STRING), OPT("timeoutSeconds", INT), ARG("groups", STRINGS),
       ARG("resources", STRINGS), ARG("verbs", STRINGS), ARG("versions", STRINGS),
@@ -123,7 +140,9 @@ const kc__marker_def kc__marker_defs[] = {
       OPT("servicePort", INT), OPT("path", STRING), OPT("url", STRING),
       OPT("webhookVersions", STRINGS), ARG("admissionReviewVersions", STRINGS),
       OPT("reinvocationPolicy", STRING), OPT("patch", STRING)}},
-    {"kubebuilder:webhookconfiguration", KC__ON_ANYTHING, false,
+    {"kubebuilder:webhookconfiguration",
+     KC__ON_ANYTHING,
+     false,
      {ARG("mutating", BOOL), OPT("name", STRING)}},
 
     /* Our own. */
@@ -140,8 +159,8 @@ const kc__marker_def *kc__marker_def_find(kc_str name)
     const size_t skip = items ? sizeof(ITEMS) - 1 : 0;
     for (size_t i = 0; i < KC_COUNT(kc__marker_defs); i++) {
         const kc__marker_def *def = &kc__marker_defs[i];
-        if (items ? def->of_items && kc_str_is(kc_str_sub(name, skip, name.n),
-                                               def->name + sizeof(V) - 1)
+        if (items ? def->of_items &&
+                        kc_str_is(kc_str_sub(name, skip, name.n), def->name + sizeof(V) - 1)
                   : kc_str_is(name, def->name))
             return def;
     }

@@ -37,7 +37,7 @@ enum { KC__MARKER_MAX_ARGS = 20 };
 typedef struct kc__marker_def {
     const char *name;
     uint8_t scope;
-    bool of_items; /* Also under kubebuilder:validation:items:. */
+    bool of_items;                                /* Also under kubebuilder:validation:items:. */
     kc__marker_arg_def args[KC__MARKER_MAX_ARGS]; /* End with the first that has no name. */
 } kc__marker_def;
 

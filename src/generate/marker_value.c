@@ -7,9 +7,9 @@
  *     list      a;b;c or {a, b, c}
  *     map       {key: value, "another key": {1, 2}}
  *
- * JSON is what everything ends as, so a value is written as JSON while it is read. Nothing here knows
- * which markers there are; nothing allocates but the two buffers. Braces may be nested MAX_DEPTH
- * deep.
+ * JSON is what everything ends as, so a value is written as JSON while it is read. Nothing here
+ * knows which markers there are; nothing allocates but the two buffers. Braces may be nested
+ * MAX_DEPTH deep.
  */
 #include "generate/marker_scan.h"
 
@@ -146,13 +146,12 @@ static int json_braced_list(reader *r, const kc__marker_guess *list, bool guess_
         kc_buf_puts(r->json, comma);
         comma = ",";
         kc__marker_guess inner = {list->kind, list->depth - 1, list->item};
-        const int read = !guess_each && list->depth > 1
-                             ? (kc__marker_peek(r->scan) == '{'
-                                    ? (kc_buf_putc(r->json, '['),
-                                       json_braced_list(r, &inner, false))
-                                    : fail(r, "'{'", kc_str_sub(r->scan->text, r->scan->at,
-                                                                r->scan->at + 1)))
-                             : json_item(r, list, guess_each);
+        const int read =
+            !guess_each && list->depth > 1
+                ? (kc__marker_peek(r->scan) == '{'
+                       ? (kc_buf_putc(r->json, '['), json_braced_list(r, &inner, false))
+                       : fail(r, "'{'", kc_str_sub(r->scan->text, r->scan->at, r->scan->at + 1)))
+                : json_item(r, list, guess_each);
         if (read < 0)
             return -1;
         if (kc__marker_peek(r->scan) == '}')

@@ -22,8 +22,8 @@ typedef struct kc__marker_read {
 
 void kc__marker_read_done(kc__marker_read *read);
 
-/* Reads one value of this type and stops behind it. The error is a sentence about the value, without
- * a position. `into` is empty before and may hold a part after a failure. */
+/* Reads one value of this type and stops behind it. The error is a sentence about the value,
+ * without a position. `into` is empty before and may hold a part after a failure. */
 int kc__marker_value(kc__marker_scan *scan, kc__marker_type type, kc__marker_read *into,
                      kc_error *err);
 

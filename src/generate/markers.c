@@ -5,8 +5,8 @@
  *     +kubebuilder:validation:Maximum=10          the name is all before '='
  *     +kubebuilder:printcolumn:name=A,type=string the name ends before the first argument's
  *
- * Which of the two it is says the table: a marker with named arguments is looked up without the last
- * part of its name. Pure: no files, no libclang; the fuzzer calls this.
+ * Which of the two it is says the table: a marker with named arguments is looked up without the
+ * last part of its name. Pure: no files, no libclang; the fuzzer calls this.
  */
 #include "generate/markers.h"
 
@@ -53,8 +53,8 @@ static int unknown(kc_str name, kc__gen_at at, kc_error *err)
     kc_autofree char *plain = NULL;
     const char *nearest = kc__marker_nearest(name);
     if (kc_str_starts(name, items)) {
-        plain = kc_asprintf("kubebuilder:validation:%.*s",
-                            KC_ARG(kc_str_sub(name, items.n, name.n)));
+        plain =
+            kc_asprintf("kubebuilder:validation:%.*s", KC_ARG(kc_str_sub(name, items.n, name.n)));
         nearest = kc__marker_nearest(kc_cstr(plain));
         if (nearest && kc__marker_def_find(kc_cstr(nearest))->of_items)
             return kc__gen_error(err, at, "there is no marker '+%.*s'; did you mean '+%s%s'?",
@@ -176,8 +176,7 @@ static int read_value(const parts *p, kc__gen_at at, kc_arena *arena, kc__gen_ar
         return -KC_INVALID;
     if (kc__marker_peek(&scan))
         return kc__gen_error(err, at, "'+%.*s': there is more than its value: '%.*s'",
-                             KC_ARG(p->name),
-                             KC_ARG(kc_str_sub(scan.text, scan.at, scan.text.n)));
+                             KC_ARG(p->name), KC_ARG(kc_str_sub(scan.text, scan.at, scan.text.n)));
     *ret_n = 1;
     return 0;
 }

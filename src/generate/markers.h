@@ -17,8 +17,9 @@ bool kc__marker_is_line(kc_str line);
 /*
  * Reads one line, which begins with '+'. 1: a marker; 0: it is for somebody else, or for another
  * kind of thing than `scope` where that is allowed (kubebuilder:rbac). Negative, with the marker's
- * position in the error: a name that is not there (and what may have been meant), a value of another
- * type, an argument too many or too few, a place it is not for. What it gives lives in the arena.
+ * position in the error: a name that is not there (and what may have been meant), a value of
+ * another type, an argument too many or too few, a place it is not for. What it gives lives in the
+ * arena.
  */
 int kc__marker_parse(kc_str line, kc__gen_at at, kc__marker_scope scope, kc_arena *arena,
                      kc__gen_marker *ret_marker, kc_error *err);

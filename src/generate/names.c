@@ -72,16 +72,26 @@ size_t kc__common_prefix(kc_str a, kc_str b)
 static const struct ending {
     const char *singular, *plural;
 } endings[] = {
-    {"person", "people"}, {"child", "children"}, {"index", "indices"}, {"matrix", "matrices"},
-    {"vertex", "vertices"}, {"datum", "data"},   {"medium", "media"},  {"criterion", "criteria"},
-    {"mouse", "mice"},    {"metadata", "metadata"}, {"data", "data"},  {"series", "series"},
-    {"quiz", "quizzes"},  {"status", "statuses"}, {"alias", "aliases"}, {"bus", "buses"},
-    {"chassis", "chassis"}, {"analysis", "analyses"}, {"sis", "ses"},  {"ss", "sses"},
-    {"us", "uses"},       {"ics", "ics"},        {"leaf", "leaves"},   {"shelf", "shelves"},
-    {"half", "halves"},   {"knife", "knives"},   {"life", "lives"},    {"hero", "heroes"},
-    {"echo", "echoes"},   {"sh", "shes"},        {"ch", "ches"},       {"x", "xes"},
-    {"zz", "zzes"},       {"ay", "ays"},         {"ey", "eys"},        {"iy", "iys"},
-    {"oy", "oys"},        {"uy", "uys"},         {"y", "ies"},         {"s", "s"},
+    {"person", "people"},   {"child", "children"},
+    {"index", "indices"},   {"matrix", "matrices"},
+    {"vertex", "vertices"}, {"datum", "data"},
+    {"medium", "media"},    {"criterion", "criteria"},
+    {"mouse", "mice"},      {"metadata", "metadata"},
+    {"data", "data"},       {"series", "series"},
+    {"quiz", "quizzes"},    {"status", "statuses"},
+    {"alias", "aliases"},   {"bus", "buses"},
+    {"chassis", "chassis"}, {"analysis", "analyses"},
+    {"sis", "ses"},         {"ss", "sses"},
+    {"us", "uses"},         {"ics", "ics"},
+    {"leaf", "leaves"},     {"shelf", "shelves"},
+    {"half", "halves"},     {"knife", "knives"},
+    {"life", "lives"},      {"hero", "heroes"},
+    {"echo", "echoes"},     {"sh", "shes"},
+    {"ch", "ches"},         {"x", "xes"},
+    {"zz", "zzes"},         {"ay", "ays"},
+    {"ey", "eys"},          {"iy", "iys"},
+    {"oy", "oys"},          {"uy", "uys"},
+    {"y", "ies"},           {"s", "s"},
 };
 
 kc_str kc__plural(kc_arena *arena, kc_str kind)

@@ -3,7 +3,8 @@
  * read_comments.c: documentation and markers of a declaration.
  *
  * Comments of a file are found when the first declaration in it is asked about: those of the SDK's
- * headers count as well (kc_status_condition has its validation there), those of the system's never.
+ * headers count as well (kc_status_condition has its validation there), those of the system's
+ * never.
  */
 #include "generate/read_internal.h"
 

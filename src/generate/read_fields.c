@@ -103,8 +103,8 @@ static bool is_count(record *rec, CXCursor member, kc_str name)
     const kc_str stem = kc_str_sub(name, 2, name.n);
     const CXCursor *list = kc_map_get(&rec->by_name, stem);
     const bool pointer =
-        list && rec->r->clang.getCanonicalType(rec->r->clang.getCursorType(*list)).kind ==
-                    CXType_Pointer;
+        list &&
+        rec->r->clang.getCanonicalType(rec->r->clang.getCursorType(*list)).kind == CXType_Pointer;
     if (!pointer)
         kc__reader_fail(rec->r, kc__reader_at(rec->r, member),
                         "%.*s counts nothing: there is no list '%.*s'; a field of that name needs "
@@ -138,7 +138,8 @@ static bool two_members(kc__reader *r, CXType record_type, const char *first, co
 static bool is_map(kc__reader *r, CXType type, CXType *ret_value)
 {
     CXType items, n, key;
-    if (!two_members(r, r->clang.getCanonicalType(type), "items", "n", &items, &n) || !is_size(r, n))
+    if (!two_members(r, r->clang.getCanonicalType(type), "items", "n", &items, &n) ||
+        !is_size(r, n))
         return false;
     const CXType pointer = r->clang.getCanonicalType(items);
     if (pointer.kind != CXType_Pointer)
@@ -151,7 +152,8 @@ static bool is_text(kc__reader *r, CXType type)
 {
     const CXType canonical = r->clang.getCanonicalType(type);
     const CXType to = r->clang.getPointeeType(canonical);
-    return canonical.kind == CXType_Pointer && (to.kind == CXType_Char_S || to.kind == CXType_Char_U);
+    return canonical.kind == CXType_Pointer &&
+           (to.kind == CXType_Char_S || to.kind == CXType_Char_U);
 }
 
 static bool is_pointer(kc__reader *r, CXType type)
@@ -168,10 +170,11 @@ static bool read_item(record *rec, CXType type, kc__gen_field *field, kc__read_v
         type = rec->r->clang.getPointeeType(kc__reader_strip(rec->r, type));
     }
     if (is_map(rec->r, type, &ignored)) {
-        kc__reader_fail(rec->r, field->at,
-                        "%.*s: a list or map of maps needs a struct between them, which has the map "
-                        "as a member",
-                        KC_ARG(field->c_name));
+        kc__reader_fail(
+            rec->r, field->at,
+            "%.*s: a list or map of maps needs a struct between them, which has the map "
+            "as a member",
+            KC_ARG(field->c_name));
         return false;
     }
     return kc__reader_value(rec->r, type, field->at, field->c_name, ret);
@@ -287,7 +290,7 @@ static void refuse_unnamed(record *rec, CXCursor member)
 
 static void index_members(record *rec)
 {
-    kc_vec_each(&rec->members, member) {
+    kc_vec_each (&rec->members, member) {
         if (rec->r->clang.getCursorKind(*member) != CXCursor_FieldDecl)
             continue;
         const kc_str name = kc__reader_spelling(rec->r, *member);
@@ -310,8 +313,7 @@ static bool is_unnamed_member(record *rec, size_t at)
         CXType type = r->clang.getCanonicalType(r->clang.getCursorType(next));
         while (type.kind == CXType_Pointer)
             type = r->clang.getCanonicalType(r->clang.getPointeeType(type));
-        const bool same =
-            kc_str_eq(kc__reader_usr(r, r->clang.getTypeDeclaration(type)), usr);
+        const bool same = kc_str_eq(kc__reader_usr(r, r->clang.getTypeDeclaration(type)), usr);
         return !(same && kc__reader_spelling(r, next).n);
     }
     return true;

@@ -5,14 +5,14 @@
  *     api/apps/v1alpha1/groupversion_info.h      +groupName=apps.example.io
  *     api/apps/v1alpha1/robot_types.h            the kinds
  *
- * All headers of a folder are one translation unit, made in memory, so the headers of the SDK and of
- * the system are parsed once for all kinds of a version, and two versions may use the same names.
- * What the compiler says is passed on as it is; types are looked at only when it had nothing to say,
- * for a type that is not known looks like an int to libclang.
+ * All headers of a folder are one translation unit, made in memory, so the headers of the SDK and
+ * of the system are parsed once for all kinds of a version, and two versions may use the same
+ * names. What the compiler says is passed on as it is; types are looked at only when it had nothing
+ * to say, for a type that is not known looks like an int to libclang.
  *
  * Comments that belong to no declaration are the package's. These are read before any type, from
- * groupversion_info.h, because +kubebuilder:validation:Optional changes how fields are read; those of
- * the other headers after, when it is clear what belongs to nobody.
+ * groupversion_info.h, because +kubebuilder:validation:Optional changes how fields are read; those
+ * of the other headers after, when it is clear what belongs to nobody.
  *
  * Everything of libclang's is freed with the reader; nothing of it stays in the model.
  */
@@ -121,8 +121,8 @@ static void pass_on(kc__reader *r, CXDiagnostic diagnostic)
                      kc_str_contains(text, KC_STR("'stdarg.h' file not found"));
     const bool sdk = kc_str_contains(text, KC_STR("'kc/api.h' file not found"));
     kc__reader_fail(r, at, "%.*s%s", KC_ARG(text),
-                    own ? "; libclang's own headers are missing: on Debian, apt-get install "
-                          "libclang-common-19-dev"
+                    own   ? "; libclang's own headers are missing: on Debian, apt-get install "
+                            "libclang-common-19-dev"
                     : sdk ? "; say where the SDK's headers are: --sdk-include"
                           : "");
 }
@@ -143,7 +143,7 @@ typedef KC_VEC(const char *) arguments;
 
 static void add_arguments(const kc__reader *r, arguments *into)
 {
-    static const char *const fixed[] = {"-x",  "c", "-std=gnu17", "-ferror-limit=20",
+    static const char *const fixed[] = {"-x", "c", "-std=gnu17", "-ferror-limit=20",
                                         "-Wno-everything"};
     for (size_t i = 0; i < KC_COUNT(fixed); i++)
         kc_vec_push(into, fixed[i]);
@@ -167,9 +167,9 @@ static int parse(kc__reader *r, const kc__header_folder *folder)
     arguments args = {0};
     kc_vec_push(&files, (struct CXUnsavedFile){name, text, strlen(text)});
     for (size_t i = 0; i < r->opts->n_sources; i++)
-        kc_vec_push(&files, (struct CXUnsavedFile){r->opts->sources[i].path,
-                                                   r->opts->sources[i].text.p,
-                                                   r->opts->sources[i].text.n});
+        kc_vec_push(&files,
+                    (struct CXUnsavedFile){r->opts->sources[i].path, r->opts->sources[i].text.p,
+                                           r->opts->sources[i].text.n});
     add_arguments(r, &args);
     const enum CXErrorCode code = r->clang.parseTranslationUnit2(
         r->index, name, args.items, (int)args.n, files.items, (unsigned)files.n,
@@ -194,8 +194,8 @@ static void index_typedef(kc__reader *r, CXCursor *cursor)
         return;
     const CXCursor declaration = r->clang.getTypeDeclaration(canonical);
     const kc_str usr = kc__reader_usr(r, declaration);
-    const bool named_so = kc_str_eq(kc__reader_spelling(r, *cursor),
-                                    kc__reader_spelling(r, declaration));
+    const bool named_so =
+        kc_str_eq(kc__reader_spelling(r, *cursor), kc__reader_spelling(r, declaration));
     if (named_so || !kc_map_get(&r->typedefs, usr))
         kc_map_put(&r->typedefs, usr, cursor);
 }
@@ -262,14 +262,14 @@ static void read_types(kc__reader *r)
 {
     kc_scoped(kc_map) seen = {0};
     kc__cursors top = kc__reader_children(r, r->clang.getTranslationUnitCursor(r->unit));
-    kc_vec_each(&top, cursor)
+    kc_vec_each (&top, cursor)
         if (r->clang.getCursorKind(*cursor) == CXCursor_TypedefDecl)
             index_typedef(r, cursor);
-    kc_vec_each(&top, cursor)
+    kc_vec_each (&top, cursor)
         if (r->clang.getCursorKind(*cursor) == CXCursor_TypedefDecl)
             add_type(r, read_declaration(r, *cursor), &seen);
     /* Typedefs of scalars that fields use and that say something. */
-    kc_map_each(&r->known, entry)
+    kc_map_each (&r->known, entry)
         add_type(r, entry->value, &seen);
     kc_map_clear(&r->typedefs); /* They point into `top`. */
     kc_vec_done(&top);
@@ -299,8 +299,7 @@ static void name_package(kc__reader *r, const kc__header_folder *folder)
     const kc_str last = last_part(kc_cstr(folder->path), &before);
     const kc_str parent = last_part(before, &further);
     r->package->folder = kc_arena_str(r->arena, kc_cstr(folder->path));
-    r->package->version =
-        version ? kc__gen_marker_arg(version, "") : kc_arena_str(r->arena, last);
+    r->package->version = version ? kc__gen_marker_arg(version, "") : kc_arena_str(r->arena, last);
     if (group)
         r->package->group = group->n_args ? kc__gen_marker_arg(group, "") : KC_STR("");
     else if (kc_str_find(parent, '.') > 0)
@@ -325,8 +324,7 @@ static void read_package_rest(kc__reader *r, const kc__header_folder *folder)
 {
     for (size_t i = 0; i < folder->headers.n; i++) {
         kc__read_file *file = header_file(r, folder->headers.items[i]);
-        if (file && !kc_str_ends(kc_cstr(folder->headers.items[i]),
-                                 KC_STR("/groupversion_info.h")))
+        if (file && !kc_str_ends(kc_cstr(folder->headers.items[i]), KC_STR("/groupversion_info.h")))
             kc__reader_package_markers(r, file);
     }
     name_package(r, folder);
@@ -348,8 +346,7 @@ static void check_group(kc__reader *r)
 
 static void keep_package(kc__reader *r)
 {
-    const kc__gen_type **types =
-        kc_arena_calloc(r->arena, r->types.n + 1, sizeof(*types));
+    const kc__gen_type **types = kc_arena_calloc(r->arena, r->types.n + 1, sizeof(*types));
     for (size_t i = 0; i < r->types.n; i++)
         types[i] = r->types.items[i];
     r->package->types = types;

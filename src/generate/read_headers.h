@@ -22,7 +22,8 @@ typedef struct kc__read_opts {
      * same as "api"), and single headers. */
     const char *const *paths;
     size_t n_paths;
-    const kc__gen_source *sources; /* Files that are not on disk, instead of paths or beside them. */
+    const kc__gen_source
+        *sources; /* Files that are not on disk, instead of paths or beside them. */
     size_t n_sources;
     const char *sdk_include;     /* The folder in which kc/api.h is. */
     const char *const *includes; /* Further folders for #include. */
@@ -31,9 +32,9 @@ typedef struct kc__read_opts {
 } kc__read_opts;
 
 /*
- * Reads everything into a zeroed model. Negative with KC_INVALID and one line for each mistake, with
- * file, line and column; KC_NOT_FOUND where a path or libclang is not there. The model must be freed
- * in any case. Blocks on files; the process must have no other thread that uses libclang.
+ * Reads everything into a zeroed model. Negative with KC_INVALID and one line for each mistake,
+ * with file, line and column; KC_NOT_FOUND where a path or libclang is not there. The model must be
+ * freed in any case. Blocks on files; the process must have no other thread that uses libclang.
  */
 int kc__read_headers(const kc__read_opts *opts, kc__gen_model *model, kc_error *err);
 

@@ -22,7 +22,7 @@
 
 /* A folder and its headers, sorted. Strings are malloc'd. */
 typedef struct kc__header_folder {
-    char *path; /* Absolute. */
+    char *path;             /* Absolute. */
     KC_VEC(char *) headers; /* Absolute. */
 } kc__header_folder;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read_project.c: markers that may stand anywhere: what a controller may do, which webhooks there are.
+ * read_project.c: markers that may stand anywhere: what a controller may do, which webhooks there
+ * are.
  *
  * They stand beside the code they are about, in .c files that need a whole build to be parsed; a
  * comment needs none. Folders of builds, of dependencies and hidden ones are passed over.

@@ -3,13 +3,14 @@
  * read_types.c: structs, enums and typedefs.
  *
  * A type is known by the typedef of it: that is the name C code has for it, and what is generated
- * needs one. Types refer to each other by pointer, and a struct may hold a list of itself, so a type
- * is put among the known before its members are read.
+ * needs one. Types refer to each other by pointer, and a struct may hold a list of itself, so a
+ * type is put among the known before its members are read.
  *
  * A typedef of a scalar, or a second one of a struct, is a type of its own where it says something
  * (documentation, markers): the markers of what it stands for come first, its own after them.
  *
- * To add a type of the SDK that is one JSON value: a row of `values_of_sdk`, a value of kc__gen_base.
+ * To add a type of the SDK that is one JSON value: a row of `values_of_sdk`, a value of
+ * kc__gen_base.
  */
 #include "generate/names.h"
 #include "generate/read_internal.h"
@@ -95,11 +96,10 @@ static const kc__gen_field *metadata_of(const kc__gen_type *type)
 }
 
 static const char *const markers_of_kinds[] = {
-    "kubebuilder:resource",        "kubebuilder:subresource:status",
-    "kubebuilder:printcolumn",     "kubebuilder:subresource:scale",
-    "kubebuilder:storageversion",  "kubebuilder:skipversion",
-    "kubebuilder:unservedversion", "kubebuilder:deprecatedversion",
-    "kubebuilder:metadata",        "kubebuilder:selectablefield",
+    "kubebuilder:resource",          "kubebuilder:subresource:status", "kubebuilder:printcolumn",
+    "kubebuilder:subresource:scale", "kubebuilder:storageversion",     "kubebuilder:skipversion",
+    "kubebuilder:unservedversion",   "kubebuilder:deprecatedversion",  "kubebuilder:metadata",
+    "kubebuilder:selectablefield",
 };
 
 static void check_root(kc__reader *r, const kc__gen_type *type)
@@ -124,8 +124,8 @@ static void relax_root(kc__gen_type *type)
 {
     for (size_t i = 0; i < type->n_fields; i++) {
         kc__gen_field *field = (kc__gen_field *)&type->fields[i];
-        const bool implied = kc_str_is(field->json_name, "metadata") ||
-                             kc_str_is(field->json_name, "status");
+        const bool implied =
+            kc_str_is(field->json_name, "metadata") || kc_str_is(field->json_name, "status");
         if (implied && !kc__gen_marker_find(&field->markers, "required") &&
             !kc__gen_marker_find(&field->markers, "k8s:required") &&
             !kc__gen_marker_find(&field->markers, "kubebuilder:validation:Required"))
@@ -149,8 +149,7 @@ static void read_struct(kc__reader *r, CXCursor definition, kc__gen_type *type)
 static kc__gen_type *new_type(kc__reader *r, CXCursor at, kc_str c_name)
 {
     kc__gen_type *type = kc_arena_new(r->arena, kc__gen_type);
-    kc__read_file *file =
-        kc__reader_place(r, r->clang.getCursorLocation(at), &type->at);
+    kc__read_file *file = kc__reader_place(r, r->clang.getCursorLocation(at), &type->at);
     type->c_name = c_name;
     type->from_sdk = file && file->is_sdk;
     type->is_external = !file || (!file->is_ours && !file->is_sdk);
@@ -263,8 +262,7 @@ static bool is_name_of_struct(kc__reader *r, CXCursor declaration)
         return false;
     const CXCursor *named =
         kc_map_get(&r->typedefs, kc__reader_usr(r, r->clang.getTypeDeclaration(canonical)));
-    return named &&
-           kc_str_eq(kc__reader_usr(r, *named), kc__reader_usr(r, declaration));
+    return named && kc_str_eq(kc__reader_usr(r, *named), kc__reader_usr(r, declaration));
 }
 
 static CXType strip(kc__reader *r, CXType type, aliases *found)
@@ -352,7 +350,9 @@ static bool impossible(kc__reader *r, CXType type, kc__gen_at at, kc_str name)
     case CXType_SChar:
     case CXType_UChar:
     case CXType_Short:
-    case CXType_UShort: advice = "use int32_t for a number, char * for text, kc_bytes for bytes"; break;
+    case CXType_UShort:
+        advice = "use int32_t for a number, char * for text, kc_bytes for bytes";
+        break;
     case CXType_LongDouble: advice = "use double"; break;
     case CXType_Pointer:
         if (r->clang.getPointeeType(canonical).kind == CXType_FunctionProto ||
@@ -370,8 +370,7 @@ static bool impossible(kc__reader *r, CXType type, kc__gen_at at, kc_str name)
     return false;
 }
 
-static bool plain_value(kc__reader *r, CXType type, kc__gen_at at, kc_str name,
-                        kc__read_value *ret)
+static bool plain_value(kc__reader *r, CXType type, kc__gen_at at, kc_str name, kc__read_value *ret)
 {
     const CXType canonical = r->clang.getCanonicalType(type);
     switch ((int)canonical.kind) {
