@@ -190,9 +190,26 @@ bool kc__marker_is_foreign(kc_str name)
     return kc_str_find(name, ':') >= 0 || name.n < 5 || !kc__marker_nearest(name);
 }
 
+/* The part behind the last colon. */
+static const char *last_part(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    return colon ? colon + 1 : name;
+}
+
+/* Long prefixes are the same in all names and hide what differs, so the last parts are compared
+ * first: "kubebuilder:validation:nullable" was meant to be "nullable". */
 const char *kc__marker_nearest(kc_str name)
 {
     const char *names[KC_COUNT(kc__marker_defs)];
+    const ptrdiff_t colon = kc_str_rfind(name, ':');
+    for (size_t i = 0; i < KC_COUNT(names); i++)
+        names[i] = last_part(kc__marker_defs[i].name);
+    const char *part =
+        kc_str_nearest(kc_str_sub(name, (size_t)(colon + 1), name.n), names, KC_COUNT(names));
+    for (size_t i = 0; part && i < KC_COUNT(names); i++)
+        if (names[i] == part)
+            return kc__marker_defs[i].name;
     for (size_t i = 0; i < KC_COUNT(names); i++)
         names[i] = kc__marker_defs[i].name;
     return kc_str_nearest(name, names, KC_COUNT(names));
