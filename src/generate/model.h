@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model.h: what the generator knows of a project's API types, between reading headers (or CRDs) and
- * writing everything else. Whatever reads fills one of these; whatever writes looks at nothing else.
+ * writing everything else. Whatever reads fills one of these; whatever writes looks at nothing
+ * else.
  *
  *     headers ──libclang──▶ model ──▶ field tables, clients, CRDs, RBAC, webhooks, samples
  *     CRD YAML ───────────▶ model ──▶ headers
  *
- * All of it lives in the model's arena and is constant once it was read. Lists are in the order of the
- * source, which makes what is written deterministic.
+ * All of it lives in the model's arena and is constant once it was read. Lists are in the order of
+ * the source, which makes what is written deterministic.
  */
 #ifndef KC_GENERATE_MODEL_H
 #define KC_GENERATE_MODEL_H
@@ -63,7 +64,12 @@ typedef enum kc__gen_base {
     KC__GEN_STRUCT,
 } kc__gen_base;
 
-typedef enum kc__gen_shape { KC__GEN_VALUE, KC__GEN_POINTER, KC__GEN_LIST, KC__GEN_MAP } kc__gen_shape;
+typedef enum kc__gen_shape {
+    KC__GEN_VALUE,
+    KC__GEN_POINTER,
+    KC__GEN_LIST,
+    KC__GEN_MAP
+} kc__gen_shape;
 
 typedef struct kc__gen_type kc__gen_type;
 
@@ -76,8 +82,8 @@ typedef struct kc__gen_field {
     bool pointers;            /* Items of the list or map are pointers. */
     bool is_inline;           /* +kc:inline: the struct's members stand among ours. */
     bool optional;            /* By marker, pointer or package. */
-    const kc__gen_type *type; /* Of KC__GEN_STRUCT and KC__GEN_ENUM, or a typedef with markers of its
-                                 own; else NULL. */
+    const kc__gen_type *type; /* Of KC__GEN_STRUCT and KC__GEN_ENUM, or a typedef with markers of
+                                 its own; else NULL. */
     kc_str doc;               /* The comment without markers. */
     kc__gen_markers markers;
     kc__gen_at at;
