@@ -210,7 +210,7 @@ void kc__index_done(kc__index *index)
     kc_map_done(&index->by_value);
 }
 
-void kc__index_find(const kc__index *index, kc_str value, kc__ids *ret)
+void kc__index_ids(const kc__index *index, kc_str value, kc__ids *ret)
 {
     const id_set *set = kc_map_get(&index->by_value, value);
     if (!set)

@@ -39,7 +39,7 @@ void kc__index_add(kc__index *index, kc_str value, uint32_t id);
 void kc__index_remove(kc__index *index, kc_str value, uint32_t id);
 
 /* Appends their ids, in an order that depends on nothing but the ids. */
-void kc__index_find(const kc__index *index, kc_str value, kc__ids *ret);
+void kc__index_ids(const kc__index *index, kc_str value, kc__ids *ret);
 
 /*
  * The values of one object in several indexes. They are collected before the store's lock is taken:

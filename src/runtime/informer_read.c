@@ -118,9 +118,9 @@ static void take_ids(kc_informer *i, const kc__query *query, const kc__index *in
 {
     p->by_ids = true;
     if (index)
-        kc__index_find(index, query->value, &p->ids);
+        kc__index_ids(index, query->value, &p->ids);
     else if (query->ns.n && i->opts.kind->namespaced)
-        kc__index_find(&i->store.indexes[0], query->ns, &p->ids);
+        kc__index_ids(&i->store.indexes[0], query->ns, &p->ids);
     else
         p->by_ids = false;
 }

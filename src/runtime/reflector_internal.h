@@ -22,6 +22,7 @@ struct kc__reflector {
     uint64_t newest;       /* Revision of the newest object of a list that broke off. */
     bool plain;            /* This server does not stream lists. */
     size_t n_lists, n_watches;
+    int64_t watch_over; /* The server should have ended the watch by then. */
     kc__deltas pending; /* Of a list, pushed by the dozen. */
 
     kc_mutex mutex; /* Guards all below. Nothing is locked under it. */
@@ -68,8 +69,9 @@ int kc__reflector_list(kc__reflector *r, kc_watch **ret_watch, kc_error *err);
 /* Follows the watch (made here if it is NULL; taken), and those that follow it, until there must be
  * a list again or it is cancelled. */
 void kc__reflector_watch(kc__reflector *r, kc_watch *watch);
-/* How long the server is to keep a watch: five to ten minutes, by chance. */
-int64_t kc__reflector_watch_timeout(kc__reflector *r);
+/* A watch after a resourceVersion; with `initial`, what there is comes first. */
+kc_watch *kc__reflector_open(kc__reflector *r, const char *resource_version, bool initial,
+                             kc_error *err);
 
 /* ---- errors ---- */
 

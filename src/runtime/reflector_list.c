@@ -82,7 +82,7 @@ static int list_at(kc__reflector *r, const char *version, bool pages, size_t *re
                                      &(kc_list_opts){.ns = r->opts.scope->ns,
                                                      .labels = r->opts.scope->labels_text,
                                                      .fields = r->opts.scope->fields_text,
-                                                     .resource_version = version,
+                                                     .resource_version = *version ? version : NULL,
                                                      .page = pages ? 0 : -1,
                                                      .metadata_only = r->opts.metadata_only,
                                                      .live = true},
@@ -183,16 +183,7 @@ static streamed stream_once(kc__reflector *r, int64_t deadline, kc_watch **ret, 
     kc_scoped(kc_buf) floor = {0};
     if (!r->last_unavailable)
         write_floor(r, &floor);
-    kc_watch *watch = kc_client_watch(r->client, r->opts.kind,
-                                      &(kc_watch_opts){.ns = r->opts.scope->ns,
-                                                       .labels = r->opts.scope->labels_text,
-                                                       .fields = r->opts.scope->fields_text,
-                                                       .resource_version = kc_buf_cstr(&floor),
-                                                       .bookmarks = true,
-                                                       .initial_events = true,
-                                                       .timeout = kc__reflector_watch_timeout(r),
-                                                       .metadata_only = r->opts.metadata_only},
-                                      err);
+    kc_watch *watch = kc__reflector_open(r, kc_buf_cstr(&floor), true, err);
     if (!watch)
         return after_stream_error(r, err);
     streamed how = read_stream(r, watch, deadline, err);

@@ -7,6 +7,8 @@
  */
 #include "runtime/reflector_internal.h"
 
+/* The server may be that late in ending a watch; then we do. */
+#define OVERTIME     (30 * KC_SECOND)
 #define SHORTEST     KC_SECOND
 #define SHOW_SILENCE (30 * KC_SECOND) /* How often the metric is brought up to date. */
 
@@ -16,10 +18,32 @@ typedef enum followed {
     WATCH_USELESS, /* 410 and others: a list is needed. */
 } followed;
 
-int64_t kc__reflector_watch_timeout(kc__reflector *r)
+/* Five to ten minutes, by chance, so that those who began together do not all come again
+ * together. */
+static int64_t watch_timeout(kc__reflector *r)
 {
-    const double minutes = 5 * (1 + kc_rand_double(&r->opts.rand));
-    return (int64_t)(minutes * 60) * KC_SECOND;
+    const double seconds = 300 * (1 + kc_rand_double(&r->opts.rand));
+    return (int64_t)seconds * KC_SECOND;
+}
+
+kc_watch *kc__reflector_open(kc__reflector *r, const char *resource_version, bool initial,
+                             kc_error *err)
+{
+    const int64_t timeout = watch_timeout(r);
+    r->watch_over = kc_clock_deadline(r->opts.clock, timeout + OVERTIME);
+    kc_auto(kc_client) *client =
+        kc_client_with(r->client, &(kc_client_bind){.deadline = r->watch_over});
+    return kc_client_watch(
+        client, r->opts.kind,
+        &(kc_watch_opts){.ns = r->opts.scope->ns,
+                         .labels = r->opts.scope->labels_text,
+                         .fields = r->opts.scope->fields_text,
+                         .resource_version = *resource_version ? resource_version : NULL,
+                         .bookmarks = true,
+                         .initial_events = initial,
+                         .timeout = timeout,
+                         .metadata_only = r->opts.metadata_only},
+        err);
 }
 
 /* Takes one event. False when it is none of ours. */
@@ -84,8 +108,10 @@ static followed follow(kc__reflector *r, kc_watch *watch, int64_t start, kc_erro
             return after_end(r, start, n_events, err);
         if (err->reason == KC_TOO_MANY_REQUESTS)
             return WATCH_BUSY;
-        if (err->reason != KC_TIMEOUT || kc_clock_now(clock) < deadline)
+        if (err->reason != KC_TIMEOUT || kc_clock_now(clock) < KC_MIN(deadline, r->watch_over))
             return WATCH_USELESS;
+        if (kc_clock_now(clock) >= r->watch_over)
+            return WATCH_ENDED;
         kc_error_done(err);
         if (is_stalled(r, quiet_since))
             return WATCH_ENDED;
@@ -94,15 +120,7 @@ static followed follow(kc__reflector *r, kc_watch *watch, int64_t start, kc_erro
 
 static kc_watch *open_watch(kc__reflector *r, kc_error *err)
 {
-    kc_watch *watch = kc_client_watch(r->client, r->opts.kind,
-                                      &(kc_watch_opts){.ns = r->opts.scope->ns,
-                                                       .labels = r->opts.scope->labels_text,
-                                                       .fields = r->opts.scope->fields_text,
-                                                       .resource_version = kc_buf_cstr(&r->last),
-                                                       .bookmarks = true,
-                                                       .timeout = kc__reflector_watch_timeout(r),
-                                                       .metadata_only = r->opts.metadata_only},
-                                      err);
+    kc_watch *watch = kc__reflector_open(r, kc_buf_cstr(&r->last), false, err);
     if (!watch)
         return NULL;
     if (r->n_watches++)

@@ -62,7 +62,7 @@ static bool drop(fixture *f, const char *ns, const char *name)
 static size_t count_under(const fixture *f, const char *index, const char *value)
 {
     kc__ids ids = {0};
-    kc__index_find(kc__store_index(&f->store, kc_cstr(index)), kc_cstr(value), &ids);
+    kc__index_ids(kc__store_index(&f->store, kc_cstr(index)), kc_cstr(value), &ids);
     const size_t n = ids.n;
     kc_vec_done(&ids);
     return n;

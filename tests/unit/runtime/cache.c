@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plane.h"
+
+/* ---- reading ---- */
+
+static void a_read_starts_an_informer_and_waits_for_its_list(void **state)
+{
+    (void)state;
+    plane *p = plane_started(NULL);
+    create(p->client, "default", "one", "", "v");
+    kc_auto(kc_object) *one =
+        kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("default", "one"), NULL);
+    assert_non_null(one);
+    assert_false(kc_object_has_managed_fields(one));
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("default", "two"), &err));
+    assert_error(&err, KC_NOT_FOUND, "configmaps \"two\" not found");
+    plane_free(p);
+}
+
+static void before_the_start_reads_fail(void **state)
+{
+    (void)state;
+    plane *p = plane_new(NULL);
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("default", "one"), &err));
+    assert_error(&err, KC_SERVICE_UNAVAILABLE, "has not been started");
+    plane_free(p);
+}
+
+static void after_the_stop_reads_see_what_was_kept(void **state)
+{
+    (void)state;
+    plane *p = plane_started(NULL);
+    create(p->client, "default", "one", "", "v");
+    eventually(has(p, "default", "one"));
+    kc_cache_stop(p->cache);
+    assert_true(has(p, "default", "one"));
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc_cache_get(p->cache, &kc_kind_secret, KC_KEY("default", "one"), &err));
+    assert_error(&err, KC_SERVICE_UNAVAILABLE, "stopped");
+    plane_free(p);
+}
+
+static void a_kind_without_informer_may_be_refused(void **state)
+{
+    (void)state;
+    plane *p = plane_started(&(kc_cache_opts){.fail_on_missing = true});
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("default", "one"), &err));
+    assert_error(&err, KC_SERVICE_UNAVAILABLE, "no informer of configmaps");
+    kc_auto(kc_informer) *informer = kc_cache_informer(p->cache, &kc_kind_config_map, NULL);
+    assert_false(has(p, "default", "one"));
+    kc_informer_release(kc_take(informer));
+    plane_free(p);
+}
+
+static void a_read_gives_up_when_the_first_list_does_not_come(void **state)
+{
+    (void)state;
+    plane *p = plane_new(&(kc_cache_opts){.sync_timeout = 50 * KC_MILLISECOND});
+    faulty_answer(p->way, "/api/v1/configmaps", -1, 403,
+                  "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Forbidden\","
+                  "\"message\":\"not for you\",\"code\":403}");
+    kc_cache_start(p->cache, NULL);
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("default", "one"), &err));
+    assert_error(&err, KC_TIMEOUT, "not for you");
+    plane_free(p);
+}
+
+static void lists_select_by_namespace_labels_fields_and_limit(void **state)
+{
+    (void)state;
+    plane *p = plane_started(NULL);
+    create(p->client, "default", "one", "'app':'web'", "v");
+    create(p->client, "default", "two", "'app':'db'", "v");
+    create(p->client, "kube-system", "three", "'app':'web'", "w");
+    assert_int_equal(count(p, NULL), 3);
+    assert_int_equal(count(p, &(kc_list_opts){.ns = "default"}), 2);
+    assert_int_equal(count(p, &(kc_list_opts){.labels = "app=web"}), 2);
+    assert_int_equal(count(p, &(kc_list_opts){.ns = "default", .labels = "app=web"}), 1);
+    assert_int_equal(count(p, &(kc_list_opts){.fields = "metadata.name=three"}), 1);
+    assert_int_equal(count(p, &(kc_list_opts){.fields = "data.k=v,metadata.name!=one"}), 1);
+    assert_int_equal(count(p, &(kc_list_opts){.limit = 2}), 2);
+    kc_scoped(kc_error) err = {0};
+    kc_objects list = {0};
+    assert_true(kc_cache_list(p->cache, &kc_kind_config_map, &(kc_list_opts){.continue_token = "x"},
+                              &list, &err) < 0);
+    assert_error(&err, KC_BAD_REQUEST, "continue");
+    plane_free(p);
+}
+
+static void emit_words(const kc_object *object, kc_index_emit *emit, void *to, void *user)
+{
+    (void)user;
+    kc_auto(kc_view) *view = kc_view_of(object);
+    kc_str rest = kc_as_str(kc_get(kc_get(kc_view_root(view), "data"), "k"));
+    while (rest.p)
+        emit(kc_str_cut(&rest, ' '), to);
+}
+
+static void indexes_find_by_function_and_by_path(void **state)
+{
+    (void)state;
+    plane *p = plane_new(NULL);
+    assert_int_equal(kc_cache_index(p->cache, &kc_kind_config_map, "words", emit_words, NULL, NULL),
+                     0);
+    assert_int_equal(kc_cache_index_path(p->cache, &kc_kind_config_map, "data.k", NULL), 0);
+    kc_scoped(kc_error) err = {0};
+    assert_true(kc_cache_index_path(p->cache, &kc_kind_config_map, "data.k", &err) < 0);
+    assert_int_equal(err.reason, KC_CONFLICT);
+    kc_cache_start(p->cache, NULL);
+    create(p->client, "default", "one", "", "red green");
+    create(p->client, "kube-system", "two", "", "green");
+    assert_int_equal(count(p, &(kc_list_opts){.index = "words", .value = "green"}), 2);
+    assert_int_equal(count(p, &(kc_list_opts){.index = "words", .value = "green", .ns = "default"}),
+                     1);
+    assert_int_equal(count(p, &(kc_list_opts){.index = "data.k", .value = "green"}), 1);
+    assert_int_equal(count(p, &(kc_list_opts){.fields = "words=red"}), 1);
+    assert_int_equal(count(p, &(kc_list_opts){.fields = "words=blue"}), 0);
+    kc_objects list = {0};
+    kc_error_done(&err);
+    assert_true(kc_cache_list(p->cache, &kc_kind_config_map,
+                              &(kc_list_opts){.index = "none", .value = "x"}, &list, &err) < 0);
+    assert_error(&err, KC_BAD_REQUEST, "no index \"none\"");
+    kc_error_done(&err);
+    assert_true(kc_cache_index_path(p->cache, &kc_kind_config_map, "data.x", &err) < 0);
+    assert_error(&err, KC_CONFLICT, "has started");
+    plane_free(p);
+}
+
+/* ---- what is kept ---- */
+
+static void only_the_namespaces_asked_for_are_kept(void **state)
+{
+    (void)state;
+    const char *const namespaces[] = {"default", "kube-public", NULL};
+    plane *p = plane_started(&(kc_cache_opts){.namespaces = namespaces});
+    create(p->client, "default", "one", "", "v");
+    create(p->client, "kube-public", "two", "", "v");
+    create(p->client, "kube-system", "three", "", "v");
+    assert_int_equal(count(p, NULL), 2);
+    assert_int_equal(count(p, &(kc_list_opts){.ns = "kube-public"}), 1);
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("kube-system", "three"), &err));
+    assert_error(&err, KC_BAD_REQUEST, "does not keep namespace \"kube-system\"");
+    assert_int_equal(faulty_count(p->way, "GET /api/v1/namespaces/default/configmaps"), 1);
+    plane_free(p);
+}
+
+static void a_selector_limits_what_is_kept(void **state)
+{
+    (void)state;
+    const kc_cache_kind_opts kinds[] = {{.kind = &kc_kind_config_map, .labels = "app=web"}};
+    plane *p = plane_started(&(kc_cache_opts){.kinds = kinds, .n_kinds = 1});
+    create(p->client, "default", "one", "'app':'web'", "v");
+    create(p->client, "default", "two", "'app':'db'", "v");
+    assert_int_equal(count(p, NULL), 1);
+    plane_free(p);
+}
+
+static kc_object *without_data(kc_object *object, void *user)
+{
+    (void)user;
+    kc_auto(kc_edit) *edit = kc_edit_of(object);
+    kc_node_remove(kc_edit_root(edit), KC_STR("data"));
+    kc_object_unref(object);
+    return kc_edit_freeze(edit, NULL);
+}
+
+static void a_transform_decides_what_of_an_object_is_kept(void **state)
+{
+    (void)state;
+    plane *p = plane_started(&(kc_cache_opts){.transform = without_data});
+    create(p->client, "default", "one", "", "secret");
+    kc_auto(kc_object) *one =
+        kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("default", "one"), NULL);
+    assert_false(kc_str_contains(kc_object_json(one), KC_STR("secret")));
+    create(p->cached, "default", "two", "", "secret");
+    kc_auto(kc_object) *two =
+        kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("default", "two"), NULL);
+    assert_false(kc_str_contains(kc_object_json(two), KC_STR("secret")));
+    plane_free(p);
+}
+
+static void metadata_alone_can_be_kept(void **state)
+{
+    (void)state;
+    const kc_cache_kind_opts kinds[] = {{.kind = &kc_kind_config_map, .metadata_only = true}};
+    plane *p = plane_started(&(kc_cache_opts){.kinds = kinds, .n_kinds = 1});
+    create(p->client, "default", "one", "", "secret");
+    kc_auto(kc_object) *one =
+        kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("default", "one"), NULL);
+    assert_str(kc_object_kind(one), "PartialObjectMetadata");
+    create(p->cached, "default", "two", "", "secret");
+    kc_auto(kc_object) *two =
+        kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("default", "two"), NULL);
+    assert_str(kc_object_kind(two), "PartialObjectMetadata");
+    plane_free(p);
+}
+
+/* ---- own writes ---- */
+
+/* A plane whose watch brings nothing any more. */
+static plane *plane_behind(const kc_cache_opts *opts)
+{
+    plane *p = plane_started(opts);
+    count(p, NULL); /* The first list. */
+    faulty_freeze(p->way, true);
+    return p;
+}
+
+static void a_creation_is_read_though_the_watch_is_behind(void **state)
+{
+    (void)state;
+    plane *p = plane_behind(NULL);
+    create(p->cached, "default", "one", "'app':'web'", "v");
+    assert_true(has(p, "default", "one"));
+    assert_int_equal(count(p, &(kc_list_opts){.labels = "app=web"}), 1);
+    assert_int_equal(count(p, &(kc_list_opts){.labels = "app=db"}), 0);
+    faulty_freeze(p->way, false);
+    eventually(kc_cache_check(p->cache, NULL) == 0 && has(p, "default", "one"));
+    plane_free(p);
+}
+
+static void a_write_of_another_client_is_not_read_before_the_watch_brings_it(void **state)
+{
+    (void)state;
+    plane *p = plane_behind(NULL);
+    create(p->client, "default", "one", "", "v");
+    assert_false(has(p, "default", "one"));
+    faulty_freeze(p->way, false);
+    eventually(has(p, "default", "one"));
+    plane_free(p);
+}
+
+static void an_update_is_read_also_by_its_new_index(void **state)
+{
+    (void)state;
+    plane *p = plane_new(NULL);
+    kc_cache_index_path(p->cache, &kc_kind_config_map, "data.k", NULL);
+    kc_cache_start(p->cache, NULL);
+    create(p->client, "default", "one", "", "old");
+    assert_int_equal(count(p, &(kc_list_opts){.index = "data.k", .value = "old"}), 1);
+    faulty_freeze(p->way, true);
+    kc_auto(kc_object) *changed = config_map("default", "one", "", "new");
+    kc_auto(kc_object) *now = kc_client_update(p->cached, changed, NULL, NULL);
+    assert_non_null(now);
+    assert_int_equal(count(p, &(kc_list_opts){.index = "data.k", .value = "old"}), 0);
+    assert_int_equal(count(p, &(kc_list_opts){.index = "data.k", .value = "new"}), 1);
+    assert_int_equal(count(p, NULL), 1);
+    kc_auto(kc_object) *read =
+        kc_client_get(p->cached, &kc_kind_config_map, KC_KEY("default", "one"), NULL, NULL);
+    assert_int_equal(kc_object_revision(read), kc_object_revision(now));
+    plane_free(p);
+}
+
+static void a_deletion_is_read_though_the_watch_is_behind(void **state)
+{
+    (void)state;
+    plane *p = plane_started(NULL);
+    create(p->client, "default", "one", "", "v");
+    assert_int_equal(count(p, NULL), 1);
+    faulty_freeze(p->way, true);
+    assert_int_equal(
+        kc_client_delete(p->cached, &kc_kind_config_map, KC_KEY("default", "one"), NULL, NULL), 0);
+    assert_false(has(p, "default", "one"));
+    assert_int_equal(count(p, NULL), 0);
+    create(p->cached, "default", "one", "", "again");
+    assert_true(has(p, "default", "one"));
+    faulty_freeze(p->way, false);
+    eventually(has(p, "default", "one"));
+    plane_free(p);
+}
+
+static void a_deletion_that_finalizers_put_off_is_read_as_such(void **state)
+{
+    (void)state;
+    plane *p = plane_started(NULL);
+    kc_auto(kc_object) *held = object_of(
+        "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'namespace':'default','name':'one',"
+        "'finalizers':['example.com/hold']}}");
+    kc_auto(kc_object) *made = kc_client_create(p->cached, held, NULL, NULL);
+    assert_non_null(made);
+    assert_int_equal(count(p, NULL), 1);
+    faulty_freeze(p->way, true);
+    assert_int_equal(
+        kc_client_delete(p->cached, &kc_kind_config_map, KC_KEY("default", "one"), NULL, NULL), 0);
+    kc_auto(kc_object) *read =
+        kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("default", "one"), NULL);
+    assert_non_null(read);
+    assert_true(kc_object_being_deleted(read));
+    plane_free(p);
+}
+
+static void what_leaves_the_selector_by_an_own_write_is_not_read_any_more(void **state)
+{
+    (void)state;
+    const kc_cache_kind_opts kinds[] = {{.kind = &kc_kind_config_map, .labels = "app=web"}};
+    plane *p = plane_started(&(kc_cache_opts){.kinds = kinds, .n_kinds = 1});
+    create(p->client, "default", "one", "'app':'web'", "v");
+    assert_int_equal(count(p, NULL), 1);
+    faulty_freeze(p->way, true);
+    kc_auto(kc_object) *changed = config_map("default", "one", "'app':'db'", "v");
+    kc_auto(kc_object) *now = kc_client_update(p->cached, changed, NULL, NULL);
+    assert_non_null(now);
+    assert_false(has(p, "default", "one"));
+    assert_int_equal(count(p, NULL), 0);
+    create(p->cached, "default", "two", "'app':'db'", "v");
+    assert_int_equal(count(p, NULL), 0);
+    plane_free(p);
+}
+
+static void an_informer_that_starts_after_a_write_lists_nothing_older(void **state)
+{
+    (void)state;
+    plane *p = plane_started(NULL);
+    const uint64_t revision = create(p->cached, "default", "one", "", "v");
+    assert_true(has(p, "default", "one"));
+    kc_autofree char *target = faulty_target(p->way, "GET /api/v1/configmaps", 0, NULL);
+    kc_autofree char *part = kc_asprintf("resourceVersion=%llu", (unsigned long long)revision);
+    assert_contains(target, part);
+    plane_free(p);
+}
+
+TESTS(a_read_starts_an_informer_and_waits_for_its_list, before_the_start_reads_fail,
+      after_the_stop_reads_see_what_was_kept, a_kind_without_informer_may_be_refused,
+      a_read_gives_up_when_the_first_list_does_not_come,
+      lists_select_by_namespace_labels_fields_and_limit, indexes_find_by_function_and_by_path,
+      only_the_namespaces_asked_for_are_kept, a_selector_limits_what_is_kept,
+      a_transform_decides_what_of_an_object_is_kept, metadata_alone_can_be_kept,
+      a_creation_is_read_though_the_watch_is_behind,
+      a_write_of_another_client_is_not_read_before_the_watch_brings_it,
+      an_update_is_read_also_by_its_new_index, a_deletion_is_read_though_the_watch_is_behind,
+      a_deletion_that_finalizers_put_off_is_read_as_such,
+      what_leaves_the_selector_by_an_own_write_is_not_read_any_more,
+      an_informer_that_starts_after_a_write_lists_nothing_older)
