@@ -23,15 +23,10 @@ static void advance(kc__origin *origin, uint64_t revision)
 }
 
 /* Takes the reference. */
-static void put(kc_informer *i, kc__origin *origin, kc_object *object, uint64_t revision,
-                bool listed)
+static void put(kc_informer *i, kc__origin *origin, kc_object *object, uint64_t revision)
 {
-    const kc_object *known = kc__store_get(&i->store, kc_object_key(object));
-    const bool news =
-        !known || !listed ||
-        !kc_str_eq(kc_object_resource_version(known), kc_object_resource_version(object));
     kc_auto(kc_object) *old = NULL;
-    kc__store_values(&i->store, known, &i->before);
+    kc__store_values(&i->store, kc__store_get(&i->store, kc_object_key(object)), &i->before);
     kc__store_values(&i->store, object, &i->after);
     kc_locked (&i->mutex) {
         old = kc__store_put(&i->store, object, &i->before, &i->after);
@@ -39,12 +34,25 @@ static void put(kc_informer *i, kc__origin *origin, kc_object *object, uint64_t 
             kc__own_writes_saw(&origin->own, object, false);
         advance(origin, revision);
     }
-    if (!old)
-        kc_gauge_inc(i->metrics.objects);
-    if (!old)
-        kc__listeners_added(i, object, !origin->synced);
-    else if (news)
+    if (old) {
         kc__listeners_updated(i, old, object);
+        return;
+    }
+    kc_gauge_inc(i->metrics.objects);
+    kc__listeners_added(i, object, !origin->synced);
+}
+
+/* What is known already stays where it is. Only this thread looks at marks. */
+static void put_listed(kc_informer *i, kc__origin *origin, kc_object *object)
+{
+    const kc_object *known = kc__store_get(&i->store, kc_object_key(object));
+    if (!known ||
+        !kc_str_eq(kc_object_resource_version(known), kc_object_resource_version(object))) {
+        put(i, origin, object, 0);
+        return;
+    }
+    kc__store_mark(&i->store, kc_object_key(object));
+    kc_object_unref(object);
 }
 
 static void drop(kc_informer *i, kc__origin *origin, const kc_object *last, uint64_t revision,
@@ -113,10 +121,10 @@ static void apply(kc_informer *i, kc__delta *delta)
     kc__origin *origin = &i->origins[delta->origin];
     switch (delta->type) {
     case KC__LIST_BEGINS: kc__store_unmark(&i->store, kc_cstr(origin->scope.ns)); break;
-    case KC__LISTED: put(i, origin, kc_take(delta->object), delta->revision, true); break;
+    case KC__LISTED: put_listed(i, origin, kc_take(delta->object)); break;
     case KC__LIST_ENDS: list_ends(i, origin, delta->revision); break;
     case KC__ADDED:
-    case KC__MODIFIED: put(i, origin, kc_take(delta->object), delta->revision, false); break;
+    case KC__MODIFIED: put(i, origin, kc_take(delta->object), delta->revision); break;
     case KC__DELETED: drop(i, origin, delta->object, delta->revision, false); break;
     case KC__PROGRESS: progress(i, origin, delta->revision); break;
     }

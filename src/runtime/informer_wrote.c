@@ -51,26 +51,31 @@ static void wrote_object(kc_informer *i, kc__origin *origin, const kc_object *ob
 
 /*
  * The answer to a deletion does not say its revision, so what is hidden is told by its uid: from
- * the answer, or of what is kept. When neither is known there is nothing to hide, and hiding
- * whatever comes under that name would be wrong for long.
+ * the answer, or of what is seen here. When neither is known there is nothing to hide, and hiding
+ * whatever comes under that name would be wrong for long. The last revision known tells objects of
+ * the same name apart that came before and after it.
  */
+static void hide(kc__origin *origin, const kc_object *object, const kc_object *seen, int64_t now)
+{
+    kc__own_write_args write = {.key = kc_object_key(object),
+                                .uid = kc_object_uid(object),
+                                .last = kc_object_revision(object),
+                                .moot = !seen};
+    if (seen && !write.uid.n)
+        write.uid = kc_object_uid(seen);
+    if (seen && kc_str_eq(write.uid, kc_object_uid(seen)))
+        write.last = KC_MAX(write.last, kc_object_revision(seen));
+    if (write.uid.n)
+        kc__own_writes_add(&origin->own, &write, now);
+}
+
 static void wrote_deletion(kc_informer *i, kc__origin *origin, const kc_object *object)
 {
+    const kc_key key = kc_object_key(object);
     const int64_t now = kc_clock_now(i->opts.clock);
-    kc_locked (&i->mutex) {
-        const kc_key key = kc_object_key(object);
-        const kc_object *kept = kc__store_get(&i->store, key);
-        const kc_object *seen = kc__own_writes_over(&origin->own, key, kept);
-        const kc_object *last = kc_object_uid(object).n ? object : seen;
-        if (!last)
-            break;
-        kc__own_writes_add(&origin->own,
-                           &(kc__own_write_args){.key = key,
-                                                 .uid = kc_object_uid(last),
-                                                 .last = kc_object_revision(last),
-                                                 .moot = !seen},
-                           now);
-    }
+    kc_locked (&i->mutex)
+        hide(origin, object, kc__own_writes_over(&origin->own, key, kc__store_get(&i->store, key)),
+             now);
 }
 
 void kc__informer_wrote(kc_informer *i, const kc_object *object, bool deleted)

@@ -207,6 +207,13 @@ kc_object *kc__store_remove(kc__store *store, kc_key key, const kc__values *befo
     return kc__pages_set(&store->pages, id, NULL);
 }
 
+void kc__store_mark(kc__store *store, kc_key key)
+{
+    const kc__store_slot *slot = &store->slots[slot_of(store, key, hash_of(store, key))];
+    if (slot->id_plus_one)
+        mark(store, slot->id_plus_one - 1);
+}
+
 kc__pages *kc__store_snapshot(const kc__store *store)
 {
     return kc__pages_ref(store->pages);

@@ -56,6 +56,8 @@ kc_object *kc__store_put(kc__store *store, kc_object *object, const kc__values *
 /* Gives what was there, or NULL; `before` are its values. */
 kc_object *kc__store_remove(kc__store *store, kc_key key, const kc__values *before);
 
+/* Marks what is there, and leaves it. */
+void kc__store_mark(kc__store *store, kc_key key);
 /* Clears the marks of a namespace; of all when it is empty. */
 void kc__store_unmark(kc__store *store, kc_str ns);
 /* References to the objects without a mark, appended. They stay in the store. */

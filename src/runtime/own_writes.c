@@ -127,10 +127,11 @@ void kc__own_writes_add(kc__own_writes *own, const kc__own_write_args *args, int
     kc__own_write *there = find(own, args->key);
     if (there && is_outdated(there, args))
         return;
-    if (there)
-        forget(own, there);
     const int64_t expires = now + (args->moot ? KC_MIN(own->age, KC__OWN_WRITES_MOOT) : own->age);
-    insert(own, write_new(args, expires));
+    kc__own_write *write = write_new(args, expires);
+    if (there) /* Only now: what was given may be part of it. */
+        forget(own, there);
+    insert(own, write);
     own->next_expiry = KC_MIN(own->next_expiry, expires);
 }
 
