@@ -124,15 +124,25 @@ int kc_client_delete(kc_client *client, const kc_kind *kind, kc_key key, const k
 typedef struct deleted {
     kc_client *client;
     const kc_kind *kind;
+    const kc_delete_opts *opts;
     bool dry;
 } deleted;
+
+/* A server lists what it was about to delete as it was before. Nothing may keep it: a finalizer,
+ * its own or of this way to delete, nor the grace that Pods have. */
+static bool is_surely_gone(const deleted *d, const kc_object *object)
+{
+    const char *way = d->opts->propagation;
+    const bool waits = way && strcmp(way, "Background") != 0;
+    return !waits && kc_object_finalizers_json(object).n <= 2 && strcmp(d->kind->kind, "Pod") != 0;
+}
 
 static int tell_each(kc_object *object, void *user, kc_error *err)
 {
     const deleted *d = user;
     (void)err;
-    if (!d->dry && d->client->bind.reader)
-        kc__tell_reader(d->client, d->kind, object, !is_kept(object));
+    if (!d->dry && is_surely_gone(d, object))
+        kc__tell_reader(d->client, d->kind, object, true);
     kc_object_unref(object);
     return 0;
 }
@@ -157,7 +167,7 @@ int kc_client_delete_all(kc_client *client, const kc_kind *kind, const kc_list_o
     static const kc_list_opts everything;
     opts = opts ? opts : &defaults;
     which = which ? which : &everything;
-    deleted d = {client, kind, kc__is_dry(client, opts->dry_run)};
+    deleted d = {client, kind, opts, kc__is_dry(client, opts->dry_run)};
     kc_scoped(kc_buf) body = {0};
     write_body(&body, opts, d.dry);
     kc_scoped(kc__ask) ask = {.method = "DELETE",

@@ -20,7 +20,7 @@ static kc_view *ask_view(kc_client *client, kc__ask *ask, kc_error *err)
         return NULL;
     kc_view *view = kc_view_parse(kc_buf_str(&body), NULL, err);
     if (!view)
-        kc_error_wrap(err, "discovery");
+        kc__bad_answer(err, "discovery");
     return view;
 }
 

@@ -105,6 +105,15 @@ int kc__error_of_status(const kc_object *status, int code, kc_error *err)
     return from_status(kc_view_root(view), code, NULL, err);
 }
 
+int kc__bad_answer(kc_error *err, const char *what)
+{
+    if (err && err->reason == KC_BAD_REQUEST) {
+        err->reason = KC_INTERNAL;
+        err->code = kc_reason_code(KC_INTERNAL);
+    }
+    return kc_error_wrap(err, "%s", what);
+}
+
 /* ---- anything else ---- */
 
 /* One line of what can be read. */

@@ -27,7 +27,7 @@ kc_object *kc_client_get(kc_client *client, const kc_kind *kind, kc_key key,
         return reader->ops->get(reader, kind, (kc_key){place.ns, place.name}, client->bind.cancel,
                                 err);
     }
-    kc_scoped(kc__ask) ask = {.accept = kc__accept(opts->metadata_only)};
+    kc_scoped(kc__ask) ask = {.accept = kc__accept(opts->metadata_only, false)};
     place.subresource = opts->subresource;
     kc__ask_for(&ask, &place);
     kc__ask_param(&ask, "resourceVersion", opts->resource_version);

@@ -17,7 +17,7 @@ typedef struct kc__core {
     int64_t timeout;
     const kc_clock *clock;
     kc_log *log;
-    kc_metric *requests, *durations;
+    kc_metric *retries, *waits;
     kc__mapper *mapper;
 
     kc_mutex mutex; /* Guards what follows; taken last. */
@@ -59,9 +59,6 @@ int kc__read_all(kc_http_response *response, kc_buf *out, kc_error *err);
  * be NULL. */
 kc_object *kc__send_for_object(kc_client *client, kc__ask *ask, const kc_kind *kind, kc_error *err);
 
-/* Waits for the client's share of requests. */
-int kc__take_turn(kc__core *core, kc_cancel *cancel, int64_t deadline, kc_error *err);
-
 /* ---- targets ---- */
 
 typedef struct kc__place {
@@ -82,8 +79,9 @@ int kc__locate(const kc_client *client, const kc_kind *kind, kc_key key, kc__pla
 /* The namespace of a list; empty for all. */
 kc_str kc__list_namespace(const kc_client *client, const kc_kind *kind, const char *ns);
 
-/* What to accept for metadata alone; empty, the default, otherwise. */
-kc_str kc__accept(bool metadata_only);
+/* What to accept for metadata alone; empty, the default, otherwise. And the kind that has it. */
+kc_str kc__accept(bool metadata_only, bool list);
+extern const kc_kind kc__kind_metadata;
 
 /* ---- answers ---- */
 
@@ -91,6 +89,10 @@ kc_str kc__accept(bool metadata_only);
 int kc__error_of_answer(const char *method, kc_http_response *response, kc_error *err);
 /* From a Status; `code` where it says none. */
 int kc__error_of_status(const kc_object *status, int code, kc_error *err);
+
+/* What was answered cannot be read: that is not the request's fault, whatever the parser says. Puts
+ * `what` before the message; returns -reason. */
+int kc__bad_answer(kc_error *err, const char *what);
 
 /* ---- writing ---- */
 

@@ -94,7 +94,7 @@ static int cut(kc__cutter *cutter, kc_http_response *response, kc_error *err)
 static int list_page(lister *l, kc_error *err)
 {
     const kc_list_opts *opts = l->opts;
-    kc_scoped(kc__ask) ask = {.accept = kc__accept(opts->metadata_only)};
+    kc_scoped(kc__ask) ask = {.accept = kc__accept(opts->metadata_only, true)};
     const kc__place place = {.kind = l->kind,
                              .ns = kc__list_namespace(l->client, l->kind, opts->ns)};
     kc__ask_for(&ask, &place);
@@ -103,7 +103,7 @@ static int list_page(lister *l, kc_error *err)
     if (!response)
         return -1;
     kc_scoped(kc__cutter) cutter = {
-        .kind = opts->metadata_only ? NULL : l->kind, .each = give, .user = l};
+        .kind = opts->metadata_only ? &kc__kind_metadata : l->kind, .each = give, .user = l};
     if (cut(&cutter, response, err) < 0)
         return -1;
     kc_auto(kc_object) *list = kc__cutter_end(&cutter, err);

@@ -114,9 +114,14 @@ int kc__locate(const kc_client *client, const kc_kind *kind, kc_key key, kc__pla
     return 0;
 }
 
-kc_str kc__accept(bool metadata_only)
+const kc_kind kc__kind_metadata = {
+    .group = "meta.k8s.io", .version = "v1", .kind = "PartialObjectMetadata"};
+
+#define AS(kind) "application/json;as=" kind ";g=meta.k8s.io;v=v1,application/json"
+
+kc_str kc__accept(bool metadata_only, bool list)
 {
-    return metadata_only ? KC_STR("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
-                                  "application/json")
-                         : (kc_str){0};
+    if (!metadata_only)
+        return (kc_str){0};
+    return list ? KC_STR(AS("PartialObjectMetadataList")) : KC_STR(AS("PartialObjectMetadata"));
 }

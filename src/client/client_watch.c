@@ -15,7 +15,7 @@ static const kc_str INITIAL_END = KC_STR_INIT("k8s.io/initial-events-end");
 
 struct kc_watch {
     kc_client *client;
-    const kc_kind *kind; /* NULL: objects say what they are. */
+    const kc_kind *kind; /* Of objects that do not say. */
     kc_http_response *response;
     kc_cancel *stop;  /* Fires with the client's token, */
     kc_cancel *other; /* and with this one. */
@@ -34,7 +34,7 @@ static kc_watch *watch_new(kc_client *client, const kc_kind *kind, const kc_watc
 {
     kc_watch *watch = kc_new(kc_watch);
     watch->client = kc_client_ref(client);
-    watch->kind = opts->metadata_only ? NULL : kind;
+    watch->kind = opts->metadata_only ? &kc__kind_metadata : kind;
     watch->stop = kc_cancel_new(client->bind.cancel);
     watch->other = kc_cancel_ref(opts->cancel);
     watch->hook.fire = on_other;
@@ -67,7 +67,7 @@ kc_watch *kc_client_watch(kc_client *client, const kc_kind *kind, const kc_watch
     opts = opts ? opts : &defaults;
     kc_auto(kc_watch) *watch = watch_new(client, kind, opts);
     kc_scoped(kc__ask) ask = {
-        .accept = kc__accept(opts->metadata_only), .watches = true, .cancel = watch->stop};
+        .accept = kc__accept(opts->metadata_only, false), .watches = true, .cancel = watch->stop};
     kc__ask_for(&ask, &(kc__place){.kind = kind, .ns = kc__list_namespace(client, kind, opts->ns)});
     fill_params(&ask, opts);
     watch->response = kc__send(client, &ask, err);
@@ -104,16 +104,16 @@ static const struct {
 static int failed(const kc__frame *frame, kc_error *err)
 {
     kc_auto(kc_object) *status = kc_object_parse(frame->object, NULL, err);
-    return status ? kc__error_of_status(status, 500, err) : -KC_INTERNAL;
+    return status ? kc__error_of_status(status, 500, err)
+                  : kc__bad_answer(err, "an event of the watch");
 }
 
 static int give(const kc_watch *watch, const kc__frame *frame, kc_event_type type,
                 kc_watch_event *ret, kc_error *err)
 {
-    kc_object *object = watch->kind ? kc__object_of_kind(frame->object, watch->kind, err)
-                                    : kc_object_parse(frame->object, NULL, err);
+    kc_object *object = kc__object_of_kind(frame->object, watch->kind, err);
     if (!object)
-        return kc_error_wrap(err, "an event of the watch");
+        return kc__bad_answer(err, "an event of the watch");
     *ret = (kc_watch_event){.type = type,
                             .object = object,
                             .initial_end =
@@ -140,8 +140,8 @@ static int read_some(kc_watch *watch, kc_error *err)
     char chunk[CHUNK];
     const ssize_t n = kc_http_read(watch->response, chunk, sizeof(chunk), err);
     if (n > 0) {
-        const int r = kc__frames_feed(&watch->frames, kc_str_of(chunk, (size_t)n), err);
-        return r < 0 ? r : 1;
+        kc__frames_feed(&watch->frames, kc_str_of(chunk, (size_t)n));
+        return 1;
     }
     if (n == 0 && kc__frames_pending(&watch->frames))
         return kc_error_set(err, KC_SERVICE_UNAVAILABLE,

@@ -15,7 +15,7 @@
  */
 #include "client/list_cutter.h"
 
-#include <assert.h>
+#include "client/client_internal.h"
 
 void kc__cutter_done(kc__cutter *c)
 {
@@ -76,7 +76,7 @@ static int give_item(kc__cutter *c, kc_error *err)
 {
     kc_object *object = kc_object_parse(item_text(c), NULL, err);
     if (!object)
-        return kc_error_wrap(err, "an item of the list");
+        return kc__bad_answer(err, "an item of the server's list");
     c->state = KC__CUTTER_AT_COMMA;
     c->first = false;
     return c->each(object, c->user, err);
@@ -181,7 +181,7 @@ kc_object *kc__cutter_end(kc__cutter *c, kc_error *err)
     }
     kc_object *list = kc_object_parse(kc_buf_str(&c->rest), NULL, err);
     if (!list)
-        kc_error_wrap(err, "a list");
+        kc__bad_answer(err, "the server's list");
     return list;
 }
 

@@ -39,17 +39,10 @@ static size_t max_line(const kc__frames *f)
     return f->max_line ? f->max_line : KC_JSON_MAX_BYTES + AROUND;
 }
 
-int kc__frames_feed(kc__frames *f, kc_str bytes, kc_error *err)
+void kc__frames_feed(kc__frames *f, kc_str bytes)
 {
     forget_given(f);
     kc_buf_append(&f->buf, bytes);
-    const char *end =
-        f->scanned < f->buf.n ? memchr(f->buf.p + f->scanned, '\n', f->buf.n - f->scanned) : NULL;
-    const size_t line = (end ? (size_t)(end - f->buf.p) : f->buf.n) - f->at;
-    if (line > max_line(f))
-        return kc_error_set(err, KC_TOO_LARGE, "an event of the watch is larger than %zu bytes",
-                            max_line(f));
-    return 0;
 }
 
 bool kc__frames_pending(const kc__frames *f)
@@ -57,17 +50,21 @@ bool kc__frames_pending(const kc__frames *f)
     return f->at < f->buf.n && kc_str_trim(kc_str_of(f->buf.p + f->at, f->buf.n - f->at)).n > 0;
 }
 
-static bool next_line(kc__frames *f, kc_str *ret)
+/* 1 and a line; 0 when its end has not come. */
+static int next_line(kc__frames *f, kc_str *ret, kc_error *err)
 {
     const char *end =
         f->scanned < f->buf.n ? memchr(f->buf.p + f->scanned, '\n', f->buf.n - f->scanned) : NULL;
-    if (!end) {
-        f->scanned = f->buf.n;
-        return false;
-    }
-    *ret = kc_str_of(f->buf.p + f->at, (size_t)(end - (f->buf.p + f->at)));
-    f->at = f->scanned = (size_t)(end - f->buf.p) + 1;
-    return true;
+    const size_t n = (end ? (size_t)(end - f->buf.p) : f->buf.n) - f->at;
+    if (n > max_line(f))
+        return kc_error_set(err, KC_TOO_LARGE, "an event of the watch is larger than %zu bytes",
+                            max_line(f));
+    f->scanned = f->at + n;
+    if (!end)
+        return 0;
+    *ret = kc_str_of(f->buf.p + f->at, n);
+    f->at = ++f->scanned;
+    return 1;
 }
 
 /* ---- a line ---- */
@@ -116,8 +113,9 @@ static int parse(kc_str line, kc__frame *ret, kc_error *err)
 int kc__frames_next(kc__frames *f, kc__frame *ret, kc_error *err)
 {
     kc_str line;
-    while (next_line(f, &line))
+    int r;
+    while ((r = next_line(f, &line, err)) > 0)
         if (kc_str_trim(line).n)
             return parse(line, ret, err);
-    return 0;
+    return r;
 }

@@ -3,7 +3,7 @@
  * watch_frames.h: a watch's bytes, cut into events.
  *
  *     kc_scoped(kc__frames) frames = {0};
- *     kc__frames_feed(&frames, bytes, err);
+ *     kc__frames_feed(&frames, bytes);
  *     kc__frame frame;
  *     while ((r = kc__frames_next(&frames, &frame, err)) > 0)
  *         …                                        frame.type is "ADDED", frame.object its JSON
@@ -30,10 +30,9 @@ typedef struct kc__frames {
 
 void kc__frames_done(kc__frames *frames);
 
-/* KC_TOO_LARGE when a line is longer than allowed. */
-int kc__frames_feed(kc__frames *frames, kc_str bytes, kc_error *err);
-/* 1 and the next event; 0 when more bytes must come; KC_INTERNAL for what is none. Empty lines are
- * passed over. */
+void kc__frames_feed(kc__frames *frames, kc_str bytes);
+/* 1 and the next event; 0 when more bytes must come; KC_INTERNAL for what is none, KC_TOO_LARGE for
+ * a line that is longer than allowed. Empty lines are passed over. */
 int kc__frames_next(kc__frames *frames, kc__frame *ret, kc_error *err);
 /* Whether something has come that is no whole line. */
 bool kc__frames_pending(const kc__frames *frames);

@@ -134,6 +134,12 @@ static int start_all(kc_testenv *env, const kc_testenv_opts *opts, kc_error *err
     return 0;
 }
 
+static void say_nothing(kc_str line, void *user)
+{
+    (void)line;
+    (void)user;
+}
+
 _Noreturn static void end_process(const char *what, const kc_error *err)
 {
     fprintf(stderr, "testenv: %s: %s\n", what, kc_error_text(err));
@@ -146,7 +152,8 @@ kc_testenv *kc_testenv_start(const kc_testenv_opts *opts, kc_error *err)
     kc_scoped(kc_error) failed = {0};
     opts = opts ? opts : &defaults;
     kc_testenv *env = kc_new(kc_testenv);
-    env->log = opts->log;
+    env->silence = opts->log ? NULL : kc_log_new(&(kc_log_opts){.write = say_nothing});
+    env->log = opts->log ? opts->log : env->silence;
     env->manager_opts = opts->manager;
     choose_time(env, opts);
     if (start_all(env, opts, &failed) == 0)
@@ -172,6 +179,7 @@ kc_testenv *kc_testenv_stop(kc_testenv *env)
         kc_sim_leave(env->sim);
         kc_sim_free(env->sim);
     }
+    kc_log_free(env->silence);
     free(env->folder);
     free(env);
     return NULL;

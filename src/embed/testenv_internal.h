@@ -10,6 +10,7 @@ struct kc_testenv {
     kc_sim *sim; /* NULL: real time. */
     const kc_clock *clock;
     kc_log *log;
+    kc_log *silence; /* The log, where the test gave none. */
     kc_rand server_rand, manager_rand, client_rand, fault_rand;
 
     char *folder; /* NULL: in memory. */

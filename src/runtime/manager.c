@@ -120,17 +120,17 @@ static void write_queues(kc_buf *out, void *user)
 /* The pages every manager has. */
 static void make_pages(kc_manager *m)
 {
-    m->health_pages = kc__pages_new();
-    m->metrics_pages = kc__pages_new();
-    kc__pages_add_check(m->health_pages, "/healthz", "ping", check_ping, NULL, NULL);
+    m->health_pages = kc__site_new();
+    m->metrics_pages = kc__site_new();
+    kc__site_add_check(m->health_pages, "/healthz", "ping", check_ping, NULL, NULL);
     if (m->election)
-        kc__pages_add_check(m->health_pages, "/healthz", "leaderElection", check_election,
-                            m->election, NULL);
-    kc__pages_add_check(m->health_pages, "/readyz", "ping", check_ping, NULL, NULL);
-    kc__pages_add_check(m->health_pages, "/readyz", "caches", check_caches, m->cache, NULL);
-    kc__pages_add(m->health_pages, "/debug/queue", "application/json", write_queues, m, NULL);
-    kc__pages_add(m->metrics_pages, "/metrics", KC_METRICS_CONTENT_TYPE, write_metrics, m->metrics,
-                  NULL);
+        kc__site_add_check(m->health_pages, "/healthz", "leaderElection", check_election,
+                           m->election, NULL);
+    kc__site_add_check(m->health_pages, "/readyz", "ping", check_ping, NULL, NULL);
+    kc__site_add_check(m->health_pages, "/readyz", "caches", check_caches, m->cache, NULL);
+    kc__site_add(m->health_pages, "/debug/queue", "application/json", write_queues, m, NULL);
+    kc__site_add(m->metrics_pages, "/metrics", KC_METRICS_CONTENT_TYPE, write_metrics, m->metrics,
+                 NULL);
 }
 
 static void take_options(kc_manager *m, const kc_manager_opts *opts)
@@ -179,8 +179,8 @@ kc_manager *kc_manager_free(kc_manager *m)
     for (size_t i = KC__GROUPS; i-- > 0;)
         kc__group_done(&m->groups[i]);
     kc_vec_done(&m->controllers);
-    kc__pages_free(m->health_pages);
-    kc__pages_free(m->metrics_pages);
+    kc__site_free(m->health_pages);
+    kc__site_free(m->metrics_pages);
     kc_recorder_stop(m->recorder, 0);
     kc_client_unref(m->fenced);
     kc_client_unref(m->cached);
@@ -213,19 +213,19 @@ int kc_manager_add(kc_manager *manager, const kc_runnable *runnable, kc_error *e
 int kc_manager_add_health(kc_manager *manager, const char *name, kc_check_fn *check, void *user,
                           kc_error *err)
 {
-    return kc__pages_add_check(manager->health_pages, "/healthz", name, check, user, err);
+    return kc__site_add_check(manager->health_pages, "/healthz", name, check, user, err);
 }
 
 int kc_manager_add_ready(kc_manager *manager, const char *name, kc_check_fn *check, void *user,
                          kc_error *err)
 {
-    return kc__pages_add_check(manager->health_pages, "/readyz", name, check, user, err);
+    return kc__site_add_check(manager->health_pages, "/readyz", name, check, user, err);
 }
 
 int kc_manager_add_page(kc_manager *manager, const char *path, const char *content_type,
                         void (*write)(kc_buf *out, void *user), void *user, kc_error *err)
 {
-    return kc__pages_add(manager->health_pages, path, content_type, write, user, err);
+    return kc__site_add(manager->health_pages, path, content_type, write, user, err);
 }
 
 /* ---- controllers ---- */
@@ -345,12 +345,12 @@ const kc_clock *kc_manager_clock(kc_manager *manager)
 
 int kc_manager_health_port(const kc_manager *manager)
 {
-    return kc__pages_port(manager->health_pages);
+    return kc__site_port(manager->health_pages);
 }
 
 int kc_manager_metrics_port(const kc_manager *manager)
 {
-    return kc__pages_port(manager->metrics_pages);
+    return kc__site_port(manager->metrics_pages);
 }
 
 int kc_manager_exit(const kc_error *err)

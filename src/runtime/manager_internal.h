@@ -7,8 +7,8 @@
 #include "kc/controller.h"
 #include "kc/manager.h"
 #include "runtime/group.h"
-#include "runtime/pages.h"
 #include "runtime/signals.h"
+#include "runtime/site.h"
 
 enum { KC__GROUPS = KC_GROUP_LEADER + 1 };
 
@@ -28,7 +28,7 @@ struct kc_manager {
     bool outlive_leadership, own_signals;
     int64_t grace;
     char *health_address, *metrics_address;
-    kc__pages *health_pages, *metrics_pages;
+    kc__site *health_pages, *metrics_pages;
 
     kc__group groups[KC__GROUPS];
     kc__signals *signals;

@@ -125,10 +125,9 @@ static int start_leading(kc_manager *m, kc_error *err)
 
 static int start_servers(kc_manager *m, kc_error *err)
 {
-    if (m->health_address && kc__pages_serve(m->health_pages, m->health_address, m->log, err) < 0)
+    if (m->health_address && kc__site_serve(m->health_pages, m->health_address, m->log, err) < 0)
         return -1;
-    if (m->metrics_address &&
-        kc__pages_serve(m->metrics_pages, m->metrics_address, m->log, err) < 0)
+    if (m->metrics_address && kc__site_serve(m->metrics_pages, m->metrics_address, m->log, err) < 0)
         return -1;
     return 0;
 }
@@ -212,8 +211,8 @@ static bool stop_all(kc_manager *m)
     kc_cache_stop(m->cache);
     all = kc__group_stop(&m->groups[KC_GROUP_WEBHOOKS], deadline) && all;
     all = kc__group_stop(&m->groups[KC_GROUP_SERVERS], deadline) && all;
-    kc__pages_stop(m->health_pages);
-    kc__pages_stop(m->metrics_pages);
+    kc__site_stop(m->health_pages);
+    kc__site_stop(m->metrics_pages);
     stop_election(m);
     if (all) /* Else somebody may still use it. */
         m->recorder = kc_recorder_stop(m->recorder, deadline);

@@ -44,8 +44,9 @@ static int store(batch *b, const kc_storage_op *op, uint64_t previous)
     if (code)
         return code;
     kc__redo_add(b->file, revision, &record);
-    code = op->verb == KC_STORAGE_PUT ? kc__index_put(b->index, op->key, revision, previous != 0)
-                                      : mdb_cursor_del(b->index, 0);
+    code = op->verb == KC_STORAGE_PUT
+               ? kc__file_index_put(b->index, op->key, revision, previous != 0)
+               : mdb_cursor_del(b->index, 0);
     b->state.revision = revision;
     b->state.history_bytes += kc__record_size(&record);
     return code;
@@ -58,7 +59,7 @@ static int run(batch *b, const kc_storage_op *op, kc_storage_result *result)
         return 0;
     }
     uint64_t current = 0;
-    int code = kc__index_find(b->index, op->key, &current);
+    int code = kc__file_index_find(b->index, op->key, &current);
     if (code && code != MDB_NOTFOUND)
         return code;
     if ((op->expected != KC_STORAGE_ANY && op->expected != current) ||

@@ -39,7 +39,7 @@ static size_t make_data(kc_str key, uint64_t revision, char out[DATA_MAX])
     return rest.n + 1 + sizeof(uint64_t);
 }
 
-int kc__index_find(MDB_cursor *index, kc_str key, uint64_t *ret_revision)
+int kc__file_index_find(MDB_cursor *index, kc_str key, uint64_t *ret_revision)
 {
     char wanted[DATA_MAX];
     const size_t size = make_data(key, 0, wanted), prefix = size - sizeof(uint64_t);
@@ -53,7 +53,7 @@ int kc__index_find(MDB_cursor *index, kc_str key, uint64_t *ret_revision)
     return 0;
 }
 
-int kc__index_put(MDB_cursor *index, kc_str key, uint64_t revision, bool replace)
+int kc__file_index_put(MDB_cursor *index, kc_str key, uint64_t revision, bool replace)
 {
     char out[DATA_MAX];
     MDB_val head = head_of(key), data = {make_data(key, revision, out), out};
@@ -61,8 +61,8 @@ int kc__index_put(MDB_cursor *index, kc_str key, uint64_t revision, bool replace
     return mdb_cursor_put(index, &head, &data, replace ? MDB_CURRENT : 0);
 }
 
-bool kc__index_read(MDB_val head, MDB_val data, char *buffer, kc_str *ret_key,
-                    uint64_t *ret_revision)
+bool kc__file_index_read(MDB_val head, MDB_val data, char *buffer, kc_str *ret_key,
+                         uint64_t *ret_revision)
 {
     if (head.mv_size > HEAD_MAX || data.mv_size <= sizeof(uint64_t) || data.mv_size > DATA_MAX)
         return false;

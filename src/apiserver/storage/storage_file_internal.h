@@ -121,13 +121,13 @@ void kc__file_release_pages(kc__file *file);
 /* ---- storage_file_index.c ---- */
 
 /* Places the cursor on a key's entry. MDB_NOTFOUND when there is none. */
-int kc__index_find(MDB_cursor *index, kc_str key, uint64_t *ret_revision);
+int kc__file_index_find(MDB_cursor *index, kc_str key, uint64_t *ret_revision);
 /* Gives a key its revision; `replace` when the cursor stands on its entry. */
-int kc__index_put(MDB_cursor *index, kc_str key, uint64_t revision, bool replace);
+int kc__file_index_put(MDB_cursor *index, kc_str key, uint64_t revision, bool replace);
 /* The key and revision of an entry as LMDB gives it, in a buffer of KC_STORAGE_MAX_KEY. False when
  * it is not one. */
-bool kc__index_read(MDB_val head, MDB_val data, char *buffer, kc_str *ret_key,
-                    uint64_t *ret_revision);
+bool kc__file_index_read(MDB_val head, MDB_val data, char *buffer, kc_str *ret_key,
+                         uint64_t *ret_revision);
 
 /* ---- storage_file_log.c ---- */
 

@@ -22,7 +22,7 @@ static int load_entry(const loading *l, MDB_val head, MDB_val data, int *ret_cod
     char buffer[KC_STORAGE_MAX_KEY];
     kc_storage_entry entry = {0};
     kc__record record = {0};
-    if (!kc__index_read(head, data, buffer, &entry.key, &entry.revision)) {
+    if (!kc__file_index_read(head, data, buffer, &entry.key, &entry.revision)) {
         *ret_code = MDB_CORRUPTED;
         return 0;
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pages.c: pages by their path, and pages of checks.
+ * site.c: pages by their path, and pages of checks.
  *
  * A page of checks answers "ok" with 200 when all of them pass, and with ?verbose, or when one
  * fails (then with 500), a line for each. Beneath its path each check has a page of its own:
  * /readyz/caches. ?exclude=NAME leaves one out. Why a check failed is said in the log, and on the
  * page too: it is served where operators are, not where clients are.
  */
-#include "runtime/pages.h"
+#include "runtime/site.h"
 
 #include "http/query.h"
 #include "http/server.h"
@@ -29,7 +29,7 @@ typedef struct page {
     KC_VEC(check) checks;
 } page;
 
-struct kc__pages {
+struct kc__site {
     kc_mutex
         mutex; /* Guards `pages` and their checks while they grow; nothing is called under it. */
     KC_VEC(page *) pages;
@@ -38,32 +38,32 @@ struct kc__pages {
 
 /* ---- adding ---- */
 
-static page *find(const kc__pages *pages, kc_str path)
+static page *find(const kc__site *site, kc_str path)
 {
-    kc_vec_each (&pages->pages, p)
+    kc_vec_each (&site->pages, p)
         if (kc_str_eq(kc_cstr((*p)->path), path))
             return *p;
     return NULL;
 }
 
-static page *add(kc__pages *pages, const char *path, const char *type)
+static page *add(kc__site *site, const char *path, const char *type)
 {
     page *p = kc_new(page);
     p->path = kc_strdup(path);
     p->type = kc_strdup(type);
-    kc_vec_push(&pages->pages, p);
+    kc_vec_push(&site->pages, p);
     return p;
 }
 
-int kc__pages_add(kc__pages *pages, const char *path, const char *type,
-                  void (*write)(kc_buf *out, void *user), void *user, kc_error *err)
+int kc__site_add(kc__site *site, const char *path, const char *type,
+                 void (*write)(kc_buf *out, void *user), void *user, kc_error *err)
 {
     bool taken = false;
-    kc_locked (&pages->mutex) {
-        taken = find(pages, kc_cstr(path));
+    kc_locked (&site->mutex) {
+        taken = find(site, kc_cstr(path));
         if (taken)
             break;
-        page *p = add(pages, path, type);
+        page *p = add(site, path, type);
         p->write = write;
         p->user = user;
     }
@@ -78,14 +78,14 @@ static bool has_check(const page *p, const char *name)
     return false;
 }
 
-int kc__pages_add_check(kc__pages *pages, const char *path, const char *name, kc_check_fn *run,
-                        void *user, kc_error *err)
+int kc__site_add_check(kc__site *site, const char *path, const char *name, kc_check_fn *run,
+                       void *user, kc_error *err)
 {
     bool taken = false;
-    kc_locked (&pages->mutex) {
-        page *p = find(pages, kc_cstr(path));
+    kc_locked (&site->mutex) {
+        page *p = find(site, kc_cstr(path));
         if (!p) {
-            p = add(pages, path, "text/plain; charset=utf-8");
+            p = add(site, path, "text/plain; charset=utf-8");
             p->of_checks = true;
         }
         taken = !p->of_checks || has_check(p, name);
@@ -155,11 +155,11 @@ static void answer_checks(kc__exchange *x, const page *p, const check *checks, s
 }
 
 /* The checks as they are now: they are only ever added to, so a copy of the list is enough. */
-static void answer_page_of_checks(kc__pages *pages, kc__exchange *x, const page *p)
+static void answer_page_of_checks(kc__site *site, kc__exchange *x, const page *p)
 {
     check *checks = NULL;
     size_t n = 0;
-    kc_locked (&pages->mutex) {
+    kc_locked (&site->mutex) {
         n = p->checks.n;
         checks = kc_arena_alloc(x->request.arena, n * sizeof(check));
         memcpy(checks, p->checks.items, n * sizeof(check));
@@ -168,15 +168,15 @@ static void answer_page_of_checks(kc__pages *pages, kc__exchange *x, const page 
 }
 
 /* "/readyz/caches": one check of a page. */
-static bool answer_one_check(kc__pages *pages, kc__exchange *x)
+static bool answer_one_check(kc__site *site, kc__exchange *x)
 {
     check one = {0};
     const page *of = NULL;
     if (x->request.target.n_segments != 2)
         return false;
     kc_str name = kc__target_segment(&x->request.target, 1), path = x->request.target.path;
-    kc_locked (&pages->mutex) {
-        of = find(pages, kc_str_of(path.p, path.n - name.n - 1));
+    kc_locked (&site->mutex) {
+        of = find(site, kc_str_of(path.p, path.n - name.n - 1));
         if (of && of->of_checks)
             kc_vec_each (&of->checks, c)
                 if (kc_str_eq(kc_cstr(c->name), name))
@@ -189,22 +189,22 @@ static bool answer_one_check(kc__pages *pages, kc__exchange *x)
 
 static void handle(kc__exchange *x, void *user)
 {
-    kc__pages *pages = user;
+    kc__site *site = user;
     const page *p = NULL;
     if (!kc_str_eq(x->request.method, KC_STR("GET")) &&
         !kc_str_eq(x->request.method, KC_STR("HEAD"))) {
         answer_text(x, 405, "method not allowed\n");
         return;
     }
-    kc_locked (&pages->mutex)
-        p = find(pages, x->request.target.path);
+    kc_locked (&site->mutex)
+        p = find(site, x->request.target.path);
     if (p && p->of_checks) {
-        answer_page_of_checks(pages, x, p);
+        answer_page_of_checks(site, x, p);
     } else if (p) {
         kc_scoped(kc_buf) out = {0};
         p->write(&out, p->user);
         answer(x, 200, p->type, kc_buf_str(&out));
-    } else if (!answer_one_check(pages, x)) {
+    } else if (!answer_one_check(site, x)) {
         answer_text(x, 404, "404 page not found\n");
     }
 }
@@ -230,37 +230,37 @@ static int split_address(const char *address, char ret_host[64], int *ret_port, 
     return 0;
 }
 
-int kc__pages_serve(kc__pages *pages, const char *address, kc_log *log, kc_error *err)
+int kc__site_serve(kc__site *site, const char *address, kc_log *log, kc_error *err)
 {
     char host[64];
     kc__listener listener = {.address = host};
     if (split_address(address, host, &listener.port, err) < 0)
         return -1;
-    pages->server = kc__server_start(&(kc__server_opts){.listeners = &listener,
-                                                        .n_listeners = 1,
-                                                        .loops = 1,
-                                                        .handle = handle,
-                                                        .user = pages,
-                                                        .log = log},
-                                     err);
-    return pages->server ? 0 : kc_error_wrap(err, "serve %s", address);
+    site->server = kc__server_start(&(kc__server_opts){.listeners = &listener,
+                                                       .n_listeners = 1,
+                                                       .loops = 1,
+                                                       .handle = handle,
+                                                       .user = site,
+                                                       .log = log},
+                                    err);
+    return site->server ? 0 : kc_error_wrap(err, "serve %s", address);
 }
 
-void kc__pages_stop(kc__pages *pages)
+void kc__site_stop(kc__site *site)
 {
-    pages->server = kc__server_stop(pages->server, KC_SECOND);
+    site->server = kc__server_stop(site->server, KC_SECOND);
 }
 
-int kc__pages_port(const kc__pages *pages)
+int kc__site_port(const kc__site *site)
 {
-    return pages->server ? kc__server_port(pages->server, 0) : 0;
+    return site->server ? kc__server_port(site->server, 0) : 0;
 }
 
-kc__pages *kc__pages_new(void)
+kc__site *kc__site_new(void)
 {
-    kc__pages *pages = kc_new(kc__pages);
-    kc_mutex_init(&pages->mutex);
-    return pages;
+    kc__site *site = kc_new(kc__site);
+    kc_mutex_init(&site->mutex);
+    return site;
 }
 
 static void page_free(page *p)
@@ -273,15 +273,15 @@ static void page_free(page *p)
     free(p);
 }
 
-kc__pages *kc__pages_free(kc__pages *pages)
+kc__site *kc__site_free(kc__site *site)
 {
-    if (!pages)
+    if (!site)
         return NULL;
-    kc__pages_stop(pages);
-    kc_vec_each (&pages->pages, p)
+    kc__site_stop(site);
+    kc_vec_each (&site->pages, p)
         page_free(*p);
-    kc_vec_done(&pages->pages);
-    kc_mutex_done(&pages->mutex);
-    free(pages);
+    kc_vec_done(&site->pages);
+    kc_mutex_done(&site->mutex);
+    free(site);
     return NULL;
 }

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c: runs an example against an API server in this process, and plays a file of steps:
+ *
+ *     create OBJECT              creates an object, as JSON on the line
+ *     patch KIND NS NAME PATCH   merges the JSON into it
+ *     delete KIND NS NAME        deletes one; "-" for no namespace
+ *     expect TEXT                waits until the program has printed a line that holds the text;
+ *                                lines before it are passed over, and do not come again
+ *     stop                       sends it SIGTERM
+ *
+ * The program finds the server through KUBECONFIG. It must end with 0 after `stop`, or by itself.
+ * Everything together may take a minute.
+ */
+#include "kc/embed.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct play {
+    kc_client *client;
+    pid_t program;
+    int output;    /* What it prints. */
+    kc_buf unread; /* Of that. */
+    int64_t deadline;
+} play;
+
+/* ---- the program ---- */
+
+static int write_kubeconfig(const char *path, int port, kc_error *err)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return kc_error_set(err, KC_INTERNAL, "open %s: %s", path, strerror(errno));
+    fprintf(file,
+            "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+            "clusters: [{name: s, cluster: {server: 'http://127.0.0.1:%d'}}]\n"
+            "users: [{name: u, user: {}}]\n"
+            "contexts: [{name: c, context: {cluster: s, user: u}}]\n",
+            port);
+    fclose(file);
+    return 0;
+}
+
+static int start(play *p, const char *program, const char *kubeconfig, kc_error *err)
+{
+    int ends[2];
+    if (pipe(ends) < 0)
+        return kc_error_set(err, KC_INTERNAL, "pipe: %s", strerror(errno));
+    p->program = fork();
+    if (p->program == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        setenv("KUBECONFIG", kubeconfig, 1);
+        execl(program, program, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    p->output = ends[0];
+    return p->program > 0 ? 0 : kc_error_set(err, KC_INTERNAL, "fork: %s", strerror(errno));
+}
+
+/* More of its output; negative at its end, or when time is over. */
+static int read_more(play *p)
+{
+    int64_t left = p->deadline - kc_clock_now(kc_clock_real());
+    struct pollfd ready = {.fd = p->output, .events = POLLIN};
+    if (left <= 0 || poll(&ready, 1, (int)(left / KC_MILLISECOND) + 1) <= 0)
+        return -1;
+    ssize_t n = read(p->output, kc_buf_reserve(&p->unread, 4096), 4096);
+    if (n <= 0)
+        return -1;
+    p->unread.n += (size_t)n;
+    return 0;
+}
+
+/* ---- steps ---- */
+
+static int expect(play *p, kc_str text, kc_error *err)
+{
+    for (;;) {
+        ptrdiff_t end = kc_str_find(kc_buf_str(&p->unread), '\n');
+        if (end < 0 && read_more(p) < 0)
+            return kc_error_set(err, KC_TIMEOUT, "it did not print \"%.*s\"", KC_ARG(text));
+        if (end < 0)
+            continue;
+        kc_str line = kc_str_sub(kc_buf_str(&p->unread), 0, (size_t)end);
+        bool found = kc_str_contains(line, text);
+        printf("    %.*s\n", KC_ARG(line));
+        p->unread.n -= (size_t)end + 1;
+        memmove(p->unread.p, p->unread.p + end + 1, p->unread.n);
+        if (found)
+            return 0;
+    }
+}
+
+static int create(play *p, kc_str json, kc_error *err)
+{
+    kc_auto(kc_object) *object = kc_object_parse(json, NULL, err);
+    kc_auto(kc_object) *created = object ? kc_client_create(p->client, object, NULL, err) : NULL;
+    return created ? 0 : -1;
+}
+
+/* Cuts "KIND NS NAME" off; the kind is a resource or a short name too. */
+static const kc_kind *cut_key(play *p, kc_str *rest, kc_key *ret, kc_error *err)
+{
+    kc_autofree char *kind = kc_str_dup(kc_str_cut(rest, ' '));
+    for (char *c = kind; *c; c++)
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
+    kc_str ns = kc_str_cut(rest, ' ');
+    *ret = (kc_key){kc_str_is(ns, "-") ? (kc_str){0} : ns, kc_str_cut(rest, ' ')};
+    return kc_client_kind_of_resource(p->client, kc_cstr(kind), err);
+}
+
+static int patch(play *p, kc_str rest, kc_error *err)
+{
+    kc_key key;
+    const kc_kind *kind = cut_key(p, &rest, &key, err);
+    kc_auto(kc_object) *now =
+        kind ? kc_client_patch(p->client, kind, key, KC_PATCH_MERGE, rest, NULL, err) : NULL;
+    return now ? 0 : -1;
+}
+
+static int delete(play *p, kc_str rest, kc_error *err)
+{
+    kc_key key;
+    const kc_kind *kind = cut_key(p, &rest, &key, err);
+    return kind ? kc_client_delete(p->client, kind, key, &(kc_delete_opts){.now = true}, err) : -1;
+}
+
+static int stop(play *p, kc_str rest, kc_error *err)
+{
+    (void)rest;
+    (void)err;
+    return kill(p->program, SIGTERM);
+}
+
+static int do_step(play *p, kc_str line, kc_error *err)
+{
+    static const struct {
+        const char *name;
+        int (*run)(play *p, kc_str rest, kc_error *err);
+    } steps[] = {
+        {"create", create}, {"patch", patch}, {"delete", delete},
+        {"expect", expect}, {"stop", stop},
+    };
+    kc_str rest = line, name = kc_str_cut(&rest, ' ');
+    if (!name.n || name.p[0] == '#')
+        return 0;
+    printf("%.*s\n", KC_ARG(line));
+    for (size_t i = 0; i < KC_COUNT(steps); i++)
+        if (kc_str_is(name, steps[i].name))
+            return steps[i].run(p, rest, err);
+    return kc_error_set(err, KC_BAD_REQUEST, "there is no step \"%.*s\"", KC_ARG(name));
+}
+
+static int play_file(play *p, const char *path, kc_error *err)
+{
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t cap = 0;
+    int result = file ? 0 : kc_error_set(err, KC_NOT_FOUND, "%s: %s", path, strerror(errno));
+    while (result == 0 && getline(&line, &cap, file) > 0)
+        result = do_step(p, kc_str_trim(kc_cstr(line)), err);
+    free(line);
+    if (file)
+        fclose(file);
+    return result;
+}
+
+/* ---- from start to end ---- */
+
+static int end_of(play *p, bool failed, kc_error *err)
+{
+    int status = 0;
+    while (!failed && read_more(p) == 0)
+        ;
+    if (failed || kc_clock_now(kc_clock_real()) >= p->deadline)
+        kill(p->program, SIGKILL);
+    waitpid(p->program, &status, 0);
+    if (failed || status == 0)
+        return failed ? -1 : 0;
+    return kc_error_set(err, KC_INTERNAL, "it ended with status %#x", (unsigned)status);
+}
+
+static int run(const char *program, const char *steps, const char *folder, kc_error *err)
+{
+    kc_auto(kc_embed) *server = kc_embed_start(&(kc_embed_opts){.port = -1}, err);
+    kc_auto(kc_client) *client = server ? kc_embed_client(server, err) : NULL;
+    kc_autofree char *kubeconfig = kc_asprintf("%s/kubeconfig", folder);
+    play p = {.client = client, .deadline = kc_clock_deadline(kc_clock_real(), KC_MINUTE)};
+    if (!client || write_kubeconfig(kubeconfig, kc_embed_port(server), err) < 0 ||
+        start(&p, program, kubeconfig, err) < 0)
+        return -1;
+    int result = end_of(&p, play_file(&p, steps, err) < 0, err);
+    kc_buf_done(&p.unread);
+    close(p.output);
+    unlink(kubeconfig);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: example_run PROGRAM STEPS\n");
+        return 2;
+    }
+    kc_scoped(kc_error) err = {0};
+    char folder[] = "/tmp/kc-example-XXXXXX";
+    int result = mkdtemp(folder) ? run(argv[1], argv[2], folder, &err) : -1;
+    rmdir(folder);
+    if (result < 0)
+        fprintf(stderr, "%s: %s\n", argv[2], kc_error_text(&err));
+    return result < 0;
+}
