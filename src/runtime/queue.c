@@ -82,9 +82,8 @@ const kc_clock *kc__queue_clock(const kc_queue *queue)
 
 static void count_depth(kc_queue *queue, int priority, int by)
 {
-    kc__band *band = kc__ready_band(queue, priority);
-    band->depth += (size_t)by;
-    kc_gauge_set(band->gauge, (double)band->depth);
+    if (queue->metrics.depth)
+        kc_gauge_add(kc__ready_band(queue, priority)->gauge, by);
 }
 
 static bool is_ready(const kc__queue_entry *entry)

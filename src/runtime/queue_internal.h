@@ -130,8 +130,8 @@ typedef struct kc__band {
     kc_map by_ns;   /* Of kc__lane, if it is. */
     kc_list idle;   /* Lanes without keys, the longest idle first. */
     size_t n_idle;
-    size_t depth;    /* Keys that are ready, those worked on (AGAIN) included. */
-    kc_gauge *gauge; /* Of depth. */
+    kc_gauge *gauge; /* Of keys that are ready, those worked on (AGAIN) included. Priorities beyond
+                      * the 25th share one. */
 } kc__band;
 
 typedef struct kc__ready {
@@ -213,7 +213,7 @@ struct kc_queue {
     const kc_clock *clock;
     _Atomic kc__queue_state state; /* Written with the mutex held. */
     kc__queue_metrics metrics;
-    kc_mutex mutex;        /* Guards what follows. Nothing is taken under it. */
+    kc_mutex mutex; /* Guards what follows. Under it only a metric's is taken, once a priority. */
     kc__key_table entries; /* Of kc__queue_entry. */
     kc__ready ready;
     kc_heap delayed;    /* By time, priority, number. */
