@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x509.h: making, reading and judging certificates and their keys, over OpenSSL.
+ * certificate.h: making, reading and judging certificates and their keys, over OpenSSL.
  */
-#ifndef KC_APISERVER_X509_H
-#define KC_APISERVER_X509_H
+#ifndef KC_HTTP_CERTIFICATE_H
+#define KC_HTTP_CERTIFICATE_H
 
 #include "kc/buf.h"
 #include "kc/error.h"
@@ -36,13 +36,20 @@ typedef struct kc__cert_spec {
 int kc__keypair_make(const kc__cert_spec *spec, const kc__keypair *issuer, int64_t wall,
                      kc__keypair *ret, kc_error *err);
 
-/* From PEM. The first certificate of the text; KC_INVALID when there is none. */
-int kc__cert_read(const char *path, X509 **ret, kc_error *err);
-int kc__key_read(const char *path, EVP_PKEY **ret, kc_error *err);
+/* From PEM. The first certificate of the text, or its private key; KC_INVALID when there is none
+ * (or only a key with a password). */
+int kc__cert_parse(kc_str pem, X509 **ret, kc_error *err);
+int kc__key_parse(kc_str pem, EVP_PKEY **ret, kc_error *err);
+/* Calls `each` for every certificate of a text, which may keep it with X509_up_ref; false from it
+ * ends the walk. Returns how many there were. What is no certificate is passed over. */
+size_t kc__certs_each(kc_str pem, bool (*each)(X509 *cert, void *user), void *user);
 
 /* Appends PEM. A key's buffer is to be wiped. */
 int kc__cert_write(X509 *cert, kc_buf *out, kc_error *err);
 int kc__key_write(EVP_PKEY *key, kc_buf *out, kc_error *err);
+
+/* Overwrites what it held, then frees it: for secrets. */
+void kc__wipe(kc_buf *buf);
 
 /* Seconds since 1970. */
 int64_t kc__cert_not_before(const X509 *cert);
