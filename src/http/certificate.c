@@ -12,8 +12,7 @@
  */
 #include "http/certificate.h"
 
-#include "kc/clock.h"
-
+#include <arpa/inet.h>
 #include <limits.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -21,8 +20,6 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 #include <time.h>
-
-#define BACKDATED (5 * KC_MINUTE)
 
 static int failed(kc_error *err, const char *what)
 {
@@ -141,7 +138,8 @@ static bool set_subject(X509 *cert, const kc__cert_spec *spec)
 
 static bool set_validity(X509 *cert, int64_t wall, int64_t lifetime)
 {
-    return ASN1_TIME_set(X509_getm_notBefore(cert), (time_t)((wall - BACKDATED) / KC_SECOND)) &&
+    return ASN1_TIME_set(X509_getm_notBefore(cert),
+                         (time_t)((wall - KC__CERT_BACKDATED) / KC_SECOND)) &&
            ASN1_TIME_set(X509_getm_notAfter(cert), (time_t)((wall + lifetime) / KC_SECOND));
 }
 
@@ -279,6 +277,25 @@ bool kc__cert_names(X509 *cert, const char *name)
         by_address == -2 ? X509_check_host(cert, name, 0, 0, NULL) == 1 : by_address == 1;
     ERR_clear_error();
     return named;
+}
+
+void kc__cert_each_name(const X509 *cert, void (*each)(const char *name, void *user), void *user)
+{
+    GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
+        int type = 0;
+        const ASN1_STRING *value = GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names, i), &type);
+        const unsigned char *bytes = ASN1_STRING_get0_data(value);
+        const int n = ASN1_STRING_length(value);
+        char text[256] = "";
+        if (type == GEN_DNS && n < (int)sizeof(text))
+            memcpy(text, bytes, (size_t)n);
+        else if (type == GEN_IPADD && (n == 4 || n == 16))
+            inet_ntop(n == 4 ? AF_INET : AF_INET6, bytes, text, sizeof(text));
+        if (*text)
+            each(text, user);
+    }
+    GENERAL_NAMES_free(names);
 }
 
 bool kc__cert_is_of(X509 *cert, X509 *authority)

@@ -5,7 +5,7 @@
 #ifndef KC_HTTP_CERTIFICATE_H
 #define KC_HTTP_CERTIFICATE_H
 
-#include "kc/buf.h"
+#include "kc/clock.h"
 #include "kc/error.h"
 
 #include <openssl/evp.h>
@@ -30,6 +30,9 @@ typedef struct kc__cert_spec {
     size_t n_names;
     int64_t lifetime; /* Nanoseconds. */
 } kc__cert_spec;
+
+/* How long before it was made a certificate's validity begins. */
+#define KC__CERT_BACKDATED (5 * KC_MINUTE)
 
 /* Makes a key (ECDSA, P-256) and a certificate for it, valid from a little before `wall` on, signed
  * by `issuer`, or by itself where that is NULL. The caller releases it. */
@@ -57,6 +60,8 @@ int64_t kc__cert_not_after(const X509 *cert);
 
 /* Does a certificate name this address or DNS name? */
 bool kc__cert_names(X509 *cert, const char *name);
+/* The names it has, as kc__cert_spec takes them. */
+void kc__cert_each_name(const X509 *cert, void (*each)(const char *name, void *user), void *user);
 /* Was it signed by this authority? */
 bool kc__cert_is_of(X509 *cert, X509 *authority);
 /* Is it for this private key? */
