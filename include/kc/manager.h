@@ -57,7 +57,7 @@ int kc_manager_run(kc_manager *manager, kc_error *err);
  * kc_manager_wait blocks as kc_manager_run does. For programs that have a main loop, and tests. */
 int kc_manager_start(kc_manager *manager, kc_error *err);
 int kc_manager_wait(kc_manager *manager, kc_error *err);
-/* Any thread, also from a signal's handler; does not block. */
+/* Any thread; does not block. Not from a signal's handler: the manager has one itself. */
 void kc_manager_stop(kc_manager *manager);
 /* Prints the error to standard error; returns 1. */
 int kc_manager_exit(const kc_error *err);
