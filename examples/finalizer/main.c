@@ -21,6 +21,8 @@ static const kc_kind website_kind = {
     .namespaced = true,
 };
 
+static const char FINALIZER[] = "example.com/register";
+
 /* May be called again after a failure, or when the program died half way: it must not mind. */
 static int strike_out(kc_client *client, const kc_object *website, void *user, kc_error *err)
 {
@@ -38,8 +40,7 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
     if (!website)
         return kc_done_if_not_found(err);
 
-    switch (
-        kc_finalizer_step(ctx->client, &website, "example.com/register", strike_out, NULL, err)) {
+    switch (kc_finalizer_step(ctx->client, &website, FINALIZER, strike_out, NULL, err)) {
     case KC_FINALIZER_FAILED:
         printf("register: %.*s cannot go: %s\n", KC_ARG(req->key.name), kc_error_text(err));
         return kc_retry(err);

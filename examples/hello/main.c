@@ -26,6 +26,8 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
 
     kc_scoped(kc_arena) arena = {0};
     kc_str whom = kc_object_label(card, KC_STR("greet"), &arena);
+    if (!whom.p)
+        return kc_done(); /* Not to be greeted, or not any more. */
     int written = kc_create_or_update(ctx->client, &kc_kind_config_map, req->key, write_greeting,
                                       &whom, NULL, err);
     if (written < 0)
@@ -39,14 +41,9 @@ int main(void)
 {
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_manager) *manager = kc_manager_new(NULL, &err);
-    if (!manager)
-        return kc_manager_exit(&err);
-    kc_controller_opts greeter = {
-        .kind = &kc_kind_config_map,
-        .kind_predicate = kc_predicate_selector("greet", &err),
-        .reconcile = reconcile,
-    };
-    if (!kc_controller_new(manager, &greeter, &err) || kc_manager_run(manager, &err) < 0)
+    kc_controller_opts greeter = {.kind = &kc_kind_config_map, .reconcile = reconcile};
+    if (!manager || !kc_controller_new(manager, &greeter, &err) ||
+        kc_manager_run(manager, &err) < 0)
         return kc_manager_exit(&err);
     return 0;
 }
