@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figures.c: one figure of the controller runtime, as bench/runtime/run asks for it; ../peer/main.go
- * answers the same words with client-go.
+ * figures.c: one figure of the controller runtime, as bench/runtime/run asks for it;
+ * ../peer/main.go answers the same words with client-go.
  *
  *     runtime_figures fill N        makes N ConfigMaps of 1 KB
  *     runtime_figures sync          from nothing to a synced cache, and what it takes of memory
  *     runtime_figures reconciles N  N workers on all of them, doing nothing
- *     runtime_figures latency       from a write to the start of its reconcile, nothing else going on
- *     runtime_figures queue         add, get and done on one thread
+ *     runtime_figures latency       from a write to the start of its reconcile, nothing else going
+ * on runtime_figures queue         add, get and done on one thread
  *
  * The server is the one of $KUBECONFIG, over TLS; with `embedded` before the word it is one in this
  * process, filled first. Prints one line of name=value.

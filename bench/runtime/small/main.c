@@ -21,13 +21,12 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
 int main(void)
 {
     kc_scoped(kc_error) err = {0};
-    kc_auto(kc_manager) *manager = kc_manager_new(
-        &(kc_manager_opts){.name = "small", .health_address = "127.0.0.1:0"}, &err);
+    kc_auto(kc_manager) *manager =
+        kc_manager_new(&(kc_manager_opts){.name = "small", .health_address = "127.0.0.1:0"}, &err);
     if (!manager ||
-        !kc_controller_new(manager,
-                           &(kc_controller_opts){.kind = &kc_kind_config_map,
-                                                 .reconcile = reconcile},
-                           &err) ||
+        !kc_controller_new(
+            manager, &(kc_controller_opts){.kind = &kc_kind_config_map, .reconcile = reconcile},
+            &err) ||
         kc_manager_run(manager, &err) < 0)
         return kc_manager_exit(&err);
     return 0;
