@@ -98,7 +98,7 @@ KC_IS(unavailable, KC_SERVICE_UNAVAILABLE)
 typedef struct kc_get_opts {
     const char *subresource;      /* "status", "scale". */
     const char *resource_version; /* Defaults to the newest. */
-    bool metadata_only;           /* A PartialObjectMetadata. */
+    bool metadata_only;           /* A PartialObjectMetadata; of a cache, what it has. */
     bool live;                    /* From the server, though the client reads from a cache. */
 } kc_get_opts;
 

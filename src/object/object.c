@@ -341,3 +341,21 @@ kc_object *kc_object_with_api_version(const kc_object *object, kc_str api_versio
         return edited(object, false, KC_STR("apiVersion"), api_version);
     return spliced(object, &(splice){.at = old.at, .n = old.n, .with = api_version});
 }
+
+/* Canonical text has the name right before the value, and one comma goes with the member. */
+kc_object *kc_object_without_managed_fields(const kc_object *object)
+{
+    static const kc_str name = KC_STR_INIT("\"managedFields\":");
+    const kc_str value = kc_object_managed_fields_json(object);
+    if (!value.n)
+        return kc_object_ref(object);
+    const char *from = value.p - name.n, *to = value.p + value.n;
+    assert(memcmp(from, name.p, name.n) == 0);
+    if (*to == ',')
+        to++;
+    else if (from[-1] == ',')
+        from--;
+    return spliced(object, &(splice){.at = (size_t)(from - object->text),
+                                     .n = (size_t)(to - from),
+                                     .with = KC_STR("")});
+}

@@ -11,9 +11,9 @@
  *                                                └──────── done ─────── AGAIN
  *
  * Differences to controller-runtime are of mechanics only: there is no thread and no buffer
- * between; whoever adds puts the key in its place, and whoever gets one first makes ready what has
- * become due. So a delay passes when somebody looks: a worker, who waits until then; a scrape; a
- * reader of the counts.
+ * between; whoever adds puts the key in its place, and whoever adds or gets one first makes ready
+ * what has become due. So a delay passes when somebody looks: a worker, who waits until then; a
+ * scrape; a reader of the counts.
  *
  * Cost: one hash of the key, one look at the clock and one lock for each call, and no allocation
  * while there are spare entries.
@@ -241,7 +241,9 @@ void kc_queue_add_with(kc_queue *queue, kc_key key, const kc_queue_add_opts *opt
         if (kc_queue_shutting_down(queue))
             break;
         int64_t next_delay = kc__queue_next_delay(queue);
-        add(queue, key, hash, opts, after, cause, kc_clock_now(queue->clock));
+        int64_t now = kc_clock_now(queue->clock);
+        make_due_ready(queue, now); /* It came before. */
+        add(queue, key, hash, opts, after, cause, now);
         waiter = kc__queue_whom_to_wake(queue);
         if (!waiter && kc__queue_next_delay(queue) < next_delay)
             waiter = queue->waiters.timekeeper; /* It has to look at the time again. */
