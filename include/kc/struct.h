@@ -17,6 +17,7 @@
 #define KC_STRUCT_H
 
 #include "kc/api.h"
+#include "kc/json.h"
 #include "kc/kind.h"
 
 typedef enum kc_member_type {
@@ -73,8 +74,8 @@ struct kc_struct {
     int32_t meta_offset; /* Of its kc_object_meta; -1: it is no kind. */
 };
 
-/* kc_object_meta's own table. */
-extern const kc_struct kc_struct_object_meta;
+/* The tables of what api.h has. */
+extern const kc_struct kc_struct_object_meta, kc_struct_owner_reference, kc_struct_status_condition;
 
 /*
  * An object as a struct of `type`, which is a kind, in an arena of its own; kc_struct_free frees

@@ -80,6 +80,14 @@ static int check_fence(const attempt *a, int64_t *deadline, kc_error *err)
     return r;
 }
 
+/* Nothing is sent too late: a write after the end of a term would be somebody else's. */
+static int check_time(const attempt *a, int64_t deadline, kc_error *err)
+{
+    return kc_clock_now(a->client->core->clock) < deadline
+               ? 0
+               : kc_error_set(err, KC_TIMEOUT, "the time for the request is over");
+}
+
 static size_t fill_fields(const attempt *a, kc_http_field fields[3])
 {
     const kc_str accept = a->ask->accept;
@@ -133,7 +141,7 @@ static kc_http_response *try_once(attempt *a, kc_error *err)
     int64_t deadline = a->deadline;
     a->outcome = FINAL;
     if (kc_cancel_check(a->cancel, err) < 0 || check_fence(a, &deadline, err) < 0 ||
-        take_turn(a, deadline, err) < 0)
+        take_turn(a, deadline, err) < 0 || check_time(a, deadline, err) < 0)
         return NULL;
     kc_auto(kc_http_response) *response = transmit(a, deadline, err);
     if (!response) {
