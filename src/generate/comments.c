@@ -10,7 +10,8 @@
  *
  * As in Go, a comment directly above a declaration is its documentation; the group above that one,
  * a blank line apart, has its markers; groups further up belong to nobody, that is to the package.
- * A comment behind code speaks of that code.
+ * A comment behind code speaks of every declaration that ends on its line, so that a list and its
+ * count may share one.
  *
  * Pure. Time is linear in the text.
  */

@@ -197,20 +197,27 @@ static const char *last_part(const char *name)
     return colon ? colon + 1 : name;
 }
 
-/* Long prefixes are the same in all names and hide what differs, so the last parts are compared
- * first: "kubebuilder:validation:nullable" was meant to be "nullable". */
+/* Long prefixes are the same in all names and hide what differs, so the last parts of names that
+ * have several are compared: "kubebuilder:validation:nullable" was meant to be "nullable". */
+static const char *nearest_part(kc_str part)
+{
+    const char *names[KC_COUNT(kc__marker_defs)];
+    for (size_t i = 0; i < KC_COUNT(names); i++)
+        names[i] = last_part(kc__marker_defs[i].name);
+    const char *nearest = kc_str_nearest(part, names, KC_COUNT(names));
+    for (size_t i = 0; nearest && i < KC_COUNT(names); i++)
+        if (names[i] == nearest)
+            return kc__marker_defs[i].name;
+    return NULL;
+}
+
 const char *kc__marker_nearest(kc_str name)
 {
     const char *names[KC_COUNT(kc__marker_defs)];
     const ptrdiff_t colon = kc_str_rfind(name, ':');
-    for (size_t i = 0; i < KC_COUNT(names); i++)
-        names[i] = last_part(kc__marker_defs[i].name);
-    const char *part =
-        kc_str_nearest(kc_str_sub(name, (size_t)(colon + 1), name.n), names, KC_COUNT(names));
-    for (size_t i = 0; part && i < KC_COUNT(names); i++)
-        if (names[i] == part)
-            return kc__marker_defs[i].name;
+    const char *nearest =
+        colon < 0 ? NULL : nearest_part(kc_str_sub(name, (size_t)(colon + 1), name.n));
     for (size_t i = 0; i < KC_COUNT(names); i++)
         names[i] = kc__marker_defs[i].name;
-    return kc_str_nearest(name, names, KC_COUNT(names));
+    return nearest ? nearest : kc_str_nearest(name, names, KC_COUNT(names));
 }

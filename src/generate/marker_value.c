@@ -154,7 +154,7 @@ static int json_braced_list(reader *r, const kc__marker_guess *list, bool guess_
                 : json_item(r, list, guess_each);
         if (read < 0)
             return -1;
-        if (kc__marker_peek(r->scan) == '}')
+        if (kc__marker_peek(r->scan) == '}' || !kc__marker_peek(r->scan))
             break;
         if (expect(r, ',') < 0)
             return -1;
@@ -209,7 +209,7 @@ static int json_map(reader *r)
         kc_buf_putc(r->json, ':');
         if (json_any(r, false) < 0)
             return -1;
-        if (kc__marker_peek(r->scan) == '}')
+        if (kc__marker_peek(r->scan) == '}' || !kc__marker_peek(r->scan))
             break;
         if (expect(r, ',') < 0)
             return -1;

@@ -134,8 +134,7 @@ static bool two_members(kc__reader *r, CXType record_type, const char *first, co
     return true;
 }
 
-/* What a map holds, if it is one. */
-static bool is_map(kc__reader *r, CXType type, CXType *ret_value)
+bool kc__reader_is_map(kc__reader *r, CXType type, CXType *ret_value)
 {
     CXType items, n, key;
     if (!two_members(r, r->clang.getCanonicalType(type), "items", "n", &items, &n) ||
@@ -169,7 +168,7 @@ static bool read_item(record *rec, CXType type, kc__gen_field *field, kc__read_v
         field->pointers = true;
         type = rec->r->clang.getPointeeType(kc__reader_strip(rec->r, type));
     }
-    if (is_map(rec->r, type, &ignored)) {
+    if (kc__reader_is_map(rec->r, type, &ignored)) {
         kc__reader_fail(
             rec->r, field->at,
             "%.*s: a list or map of maps needs a struct between them, which has the map "
@@ -185,6 +184,13 @@ static bool read_pointer(record *rec, CXType type, kc__gen_field *field, kc__rea
     kc__reader *r = rec->r;
     const CXCursor *count = member_named(rec, "n_", field->c_name);
     const CXType pointee = r->clang.getPointeeType(kc__reader_strip(r, type));
+    if (!count && is_text(r, pointee)) {
+        kc__reader_fail(r, field->at,
+                        "%.*s: a list of texts needs a count: size_t n_%.*s; optional text is char "
+                        "* and +optional",
+                        KC_ARG(field->c_name), KC_ARG(field->c_name));
+        return false;
+    }
     if (!count) {
         field->shape = KC__GEN_POINTER;
         return kc__reader_value(r, pointee, field->at, field->c_name, ret);
@@ -205,7 +211,7 @@ static bool read_shape(record *rec, CXType type, kc__gen_field *field, kc__read_
     kc__reader *r = rec->r;
     if (is_pointer(r, type))
         return read_pointer(rec, type, field, ret);
-    if (is_map(r, type, &value)) {
+    if (kc__reader_is_map(r, type, &value)) {
         field->shape = KC__GEN_MAP;
         return read_item(rec, value, field, ret);
     }

@@ -241,7 +241,9 @@ static const kc__gen_type *read_declaration(kc__reader *r, CXCursor cursor)
     const CXType type = r->clang.getCanonicalType(r->clang.getCursorType(cursor));
     const CXCursor declaration = r->clang.getTypeDeclaration(type);
     const bool declared = type.kind == CXType_Record || type.kind == CXType_Enum;
+    CXType ignored;
     if (!declared || r->clang.getCursorKind(declaration) == CXCursor_UnionDecl ||
+        kc__reader_is_map(r, type, &ignored) ||
         r->clang.Cursor_isNull(r->clang.getCursorDefinition(declaration)) ||
         !kc_map_get(&r->typedefs, kc__reader_usr(r, declaration)) || is_left_out(r, cursor, file))
         return NULL;

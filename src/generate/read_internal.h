@@ -117,6 +117,9 @@ CXType kc__reader_strip(kc__reader *r, CXType type);
 
 /* ---- fields ---- */
 
+/* What a map holds, if the type is one: kc_string_map or what KC_MAP_OF makes. */
+bool kc__reader_is_map(kc__reader *r, CXType type, CXType *ret_value);
+
 /* Reads all members; false: an error was added. */
 bool kc__reader_fields(kc__reader *r, CXCursor record, kc__gen_type *into);
 
