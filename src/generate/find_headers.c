@@ -153,7 +153,7 @@ int kc__find_headers(const kc__read_opts *opts, kc__header_folders *ret, kc_erro
         if (add_path(ret, opts->paths[i], cwd ? cwd : "", err) < 0)
             return -1;
     for (size_t i = 0; i < opts->n_sources; i++)
-        if (kc_str_ends(kc_cstr(opts->sources[i].path), KC_STR(".h")))
+        if (is_api_header(kc_cstr(strrchr(opts->sources[i].path, '/') + 1)))
             add_header(ret, opts->sources[i].path);
     kc_vec_each (ret, folder)
         kc_vec_sort(&folder->headers, by_text);
