@@ -156,12 +156,14 @@ const size_t kc__n_marker_defs = KC_COUNT(kc__marker_defs);
 const kc__marker_def *kc__marker_def_find(kc_str name)
 {
     const bool items = kc_str_starts(name, KC_STR(ITEMS));
-    const size_t skip = items ? sizeof(ITEMS) - 1 : 0;
+    const kc_str bare = kc_str_sub(name, sizeof(ITEMS) - 1, name.n);
     for (size_t i = 0; i < KC_COUNT(kc__marker_defs); i++) {
         const kc__marker_def *def = &kc__marker_defs[i];
-        if (items ? def->of_items &&
-                        kc_str_is(kc_str_sub(name, skip, name.n), def->name + sizeof(V) - 1)
-                  : kc_str_is(name, def->name))
+        const kc_str whole = kc_cstr(def->name);
+        const bool same =
+            items ? def->of_items && kc_str_eq(kc_str_sub(whole, sizeof(V) - 1, whole.n), bare)
+                  : kc_str_eq(whole, name);
+        if (same)
             return def;
     }
     return NULL;

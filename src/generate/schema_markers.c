@@ -314,16 +314,14 @@ static const effect rows[] = {
 
 static const effect *find_row(kc_str name, bool items)
 {
-    const kc_str prefix = items ? KC_STR(ITEMS) : KC_STR(V);
-    const bool starts = kc_str_starts(name, prefix);
-    const kc_str bare = kc_str_sub(name, prefix.n, name.n);
+    const kc_str bare = kc_str_sub(name, sizeof(ITEMS) - 1, name.n);
     if (items != kc_str_starts(name, KC_STR(ITEMS)))
         return NULL;
     for (size_t i = 0; i < KC_COUNT(rows); i++) {
-        const kc_str row_name = kc_cstr(rows[i].name);
-        const bool same = items ? starts && kc_str_starts(row_name, KC_STR(V)) &&
-                                      kc_str_is(bare, rows[i].name + sizeof(V) - 1)
-                                : kc_str_eq(row_name, name);
+        const kc_str whole = kc_cstr(rows[i].name);
+        const bool same = items ? kc_str_starts(whole, KC_STR(V)) &&
+                                      kc_str_eq(kc_str_sub(whole, sizeof(V) - 1, whole.n), bare)
+                                : kc_str_eq(whole, name);
         if (same)
             return &rows[i];
     }

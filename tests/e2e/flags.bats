@@ -170,7 +170,7 @@ fails() {
 @test "help lists the verbs" {
     run "$KC" help
     [ "$status" -eq 0 ]
-    for verb in apiserver completion help version; do
+    for verb in apiserver completion generate help version; do
         [[ $output == *"  $verb"* ]]
     done
 }
@@ -202,6 +202,14 @@ flags_of_apiserver() {
     for flag in $(grep '^\.It Fl' docs/man/kc-apiserver.8 | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -//'); do
         echo "--$flag"
         flags_of_apiserver | grep -qx -- "$flag"
+    done
+}
+
+@test "every flag of generate stands in the help and in the man page" {
+    for flag in $("$KC" completion fish | sed -nE "s/.*from generate' -l ([a-z-]+) .*/\1/p"); do
+        echo "--$flag"
+        "$KC" generate --help | grep -qE -- "^  (-., )?--$flag( |=|\$)"
+        grep -qE -- "^\.It .*Fl -$flag( |\$)" docs/man/kc-generate.1
     done
 }
 

@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# kc generate as a person runs it: in a project's folder, on its headers.
+
+setup() {
+    cd "$BATS_TEST_DIRNAME/../.." || return
+    KC=$(realpath "${KC:-build/release/kc}")
+    cd "$BATS_TEST_TMPDIR" || return
+    mkdir -p api/apps/v1
+    echo '/// +groupName=apps.example.io' >api/apps/v1/groupversion_info.h
+    cat >api/apps/v1/robot_types.h <<'HEADER'
+#include "kc/api.h"
+typedef struct robot_spec {
+    /// Legs to walk on.
+    int32_t legs;
+} robot_spec;
+/// +kubebuilder:object:root=true
+typedef struct robot {
+    kc_object_meta metadata;
+    robot_spec spec;
+} robot;
+HEADER
+}
+
+@test "without arguments everything is written where it belongs" {
+    run "$KC" generate
+    [ "$status" -eq 0 ] && [ -z "$output" ]
+    grep -q "description: Legs to walk on." config/crd/bases/apps.example.io_robots.yaml
+    grep -q "kubecontroller.io/version: v" config/crd/bases/apps.example.io_robots.yaml
+}
+
+@test "a folder or standard output can be named" {
+    "$KC" generate crd ./api/... --output-dir=out
+    "$KC" generate crd api/apps/v1/robot_types.h -o - >one
+    "$KC" generate all api -o root
+    cmp out/apps.example.io_robots.yaml one
+    cmp root/config/crd/bases/apps.example.io_robots.yaml one
+}
+
+@test "check tells what is not current and writes nothing" {
+    run "$KC" generate --check
+    [ "$status" -eq 1 ]
+    [[ $output == *"config/crd/bases/apps.example.io_robots.yaml is not current"* ]]
+    [ ! -e config ]
+    "$KC" generate
+    "$KC" generate --check
+    sed -i 's/Legs to walk/Wheels to roll/' api/apps/v1/robot_types.h
+    run "$KC" generate --check
+    [ "$status" -eq 1 ]
+}
+
+@test "a file that is current is not touched" {
+    "$KC" generate
+    touch -d 2001-01-01 config/crd/bases/apps.example.io_robots.yaml
+    "$KC" generate
+    [ "$(stat -c %Y config/crd/bases/apps.example.io_robots.yaml)" -lt 1000000000 ]
+}
+
+@test "mistakes are lines of file, line and column, relative to where it runs" {
+    sed -i 's/int32_t legs/union { int a; } legs/' api/apps/v1/robot_types.h
+    run "$KC" generate
+    [ "$status" -eq 1 ]
+    [[ $output == "api/apps/v1/robot_types.h:4:22: legs: JSON has no unions"* ]]
+    [ ! -e config ]
+}
+
+@test "a header file is put in front, with its year" {
+    echo '# Copyright YEAR' >license
+    "$KC" generate crd -o - --header-file=license --year=2031 | head -n 2 >top
+    [ "$(cat top)" = $'# Copyright 2031\n---' ]
+}
+
+@test "a wrong call is told" {
+    run "$KC" generate --outputdir=x
+    [ "$status" -eq 2 ]
+    [[ $output == *"did you mean '--output-dir'?"* ]]
+    run "$KC" generate nowhere
+    [ "$status" -eq 1 ]
+    [[ $output == *"nowhere: No such file or directory"* ]]
+}
