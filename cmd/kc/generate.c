@@ -43,20 +43,11 @@ typedef struct run {
 static bool has_text(const char *path, kc_str text)
 {
     FILE *file = fopen(path, "re");
-    bool same = file != NULL;
-    for (size_t at = 0; same && at <= text.n;) {
-        char chunk[8192];
-        const size_t n = fread(chunk, 1, sizeof(chunk), file);
-        same = n <= text.n - at && !memcmp(chunk, text.p + at, n);
-        at += n;
-        if (n == 0) {
-            same = same && at == text.n;
-            break;
-        }
-    }
+    kc_autofree char *there = kc_alloc(text.n + 1);
+    const size_t n = file ? fread(there, 1, text.n + 1, file) : SIZE_MAX;
     if (file)
         fclose(file);
-    return same;
+    return n == text.n && !memcmp(there, text.p, n);
 }
 
 static int make_folders(const char *path, kc_error *err)

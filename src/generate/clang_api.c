@@ -27,26 +27,33 @@ static void *open_any(void)
     return NULL;
 }
 
+/* Where the address of each function goes. */
+static const struct {
+    const char *name;
+    size_t at;
+} functions[] = {
+#define FUNCTION(name) {"clang_" #name, offsetof(kc__clang, name)},
+    KC__CLANG_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+};
+
 int kc__clang_load(kc__clang *ret, kc_error *err)
 {
     kc__clang clang = {0};
-    const char *missing = NULL;
     void *library = open_any();
     if (!library)
         return kc_error_set(err, KC_NOT_FOUND,
                             "libclang, which reads headers, is not installed; on Debian: apt-get "
                             "install libclang1-19 libclang-common-19-dev");
-#define LOAD(name)                               \
-    clang.name = dlsym(library, "clang_" #name); \
-    if (!clang.name)                             \
-        missing = "clang_" #name;
-    KC__CLANG_FUNCTIONS(LOAD)
-#undef LOAD
-    if (missing)
-        return kc_error_set(err, KC_NOT_FOUND,
-                            "the libclang of this machine is too old (it has no %s); on Debian: "
-                            "apt-get install libclang1-19 libclang-common-19-dev",
-                            missing);
+    for (size_t i = 0; i < KC_COUNT(functions); i++) {
+        void *address = dlsym(library, functions[i].name);
+        if (!address)
+            return kc_error_set(err, KC_NOT_FOUND,
+                                "the libclang of this machine is too old (it has no %s); on "
+                                "Debian: apt-get install libclang1-19 libclang-common-19-dev",
+                                functions[i].name);
+        memcpy((char *)&clang + functions[i].at, &address, sizeof(address));
+    }
     *ret = clang;
     return 0;
 }

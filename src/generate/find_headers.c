@@ -148,7 +148,7 @@ static int add_path(kc__header_folders *folders, const char *given, const char *
 
 int kc__find_headers(const kc__read_opts *opts, kc__header_folders *ret, kc_error *err)
 {
-    kc_autofree char *cwd = getcwd(NULL, 0);
+    kc_autofree char *cwd = get_current_dir_name();
     for (size_t i = 0; i < opts->n_paths; i++)
         if (add_path(ret, opts->paths[i], cwd ? cwd : "", err) < 0)
             return -1;

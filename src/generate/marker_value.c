@@ -138,6 +138,20 @@ static int expect(const reader *r, char sign)
     return fail(r, (char[]){'\'', sign, '\'', 0}, word);
 }
 
+static int json_braced_list(reader *r, const kc__marker_guess *list, bool guess_each);
+
+/* An item of a list in braces: a list itself where the guess says so. */
+static int json_inner(reader *r, const kc__marker_guess *list, bool guess_each)
+{
+    const kc__marker_guess inner = {list->kind, list->depth - 1, list->item};
+    if (guess_each || list->depth <= 1)
+        return json_item(r, list, guess_each);
+    if (kc__marker_peek(r->scan) != '{')
+        return expect(r, '{');
+    kc_buf_putc(r->json, '[');
+    return json_braced_list(r, &inner, false);
+}
+
 static int json_braced_list(reader *r, const kc__marker_guess *list, bool guess_each)
 {
     const char *comma = "";
@@ -145,14 +159,7 @@ static int json_braced_list(reader *r, const kc__marker_guess *list, bool guess_
     while (kc__marker_peek(r->scan) != '}' && kc__marker_peek(r->scan)) {
         kc_buf_puts(r->json, comma);
         comma = ",";
-        kc__marker_guess inner = {list->kind, list->depth - 1, list->item};
-        const int read =
-            !guess_each && list->depth > 1
-                ? (kc__marker_peek(r->scan) == '{'
-                       ? (kc_buf_putc(r->json, '['), json_braced_list(r, &inner, false))
-                       : fail(r, "'{'", kc_str_sub(r->scan->text, r->scan->at, r->scan->at + 1)))
-                : json_item(r, list, guess_each);
-        if (read < 0)
+        if (json_inner(r, list, guess_each) < 0)
             return -1;
         if (kc__marker_peek(r->scan) == '}' || !kc__marker_peek(r->scan))
             break;

@@ -120,18 +120,19 @@ static bool two_members(kc__reader *r, CXType record_type, const char *first, co
     if (record_type.kind != CXType_Record)
         return false;
     kc__cursors members = kc__reader_children(r, r->clang.getTypeDeclaration(record_type));
-    size_t n = 0;
-    CXCursor found[2] = {0};
-    for (size_t i = 0; i < members.n; i++)
-        if (r->clang.getCursorKind(members.items[i]) == CXCursor_FieldDecl && n++ < 2)
-            found[n - 1] = members.items[i];
+    kc__cursors fields = {0};
+    kc_vec_each (&members, member)
+        if (r->clang.getCursorKind(*member) == CXCursor_FieldDecl)
+            kc_vec_push(&fields, *member);
+    const bool same = fields.n == 2 && kc_str_is(kc__reader_spelling(r, fields.items[0]), first) &&
+                      kc_str_is(kc__reader_spelling(r, fields.items[1]), second);
+    if (same) {
+        *ret_first = r->clang.getCursorType(fields.items[0]);
+        *ret_second = r->clang.getCursorType(fields.items[1]);
+    }
     kc_vec_done(&members);
-    if (n != 2 || !kc_str_is(kc__reader_spelling(r, found[0]), first) ||
-        !kc_str_is(kc__reader_spelling(r, found[1]), second))
-        return false;
-    *ret_first = r->clang.getCursorType(found[0]);
-    *ret_second = r->clang.getCursorType(found[1]);
-    return true;
+    kc_vec_done(&fields);
+    return same;
 }
 
 bool kc__reader_is_map(kc__reader *r, CXType type, CXType *ret_value)

@@ -155,8 +155,10 @@ static void add_arguments(const kc__reader *r, arguments *into)
         kc_vec_push(into, "-I");
         kc_vec_push(into, r->opts->includes[i]);
     }
-    kc_vec_push(into, "-I");
-    kc_vec_push(into, r->cwd);
+    if (r->cwd) {
+        kc_vec_push(into, "-I");
+        kc_vec_push(into, r->cwd);
+    }
 }
 
 static int parse(kc__reader *r, const kc__header_folder *folder)
@@ -420,7 +422,7 @@ int kc__read_headers(const kc__read_opts *opts, kc__gen_model *model, kc_error *
     if (done == 0 && folders.n)
         done = kc__clang_load(&r.clang, err);
     if (done == 0 && folders.n) {
-        r.cwd = getcwd(NULL, 0);
+        r.cwd = get_current_dir_name();
         done = read_all(&r, &folders);
         free(r.cwd);
     }
