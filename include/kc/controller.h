@@ -23,7 +23,7 @@
 
 typedef struct kc_controller kc_controller;
 
-/* Adds keys for an object, through kc_enqueue. Called for the new and for the old state of an
+/* Adds keys for an object, through kc_enqueue. Called for the old and for the new state of an
  * update; keys that both name are added once. On the informer's thread: must not block. */
 typedef struct kc_enqueuer kc_enqueuer;
 void kc_enqueue(kc_enqueuer *to, kc_key key);
@@ -34,8 +34,8 @@ typedef struct kc_watch_kind {
     /* Whose key is added; the first that is set. All unset: its own. */
     kc_map_fn *map;
     void *map_user;
-    const kc_kind *owner;    /* Of owner references to this kind (any version of it): */
-    bool any_owner;          /* also of those that do not control it. */
+    const kc_kind *owner;    /* Its controller's, if that is of this kind (any version of it): */
+    bool any_owner;          /* and those of owners that do not control it. */
     kc_predicate *predicate; /* Taken over. */
     bool metadata_only;
     bool high_priority; /* Also initial adds and resyncs have priority 0. */
@@ -63,17 +63,28 @@ typedef struct kc_controller_opts {
     bool without_election; /* Runs also where the manager does not lead. */
     bool crash;            /* Do not guard: see below. */
     int64_t sync_timeout;  /* Defaults to 2 min. */
-    int hot_loop; /* Reconciles of one key in a minute above which it is said to loop. Defaults
-                   * to 300; -1: never. */
+    int hot_loop; /* Reconciles of one key in a minute above which it is said to loop: in the
+                   * log, with what causes it, once a minute. Defaults to 300; -1: never. */
 } kc_controller_opts;
 
 /*
- * The guard. A reconcile that fails an assertion of its own through kc_reconcile_abort(), or raises
- * SIGFPE, SIGSEGV, SIGBUS or SIGABRT on its own stack, ends as a failed one (counted in
- * controller_runtime_reconcile_panics_total) and the worker goes on. What C cannot give back: locks
- * it held, memory it had, memory it had already overwritten. So a guarded crash is logged with the
- * key, and the fifth in a process ends it. With `crash` the first does.
+ * The guard. A reconcile that gives up through kc_reconcile_abort(), fails an assert(), calls
+ * abort(), or raises SIGSEGV, SIGBUS or SIGFPE on the worker's own thread (an overflow of its stack
+ * included) ends as a failed one: logged with its key as a panic, counted in
+ * controller_runtime_reconcile_panics_total, tried again later; the worker goes on.
+ *
+ * That is a chance to finish, not safety. What C cannot give back: locks that were held (also of
+ * the runtime, the client or malloc, if it crashed within: then somebody will wait for ever),
+ * memory and files that were not yet released (kc_auto does not run), and whatever had been
+ * overwritten before. Crashes of threads that the reconciler started, signals that somebody sent,
+ * and crashes in handlers, predicates and map functions are not guarded. So the fifth guarded crash
+ * in a process ends it, as if there were no guard; with `crash` the first does.
+ *
+ * While guarded controllers run, the process's handlers of these signals are the guard's; it calls
+ * those that were there before for what is not its own. Built with sanitizers it leaves signals to
+ * them, and catches kc_reconcile_abort() only.
  */
+/* Says why, and does not return. Outside of a guarded reconcile it ends the process. */
 _Noreturn void kc_reconcile_abort(const char *fmt, ...) KC_PRINTF(1, 2);
 
 /* Belongs to the manager, which may be running: it then starts at once. NULL on error. */

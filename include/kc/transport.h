@@ -58,9 +58,10 @@ typedef struct kc_http_response {
 
 /*
  * The contract. Errors are those of the way, not of the server: KC_SERVICE_UNAVAILABLE when it
- * could not be reached or the connection broke (code 0: nothing was received, so that the request
- * was surely or probably not carried out), KC_TIMEOUT when the deadline passed or it was cancelled.
- * An answer of any status is a success.
+ * could not be reached (code 0: nothing was sent, so that the request surely was not carried out)
+ * or the connection broke (code 503: it may have been), KC_TIMEOUT when the deadline passed or it
+ * was cancelled, KC_UNAUTHORIZED when there are no credentials to send, KC_BAD_REQUEST for what is
+ * no request. An answer of any status is a success.
  */
 struct kc_transport_ops {
     /* Sends a request and blocks until the head of the answer is there. NULL on error. */
@@ -88,15 +89,20 @@ typedef struct kc_transport_http_opts {
     const kc_clock *clock;   /* Defaults to the real one. */
     const char *user_agent;  /* Defaults to the program's name. */
     int64_t connect_timeout; /* Defaults to 30 s. */
-    int max_connections;     /* To the server. Defaults to 16; HTTP/2 needs one or two. */
-    bool http1;              /* Do not try HTTP/2. */
-    kc_metrics *metrics;     /* Defaults to none. */
+    /* To the server; what needs another one waits. Defaults to 16 with HTTP/2, which needs one or
+     * two, and to 1024 with HTTP/1.1, where each watch takes one. */
+    int max_connections;
+    bool http1;          /* Do not try HTTP/2. */
+    kc_metrics *metrics; /* Runs of exec plugins. Defaults to none. */
 } kc_transport_http_opts;
 
 /*
  * Over HTTP or HTTPS as the configuration says: one pool of connections, one thread that moves the
  * bytes, HTTP/2 over TLS where the server has it. Credentials that change (token files, exec
- * plugins, certificates) are read again when they expire or are refused.
+ * plugins, certificates) are read again when they expire or are refused. A GET may be sent twice
+ * when a kept connection turns out to be dead; nothing else is, unless it was answered with 401 and
+ * there are newer credentials. Both arguments are copied; opts may be NULL. The clock and the
+ * metrics must outlive it.
  */
 kc_transport *kc_transport_http_new(const kc_config *config, const kc_transport_http_opts *opts,
                                     kc_error *err);

@@ -30,24 +30,26 @@ static void core_unref(kc__core *core)
     free(core);
 }
 
+/* Requests are counted by what carries them; here is what only the client knows. */
 static int register_metrics(kc__core *core, kc_metrics *metrics, kc_error *err)
 {
-    static const char *const methods[] = {"GET", "POST", "PUT", "PATCH", "DELETE", NULL};
+    const kc_metric_label verb = {"verb", .max_values = 16};
     if (!metrics)
         return 0;
-    core->requests = kc_metrics_counter(
+    core->retries = kc_metrics_counter(
         metrics,
-        &(kc_metric_opts){.name = "rest_client_requests_total",
-                          .help = "Number of HTTP requests, partitioned by status code and method.",
-                          .labels = {{"code", .max_values = 64}, {"method", .values = methods}}},
+        &(kc_metric_opts){.name = "rest_client_request_retries_total",
+                          .help = "Number of request retries, partitioned by status code and verb.",
+                          .labels = {{"code", .max_values = 64}, verb}},
         err);
-    core->durations = kc_metrics_histogram(
+    core->waits = kc_metrics_histogram(
         metrics,
-        &(kc_metric_opts){.name = "rest_client_request_duration_seconds",
-                          .help = "Request latency in seconds. Broken down by verb.",
-                          .labels = {{"verb", .values = methods}}},
+        &(kc_metric_opts){.name = "rest_client_rate_limiter_duration_seconds",
+                          .help =
+                              "Client side rate limiter latency in seconds. Broken down by verb.",
+                          .labels = {verb}},
         err);
-    return core->requests && core->durations ? 0 : -1;
+    return core->retries && core->waits ? 0 : -1;
 }
 
 /* The program's name, as far as it can be one of a field manager. */

@@ -11,6 +11,9 @@ kc_transport *kc__default_transport(const kc_client_opts *opts, kc_error *err)
     const kc_config *config = opts->config ? opts->config : found;
     if (!config)
         return NULL;
-    kc_error_set(err, KC_INTERNAL, "no transport");
-    return NULL;
+    return kc_transport_http_new(config,
+                                 &(kc_transport_http_opts){.clock = opts->clock,
+                                                           .user_agent = opts->user_agent,
+                                                           .metrics = opts->metrics},
+                                 err);
 }

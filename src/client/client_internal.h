@@ -17,7 +17,7 @@ typedef struct kc__core {
     int64_t timeout;
     const kc_clock *clock;
     kc_log *log;
-    kc_metric *requests, *durations;
+    kc_metric *retries, *waits;
     kc__mapper *mapper;
 
     kc_mutex mutex; /* Guards what follows; taken last. */
@@ -58,9 +58,6 @@ int kc__read_all(kc_http_response *response, kc_buf *out, kc_error *err);
 /* Sends, and reads the object that is answered; it has the kind's name if it has none. `kind` may
  * be NULL. */
 kc_object *kc__send_for_object(kc_client *client, kc__ask *ask, const kc_kind *kind, kc_error *err);
-
-/* Waits for the client's share of requests. */
-int kc__take_turn(kc__core *core, kc_cancel *cancel, int64_t deadline, kc_error *err);
 
 /* ---- targets ---- */
 

@@ -21,11 +21,22 @@ enum { MAX_TRIES = 10, MAX_BREAKS = 4 };
 #define FIRST_PAUSE (100 * KC_MILLISECOND)
 enum { CHUNK = 64 << 10 };
 
+typedef struct attempt {
+    kc_client *client;
+    kc__ask *ask;
+    const char *method;
+    kc_cancel *cancel;
+    int64_t deadline;
+    int tries, breaks;
+    enum { FINAL, LATER, BROKE } outcome; /* Of the last try, when it failed. */
+} attempt;
+
 /* ---- our share ---- */
 
 /* A token bucket as one number: the time at which everything taken so far is paid for. */
-int kc__take_turn(kc__core *core, kc_cancel *cancel, int64_t deadline, kc_error *err)
+static int take_turn(const attempt *a, int64_t deadline, kc_error *err)
 {
+    kc__core *core = a->client->core;
     int64_t at = 0;
     if (core->qps <= 0)
         return 0;
@@ -40,8 +51,11 @@ int kc__take_turn(kc__core *core, kc_cancel *cancel, int64_t deadline, kc_error 
     if (at > deadline)
         return kc_error_set(err, KC_TIMEOUT,
                             "the client's own limit of requests leaves no turn in time");
-    if (at > now && !kc_cancel_sleep_until(cancel, core->clock, at))
-        return kc_cancel_check(cancel, err);
+    if (core->waits)
+        kc_histogram_observe_duration(kc_histogram_of(core->waits, kc_cstr(a->method)),
+                                      KC_MAX(at - now, 0));
+    if (at > now && !kc_cancel_sleep_until(a->cancel, core->clock, at))
+        return kc_cancel_check(a->cancel, err);
     return 0;
 }
 
@@ -54,16 +68,6 @@ static int64_t jitter(kc__core *core, int64_t ns)
 
 /* ---- one try ---- */
 
-typedef struct attempt {
-    kc_client *client;
-    kc__ask *ask;
-    const char *method;
-    kc_cancel *cancel;
-    int64_t deadline;
-    int tries, breaks;
-    enum { FINAL, LATER, BROKE } outcome; /* Of the last try, when it failed. */
-} attempt;
-
 /* The time the try has: less than the call's where a fence ends earlier. */
 static int check_fence(const attempt *a, int64_t *deadline, kc_error *err)
 {
@@ -74,6 +78,14 @@ static int check_fence(const attempt *a, int64_t *deadline, kc_error *err)
     const int r = fence->check(fence, &until, err);
     *deadline = KC_MIN(*deadline, until);
     return r;
+}
+
+/* Nothing is sent too late: a write after the end of a term would be somebody else's. */
+static int check_time(const attempt *a, int64_t deadline, kc_error *err)
+{
+    return kc_clock_now(a->client->core->clock) < deadline
+               ? 0
+               : kc_error_set(err, KC_TIMEOUT, "the time for the request is over");
 }
 
 static size_t fill_fields(const attempt *a, kc_http_field fields[3])
@@ -99,20 +111,11 @@ static void log_warnings(const attempt *a, const kc_http_response *response)
 
 static void note(const attempt *a, const kc_http_response *response, int64_t took)
 {
-    const kc__core *core = a->client->core;
-    kc_scoped(kc_buf) code = {0};
-    if (core->requests) {
-        if (response)
-            kc_buf_printf(&code, "%d", response->status);
-        else
-            kc_buf_puts(&code, "<error>");
-        kc_counter_inc(kc_counter_of(core->requests, kc_buf_str(&code), kc_cstr(a->method)));
-        kc_histogram_observe_duration(kc_histogram_of(core->durations, kc_cstr(a->method)), took);
-    }
-    kc_log_debug(core->log, "request", kc_kv("method", a->method),
+    kc_log *log = a->client->core->log;
+    kc_log_debug(log, "request", kc_kv("method", a->method),
                  kc_kv("target", kc_buf_str(&a->ask->target)),
                  kc_kv("status", response ? response->status : 0), kc_kv_duration("took", took));
-    if (response && core->log)
+    if (response && log)
         log_warnings(a, response);
 }
 
@@ -138,7 +141,7 @@ static kc_http_response *try_once(attempt *a, kc_error *err)
     int64_t deadline = a->deadline;
     a->outcome = FINAL;
     if (kc_cancel_check(a->cancel, err) < 0 || check_fence(a, &deadline, err) < 0 ||
-        kc__take_turn(a->client->core, a->cancel, deadline, err) < 0)
+        take_turn(a, deadline, err) < 0 || check_time(a, deadline, err) < 0)
         return NULL;
     kc_auto(kc_http_response) *response = transmit(a, deadline, err);
     if (!response) {
@@ -170,6 +173,19 @@ static int64_t pause_of(attempt *a, const kc_error *err)
     return -1;
 }
 
+static void count_retry(const attempt *a, const kc_error *err)
+{
+    kc_metric *retries = a->client->core->retries;
+    kc_scoped(kc_buf) code = {0};
+    if (!retries)
+        return;
+    if (a->outcome == BROKE)
+        kc_buf_puts(&code, "<error>");
+    else
+        kc_buf_printf(&code, "%d", err->code);
+    kc_counter_inc(kc_counter_of(retries, kc_buf_str(&code), kc_cstr(a->method)));
+}
+
 static bool wait_for_next(attempt *a, const kc_error *err)
 {
     const kc__core *core = a->client->core;
@@ -177,6 +193,7 @@ static bool wait_for_next(attempt *a, const kc_error *err)
     const int64_t until = pause < 0 ? KC_FOREVER : kc_clock_deadline(core->clock, pause);
     if (until == KC_FOREVER || until > a->deadline)
         return false;
+    count_retry(a, err);
     kc_log_debug(core->log, "trying again", kc_kv("target", kc_buf_str(&a->ask->target)),
                  kc_kv("err", err), kc_kv_duration("after", pause));
     return kc_cancel_sleep_until(a->cancel, core->clock, until);

@@ -21,7 +21,6 @@
 #include "client/transport_http_internal.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 /* The first libcurl whose streams can be paused one by one. */
 #define CAN_PAUSE_STREAMS 0x080100
@@ -88,24 +87,9 @@ static kc__fetch *send_again(kc__http *http, const kc_http_request *request, kc_
     return send_once(http, request, newer, err);
 }
 
-static void observe(kc__http *http, const kc_http_request *request, const kc__fetch *x,
-                    int64_t began)
-{
-    char code[16] = "<error>";
-    const kc_str host = kc_cstr(http->host), method = kc_cstr(request->method);
-    if (!http->requests)
-        return;
-    if (x)
-        snprintf(code, sizeof(code), "%d", x->response.status);
-    kc_counter_inc(kc_counter_of(http->requests, kc_cstr(code), method, host));
-    kc_histogram_observe_duration(kc_histogram_of(http->durations, method, host),
-                                  kc_clock_now(http->clock) - began);
-}
-
 static kc_http_response *http_open(kc_transport *t, const kc_http_request *request, kc_error *err)
 {
     kc__http *http = http_of(t);
-    const int64_t began = kc_clock_now(http->clock);
     const int64_t deadline = request->deadline ? request->deadline : KC_FOREVER;
     kc_auto(kc__credential) *credential =
         kc__credentials_get(http->credentials, NULL, deadline, request->cancel, err);
@@ -114,7 +98,6 @@ static kc_http_response *http_open(kc_transport *t, const kc_http_request *reque
     kc__fetch *x = send_once(http, request, credential, err);
     if (x && x->response.status == 401 && kc__credentials_may_change(http->credentials))
         x = send_again(http, request, x, deadline, err);
-    observe(http, request, x, began);
     return x ? &x->response : NULL;
 }
 
@@ -247,30 +230,6 @@ static int set_lines(kc__http *http, kc_error *err)
     return 0;
 }
 
-static int set_metrics(kc__http *http, kc_metrics *metrics, kc_error *err)
-{
-    static const double buckets[] = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
-    const kc_metric_opts requests = {
-        .name = "rest_client_requests_total",
-        .help = "Number of HTTP requests, partitioned by status code, method, and host.",
-        .labels = {{"code", .max_values = 64},
-                   {"method", .max_values = 16},
-                   {"host", .max_values = 64}},
-    };
-    const kc_metric_opts durations = {
-        .name = "rest_client_request_duration_seconds",
-        .help = "Request latency in seconds. Broken down by verb, and host.",
-        .labels = {{"verb", .max_values = 16}, {"host", .max_values = 64}},
-        .buckets = buckets,
-        .n_buckets = KC_COUNT(buckets),
-    };
-    if (!metrics)
-        return 0;
-    http->requests = kc_metrics_counter(metrics, &requests, err);
-    http->durations = http->requests ? kc_metrics_histogram(metrics, &durations, err) : NULL;
-    return http->durations ? 0 : -1;
-}
-
 /* A watch over HTTP/1.1 takes a connection for itself, so there must be enough of them. */
 static int connections(const kc_transport_http_opts *opts, bool http1)
 {
@@ -298,8 +257,7 @@ static int set_up(kc__http *http, const kc_transport_http_opts *opts, kc_error *
     http->clock = opts->clock ? opts->clock : kc_clock_real();
     http->user_agent = kc_arena_strndup(&http->arena, agent, strlen(agent));
     http->connect_timeout_ms = (long)KC_MAX(timeout / KC_MILLISECOND, 1);
-    if (set_place(http, err) < 0 || set_lines(http, err) < 0 ||
-        set_metrics(http, opts->metrics, err) < 0)
+    if (set_place(http, err) < 0 || set_lines(http, err) < 0)
         return -1;
     http->credentials = kc__credentials_new(http->config, http->clock, opts->metrics, err);
     return http->credentials ? start_lanes(http, opts, err) : -1;

@@ -20,10 +20,8 @@
 int kc__on_sending(void *user, char *remote, char *local, int remote_port, int local_port)
 {
     kc__fetch *x = user;
-    long sent = 0;
     (void)remote, (void)local, (void)remote_port, (void)local_port;
-    curl_easy_getinfo(x->handle->easy, CURLINFO_REQUEST_SIZE, &sent);
-    if (++x->attempts == 1 || x->replayable || sent == 0)
+    if (++x->attempts == 1 || x->replayable)
         return CURL_PREREQFUNC_OK;
     x->refused_to_repeat = true;
     return CURL_PREREQFUNC_ABORT;

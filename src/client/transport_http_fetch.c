@@ -59,12 +59,9 @@ void kc__fetch_finish(kc__fetch *x, CURLcode result)
 {
     kc__handle *handle = kc_take(x->handle);
     const char *text = *handle->error ? handle->error : curl_easy_strerror(result);
-    long sent = 0;
-    curl_easy_getinfo(handle->easy, CURLINFO_REQUEST_SIZE, &sent);
     kc_locked (&x->mutex) {
         x->done = true;
         x->result = result;
-        x->nothing_sent = sent == 0;
         if (result != CURLE_OK)
             x->why = kc_strdup(text);
     }

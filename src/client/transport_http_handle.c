@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define DEAD_AFTER_MS 45000
 
@@ -59,6 +60,13 @@ static struct curl_blob blob_of(char *pem, size_t length)
     return (struct curl_blob){pem, length, CURL_BLOB_NOCOPY};
 }
 
+/* Whether curl's own bundle of authorities is there. */
+static bool has_bundle(void)
+{
+    const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
+    return curl->cainfo && access(curl->cainfo, R_OK) == 0;
+}
+
 static void set_tls(kc__handle *h, const kc__http *http)
 {
     const kc__credential *c = h->credential;
@@ -69,9 +77,11 @@ static void set_tls(kc__handle *h, const kc__http *http)
     if (c->ca) {
         blob = blob_of(c->ca, c->ca_length);
         SET(h, CAINFO_BLOB, &blob);
-        /* These and no others: the system's authorities are not asked as well. */
-        SET(h, CAPATH, NULL);
     }
+    /* Given authorities and no others: the folder of the system's is not looked at as well. Nor
+     * beside the bundle of the same, which curl reads once a day if it is all there is. */
+    if (c->ca || has_bundle())
+        SET(h, CAPATH, NULL);
     if (c->cert && c->key) {
         blob = blob_of(c->cert, c->cert_length);
         SET(h, SSLCERT_BLOB, &blob);

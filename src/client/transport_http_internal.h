@@ -50,7 +50,6 @@ typedef struct kc__http {
     long connect_timeout_ms;
     kc__lane *quick; /* For requests with short answers, and */
     kc__lane *slow;  /* for lists and watches; see transport_http.c. May be the same. */
-    kc_metric *requests, *durations;
 } kc__http;
 
 /* ---- easy handles, with the options that stay (transport_http_handle.c) ---- */
@@ -89,7 +88,7 @@ struct kc__fetch {
     kc_link in_touched;
     KC_VEC(kc_http_field) fields;
     size_t head_bytes;
-    unsigned attempts;
+    unsigned attempts; /* How often it was about to be sent. */
     bool gzip, refused_to_repeat, head_over;
 
     /* Of its lane's inbox; guarded by the lane's mutex. */
@@ -99,10 +98,9 @@ struct kc__fetch {
     kc_mutex mutex; /* Guards what follows. */
     kc_cond changed;
     bool head, done, cancelled, paused;
-    bool nothing_sent; /* With done. */
-    CURLcode result;   /* With done. */
-    char *why;         /* With done, of a failure. */
-    kc_buf filling;    /* Body that came and was not taken. */
+    CURLcode result; /* With done. */
+    char *why;       /* With done, of a failure. */
+    kc_buf filling;  /* Body that came and was not taken. */
 
     kc_buf draining; /* The reader's: what it took. */
     size_t drained;  /* Of it. */

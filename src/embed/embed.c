@@ -20,6 +20,8 @@ struct kc_embed {
     kc__authn *authn;
     kc_apiserver *server;
     int port;
+    kc_mutex mutex; /* Guards rand; taken last. */
+    kc_rand rand;   /* Of its clients. */
 };
 
 /* ---- what it is kept in ---- */
@@ -84,6 +86,11 @@ kc_embed *kc_embed_start(const kc_embed_opts *opts, kc_error *err)
     opts = opts ? opts : &defaults;
     kc_auto(kc_embed) *embed = kc_new(kc_embed);
     embed->door = kc__door_new(opts->clock ? opts->clock : kc_clock_real());
+    kc_mutex_init(&embed->mutex);
+    if (opts->rand)
+        embed->rand = kc_rand_split(opts->rand);
+    else
+        kc_rand_seed_os(&embed->rand);
     if (start_server(embed, opts, err) < 0)
         return NULL;
     embed->port = opts->port ? kc_apiserver_port(embed->server, 0) : 0;
@@ -102,6 +109,7 @@ kc_embed *kc_embed_stop(kc_embed *embed)
     kc_apiserver_stop(embed->server, embed->port ? GRACE : 0);
     kc__authn_free(embed->authn);
     kc__door_unref(embed->door);
+    kc_mutex_done(&embed->mutex);
     free(embed);
     return NULL;
 }
@@ -119,4 +127,12 @@ kc_transport *kc_embed_transport(kc_embed *embed, const kc_embed_user *user)
 const kc_clock *kc_embed_clock(const kc_embed *embed)
 {
     return embed->door->clock;
+}
+
+kc_rand kc__embed_rand(kc_embed *embed)
+{
+    kc_rand rand;
+    kc_locked (&embed->mutex)
+        rand = kc_rand_split(&embed->rand);
+    return rand;
 }

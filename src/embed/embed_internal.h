@@ -19,7 +19,7 @@ typedef struct kc__door {
     kc_mutex mutex; /* Guards what follows. Under it only that of a carried exchange is taken. */
     kc_cond empty;  /* Nobody is inside. */
     kc__api *api;   /* NULL: closed. */
-    kc_list inside; /* Carried exchanges that the server has not done with. */
+    kc_list inside; /* Of kc__guest: what the server has not done with. */
     size_t next;    /* Of the loops: they take turns. */
 } kc__door;
 
@@ -28,9 +28,22 @@ kc__door *kc__door_ref(kc__door *door);
 kc__door *kc__door_unref(kc__door *door);
 KC_AUTO_DEFINE(kc__door, kc__door_unref)
 
-kc_transport *kc__embed_transport_new(kc__door *door, const kc_embed_user *user);
+/* A request; lives inside its carrier. Both are called with the door's mutex held. */
+typedef struct kc__guest {
+    void (*enter)(struct kc__guest *guest, kc__api *api, kc__loop *loop);
+    void (*leave)(struct kc__guest *guest); /* The server stops: be quick. */
+    kc_link link;
+} kc__guest;
 
+/* False, and nothing happens, when it is closed. */
+bool kc__door_enter(kc__door *door, kc__guest *guest);
+void kc__door_leave(kc__door *door, kc__guest *guest);
 /* Lets no request in any more; what is under way is ended; returns when all are out. */
 void kc__door_close(kc__door *door);
+
+kc_transport *kc__embed_transport_new(kc__door *door, const kc_embed_user *user);
+
+/* A generator for one of its clients. */
+kc_rand kc__embed_rand(kc_embed *embed);
 
 #endif

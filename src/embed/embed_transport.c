@@ -89,7 +89,7 @@ typedef struct carried {
     kc_arena arena; /* Filled before the start, and by the loop. */
     kc__headers headers;
     kc__task start, pump, leave;
-    kc_link link; /* In the door's list, whose mutex guards it. */
+    kc__guest guest; /* While it is inside. */
 
     /* The caller's. */
     int64_t deadline;
@@ -160,11 +160,7 @@ static void finish(carried *c)
         c->finished = true;
         kc_cond_broadcast(&c->changed);
     }
-    kc_locked (&c->door->mutex) {
-        kc_list_remove(&c->link);
-        if (kc_list_empty(&c->door->inside))
-            kc_cond_broadcast(&c->door->empty);
-    }
+    kc__door_leave(c->door, &c->guest);
     carried_unref(c);
 }
 
@@ -362,6 +358,24 @@ static void on_cancel(kc_cancel_hook *hook)
     }
 }
 
+/* The door is closed to what is inside. */
+static void on_closing(kc__guest *guest)
+{
+    carried *c = kc_container_of(guest, carried, guest);
+    kc_locked (&c->mutex)
+        post_leave(c);
+}
+
+/* Hands it to one of the loops; it holds a reference as long as it is inside. */
+static void on_entry(kc__guest *guest, kc__api *api, kc__loop *loop)
+{
+    carried *c = kc_container_of(guest, carried, guest);
+    c->api = api;
+    c->x.loop = loop;
+    kc_ref_add(&c->refs);
+    post(c, &c->start);
+}
+
 static const kc_transport_ops way_ops;
 
 static carried *carried_new(way *w, const kc_http_request *request)
@@ -374,6 +388,7 @@ static carried *carried_new(way *w, const kc_http_request *request)
     c->cancel = kc_cancel_ref(request->cancel);
     c->hook.fire = on_cancel;
     c->x.ops = &exchange_ops;
+    c->guest = (kc__guest){.enter = on_entry, .leave = on_closing};
     c->start.run = run_start;
     c->pump.run = run_pump;
     c->leave.run = run_leave;
@@ -381,22 +396,6 @@ static carried *carried_new(way *w, const kc_http_request *request)
     kc_mutex_init(&c->mutex);
     kc_cond_init(&c->changed);
     return c;
-}
-
-/* Hands it to one of the loops. False when the door is closed. */
-static bool enter(carried *c)
-{
-    kc__door *door = c->door;
-    kc_locked (&door->mutex) {
-        if (!door->api)
-            return false;
-        c->api = door->api;
-        c->x.loop = door->api->lanes[door->next++ % door->api->n_lanes].loop;
-        kc_list_push(&door->inside, &c->link);
-        kc_ref_add(&c->refs); /* The loop's. */
-        post(c, &c->start);
-    }
-    return true;
 }
 
 static bool has_head(const carried *c)
@@ -463,7 +462,7 @@ static kc_http_response *way_open(kc_transport *t, const kc_http_request *reques
     }
     if (fill_request(c, request, err) < 0)
         return refuse(c);
-    if (!enter(c)) {
+    if (!kc__door_enter(c->door, &c->guest)) {
         kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the server has stopped");
         if (err)
             err->code = 0;
@@ -504,7 +503,7 @@ static ssize_t way_read(kc_http_response *response, char *ret_bytes, size_t n, k
     return r;
 }
 
-/* ---- transports and the door ---- */
+/* ---- transports ---- */
 
 static void way_free(kc_transport *t)
 {
@@ -522,43 +521,4 @@ kc_transport *kc__embed_transport_new(kc__door *door, const kc_embed_user *user)
     way *w = kc_new(way);
     *w = (way){.base.ops = &way_ops, .door = kc__door_ref(door), .who = identity_new(user)};
     return &w->base;
-}
-
-kc__door *kc__door_new(const kc_clock *clock)
-{
-    kc__door *door = kc_new(kc__door);
-    kc_ref_init(&door->refs);
-    kc_mutex_init(&door->mutex);
-    kc_cond_init(&door->empty);
-    kc_list_init(&door->inside);
-    door->clock = clock;
-    return door;
-}
-
-kc__door *kc__door_ref(kc__door *door)
-{
-    kc_ref_add(&door->refs);
-    return door;
-}
-
-kc__door *kc__door_unref(kc__door *door)
-{
-    if (!door || !kc_ref_drop(&door->refs))
-        return NULL;
-    kc_cond_done(&door->empty);
-    kc_mutex_done(&door->mutex);
-    free(door);
-    return NULL;
-}
-
-void kc__door_close(kc__door *door)
-{
-    kc_locked (&door->mutex) {
-        door->api = NULL;
-        kc_list_each (&door->inside, carried, link, c)
-            kc_locked (&c->mutex)
-                post_leave(c);
-        while (!kc_list_empty(&door->inside))
-            kc_cond_wait_until(&door->empty, &door->mutex, door->clock, KC_FOREVER);
-    }
 }

@@ -2,9 +2,9 @@
 /*
  * index.c: from a value to the set of ids that have it.
  *
- * A set is a table of ids with linear probing, at most three quarters full, which shrinks by moving
- * up what follows a removed one: adding and removing are O(1) whatever the size of the set, and it
- * takes about seven bytes an object. Sets are made with their first id and freed with their last.
+ * A set is a table of ids with linear probing, at most seven eighths full; removing moves up what
+ * follows. Adding and removing are O(1) whatever the size of the set, and it takes about six bytes
+ * an object. Sets are made with their first id and freed with their last.
  *
  * An object's values are not kept: when it goes, they are asked for again. A function that gives
  * other values for the same object leaves ids behind; readers that meet one see whatever object
@@ -80,7 +80,7 @@ static void set_add(id_set *set, uint32_t id)
     uint32_t at = slot_of(set, id);
     if (set->slots[at])
         return;
-    if ((set->n + 1) * 4 > (set->mask + 1) * 3) {
+    if (((uint64_t)set->n + 1) * 8 > ((uint64_t)set->mask + 1) * 7) {
         set_grow(set);
         at = slot_of(set, id);
     }

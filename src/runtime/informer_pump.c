@@ -12,6 +12,12 @@
  */
 #include "runtime/informer_internal.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+enum { LONG_LIST = 1000 };
+
 /* The revision of the origin after a delta, and own writes it has passed. Under the lock. */
 static void advance(kc__origin *origin, uint64_t revision)
 {
@@ -92,6 +98,18 @@ static void set_flag(kc_informer *i, bool *flag)
     }
 }
 
+/* What a long list took on its way (buffers, objects before they were transformed) lies free in
+ * the heap, and would until the process ends. */
+static void give_back_memory(size_t n_objects)
+{
+#ifdef __GLIBC__
+    if (n_objects >= LONG_LIST)
+        malloc_trim(0);
+#else
+    (void)n_objects;
+#endif
+}
+
 static void list_ends(kc_informer *i, kc__origin *origin, uint64_t revision)
 {
     sweep(i, origin);
@@ -103,6 +121,7 @@ static void list_ends(kc_informer *i, kc__origin *origin, uint64_t revision)
         origin->revision = 0;
         advance(origin, revision);
     }
+    give_back_memory(i->store.n);
     if (!first || ++i->n_synced < i->n_origins)
         return;
     set_flag(i, &i->readable);

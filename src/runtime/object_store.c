@@ -5,9 +5,9 @@
  *     slots: [ id, hash │ … ]   ──►   pages: [ object │ object │ … ]   by id
  *
  * An object knows its own namespace and name, so a slot has only its number and 32 bits of hash,
- * which spare almost every look at an object that is not the one. Linear probing, at most three
- * quarters full; removing moves up what follows, so that there are no graves. Ids are reused, the
- * last freed first.
+ * which spare almost every look at an object that is not the one. Linear probing, at most seven
+ * eighths full (memory counts for more here than a few steps past eight-byte slots); removing moves
+ * up what follows, so that there are no graves. Ids are reused, the last freed first.
  *
  * The order of a snapshot is that of ids: it depends on what was put and removed, not on hashes.
  */
@@ -149,7 +149,7 @@ static uint32_t new_id(kc__store *store)
 /* A slot for a key that is not there yet. */
 static kc__store_slot *new_slot(kc__store *store, kc_key key, uint32_t hash)
 {
-    if ((store->n + 1) * 4 > ((size_t)store->slots_mask + 1) * 3)
+    if ((store->n + 1) * 8 > ((size_t)store->slots_mask + 1) * 7)
         grow(store);
     kc__store_slot *slot = &store->slots[slot_of(store, key, hash)];
     *slot = (kc__store_slot){.id_plus_one = new_id(store) + 1, .hash = hash};

@@ -120,7 +120,6 @@ release() { k patch "$1" "$2" --type=json -p '[{"op":"remove","path":"/metadata/
     background k wait configmap/late --for=delete --timeout=20s
     k delete configmap late
     wait "$job"
-    background_says "configmap/late condition met"
     k wait configmap/never --for=delete --timeout=20s
 }
 

@@ -6,6 +6,7 @@
  */
 #include "fuzzing.h"
 
+#include "apiserver/crd/crd_type.h"
 #include "apiserver/kinds/protobuf.h"
 
 static const struct {
@@ -26,9 +27,21 @@ static const struct {
     {"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"},
     {"autoscaling/v2", "HorizontalPodAutoscaler"},
     {"resource.k8s.io/v1beta1", "ResourceSlice"},
+    {"apiextensions.k8s.io/v1", "CustomResourceDefinition"},
+    {"apiextensions.k8s.io/v1beta1", "CustomResourceDefinition"},
 };
 
 static void check_object(const kc__message *message, const kc_value *object);
+
+/* A schema, or what may stand in its place. */
+static void check_either(const kc__field *field, const kc_value *value)
+{
+    kc_type type = kc_type_of(value);
+    if (type == KC_OBJECT)
+        check_object(field->message, value);
+    else
+        assert(type == KC_ARRAY || type == KC_BOOL);
+}
 
 static void check_single(const kc__field *field, const kc_value *value)
 {
@@ -42,6 +55,10 @@ static void check_single(const kc__field *field, const kc_value *value)
     case KC__FIELD_MESSAGE: check_object(field->message, value); break;
     case KC__FIELD_LIST: assert(type == KC_ARRAY); break;
     case KC__FIELD_INT_OR_STRING: assert(type == KC_INT || type == KC_STRING); break;
+    case KC__FIELD_FLOAT:
+    case KC__FIELD_DOUBLE: assert(type == KC_INT || type == KC_FLOAT); break;
+    case KC__FIELD_EITHER: check_either(field, value); break;
+    case KC__FIELD_ANY:
     case KC__FIELD_RAW:
     case KC__FIELD_FIELDS_V1: break;
     default: assert(type == KC_STRING); break;
@@ -78,16 +95,23 @@ static void check_object(const kc__message *message, const kc_value *object)
     }
 }
 
-static void check(kc_str bytes, const kc__protobuf_opts *opts)
+static const kc__message *type_of(kc_str api_version, kc_str kind, void *user)
+{
+    (void)user;
+    return kc__type_of_kind(api_version, kind);
+}
+
+static void check(kc_str bytes, kc__protobuf_opts opts)
 {
     kc_scoped(kc_error) err = {0};
-    kc_auto(kc_object) *object = kc__protobuf_decode(bytes, opts, &err);
+    opts.type_of = type_of;
+    kc_auto(kc_object) *object = kc__protobuf_decode(bytes, &opts, &err);
     if (!object) {
         assert(err.reason == KC_BAD_REQUEST || err.reason == KC_TOO_LARGE);
         return;
     }
     const kc__message *message =
-        kc__definition_of_kind(kc_object_api_version(object), kc_object_kind(object));
+        kc__type_of_kind(kc_object_api_version(object), kc_object_kind(object));
     assert(message);
     kc_auto(kc_view) *view = kc_view_of(object);
     check_object(message, kc_view_root(view));
@@ -107,14 +131,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const kc_str bytes = kc_str_of((const char *)data, size);
     kc_scoped(kc_buf) body = {0};
-    check(bytes, NULL);
+    check(bytes, (kc__protobuf_opts){0});
     if (size) {
         size_t i = data[0] % KC_COUNT(kinds);
         kc__protobuf_opts opts = {.api_version = kc_cstr(kinds[i].api_version),
                                   .kind = kc_cstr(kinds[i].kind)};
         kc_buf_append(&body, kc_str_of("k8s\0", 4));
         put_field(&body, 0x12, kc_str_sub(bytes, 1, size));
-        check(kc_buf_str(&body), &opts);
+        check(kc_buf_str(&body), opts);
     }
     return 0;
 }

@@ -50,6 +50,7 @@ typedef struct stage {
     kc__memory *memory;
     kc__authn *authn;
     kc__tls *tls;
+    kc_metrics *metrics;
     kc_apiserver *server;
     char *plain_url, *tls_url; /* https://127.0.0.1:… */
     char *ca_file, *cert_file, *key_file, *user_cert_file, *user_key_file, *token_file;
@@ -85,11 +86,32 @@ typedef struct stage_opts {
 static inline kc_storage *stage_storage(stage *s)
 {
     kc_storage *storage = NULL;
-    s->memory = kc__memory_new();
     assert_int_equal(kc_storage_open(&kc_storage_memory, &(kc_storage_opts){.memory = s->memory},
                                      &storage, NULL),
                      0);
     return storage;
+}
+
+static inline void stage_serve(stage *s, int plain_port, int tls_port)
+{
+    kc_scoped(kc_error) err = {0};
+    const kc__listener listeners[] = {{.port = plain_port}, {.port = tls_port, .tls = s->tls}};
+    s->server = kc_apiserver_start(&(kc_apiserver_opts){.storage = stage_storage(s),
+                                                        .listeners = listeners,
+                                                        .n_listeners = 2,
+                                                        .metrics = s->metrics,
+                                                        .authn = s->authn},
+                                   &err);
+    if (!s->server)
+        fail_msg("the server did not start: %s", kc_error_text(&err));
+}
+
+/* Stops the server and starts it again, at the same ports. */
+static inline void stage_restart(stage *s, int64_t grace)
+{
+    const int plain = kc_apiserver_port(s->server, 0), tls = kc_apiserver_port(s->server, 1);
+    kc_apiserver_stop(s->server, grace);
+    stage_serve(s, plain, tls);
 }
 
 static inline stage *stage_start(const stage_opts *opts)
@@ -99,22 +121,19 @@ static inline stage *stage_start(const stage_opts *opts)
     kc_scoped(kc_error) err = {0};
     opts = opts ? opts : &none;
     s->folder = folder_make();
+    s->memory = kc__memory_new();
     make_certificates(s, opts->name ? opts->name : "127.0.0.1");
     s->token_file = in_folder(s, "tokens.csv");
     file_put(s->token_file, "good,bob,1\nbetter,bob,1\n");
-    s->tls = kc__tls_new(&(kc__tls_opts){s->cert_file, s->key_file, s->ca_file}, &err);
+    s->tls = kc__tls_new(&(kc__tls_opts){.cert_file = s->cert_file,
+                                         .key_file = s->key_file,
+                                         .client_ca_file = s->ca_file},
+                         &err);
     s->authn = kc__authn_new(
         &(kc__authn_opts){.token_file = s->token_file, .refuse_anonymous = opts->refuse_anonymous},
         &err);
-    const kc__listener listeners[] = {{0}, {.tls = s->tls}};
-    s->server = kc_apiserver_start(&(kc_apiserver_opts){.storage = stage_storage(s),
-                                                        .listeners = listeners,
-                                                        .n_listeners = 2,
-                                                        .metrics = opts->metrics,
-                                                        .authn = s->authn},
-                                   &err);
-    if (!s->server)
-        fail_msg("the server did not start: %s", kc_error_text(&err));
+    s->metrics = opts->metrics;
+    stage_serve(s, 0, 0);
     s->plain_url = kc_asprintf("http://127.0.0.1:%d", kc_apiserver_port(s->server, 0));
     s->tls_url = kc_asprintf("https://127.0.0.1:%d", kc_apiserver_port(s->server, 1));
     return s;

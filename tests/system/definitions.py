@@ -11,6 +11,7 @@ A definition that is deleted takes its objects along: also those that others cre
 Whoever watches them sees every one of them go, and then the end.
 """
 import json
+import os
 import threading
 import time
 
@@ -20,8 +21,9 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 MANY = 1000
 GROUPS = 20
 MOST_BYTES = 100 << 10  # Of memory for a definition.
-SOON = 0.1  # Seconds from the answer to being served, at most.
-START = 1.0  # Seconds from the start of a process to its being ready.
+SOON = 0.01  # Seconds from the answer to being served, for most; and ten times that for nearly all.
+START = 1.0  # Seconds from the start of a process to its being ready …
+START_WORK = 0.6  # … or, where others use the machine as well, of work of a processor until then.
 
 
 # ---- definitions ----
@@ -127,6 +129,17 @@ def check_object(client, number):
     assert client.request("POST", objects_of(number), machine)[0] == 422
 
 
+def restart(server):
+    """Seconds until the next process was ready, and how many of them it worked."""
+    assert server.stop() == 0
+    started = time.monotonic()
+    server.start()
+    took = time.monotonic() - started
+    with open("/proc/%d/stat" % server.process.pid) as f:
+        ticks = f.read().rsplit(")", 1)[1].split()[11:13]  # utime, stime
+    return took, sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
 @test
 def a_thousand_definitions_are_soon_served_and_cost_little():
     described = schema()
@@ -142,18 +155,17 @@ def a_thousand_definitions_are_soon_served_and_cost_little():
         each = (server.rss() - before) / MANY
         print("  %d definitions in %.1f s, served after %.1f ms (median), %.1f ms (the slowest); %.1f KB each" %
               (MANY, took, waits[MANY // 2] * 1e3, waits[-1] * 1e3, each / 1024))
-        assert waits[MANY * 99 // 100] < SOON or sanitized(), "served after %.3f s" % waits[MANY * 99 // 100]
+        middle, late = waits[MANY // 2], waits[MANY * 95 // 100]
+        assert (middle < SOON and late < 10 * SOON) or sanitized(), "served after %.3f s, %.3f s" % (middle, late)
         holds(each, MOST_BYTES, "a definition")
         check_discovery(client)
         check_object(client, 0)
         check_object(client, MANY - 1)
         client.close()
-        assert server.stop() == 0
-        started = time.monotonic()
-        server.start()
-        took = time.monotonic() - started
-        print("  ready %.0f ms after the start; %.1f KB each then" % (took * 1e3, (server.rss() - before) / MANY / 1024))
-        assert took < START or sanitized(), "ready after %.2f s" % took
+        took, work = restart(server)
+        print("  ready %.0f ms after the start (%.0f ms of work); %.1f KB each then" %
+              (took * 1e3, work * 1e3, (server.rss() - before) / MANY / 1024))
+        assert took < START or work < START_WORK or sanitized(), "ready after %.2f s, %.2f s of work" % (took, work)
         client = Client(server)
         check_discovery(client)
         assert is_served(client, objects_of(MANY // 2))

@@ -39,5 +39,15 @@ extern const kc__message kc__crd_types[KC__N_CRD_TYPES];
 #define TYPE(name) &kc__crd_types[KC__T_##name]
 #define OF(kind_, shape_, marks_, go_) \
     .kind = KC__FIELD_##kind_, .shape = KC__##shape_, .marks = marks_, .go_type = go_
+#define FIELD(name_, number_, kind_, shape_, marks_, go_) \
+    .name = KC_STR_INIT(name_), .number = number_, OF(kind_, shape_, marks_, go_)
+/* Of the fields `of`_fields, and their places by name and by number. */
+#define MESSAGE_OF(package, version, kind, of)      \
+    {.name = KC_STR_INIT(package version "." kind), \
+     .go_name = version "." kind,                   \
+     .fields = of##_fields,                         \
+     .n_fields = KC_COUNT(of##_fields),             \
+     .by_name = of##_order,                         \
+     .by_number = of##_numbers}
 
 #endif

@@ -137,3 +137,12 @@ const kc__message *kc__type_find(kc_str name)
             return own[i];
     return kc__definition_find(name);
 }
+
+const kc__message *kc__type_of_kind(kc_str api_version, kc_str kind)
+{
+    if (kc_str_is(kind, KC__CRD_KIND) && kc_str_is(api_version, KC__CRD_VERSION))
+        return kc__crd_type;
+    if (kc_str_is(kind, KC__CRD_KIND) && kc_str_is(api_version, KC__CRD_BETA))
+        return kc__crd_beta_type;
+    return kc__definition_of_kind(api_version, kind);
+}

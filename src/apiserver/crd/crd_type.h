@@ -30,8 +30,9 @@ extern const kc__message *const kc__crd_beta_list_type;
 extern const kc__message *const kc__crd_names_type;   /* spec.names, status.acceptedNames */
 extern const kc__message *const kc__object_meta_type; /* The same as the published one. */
 
-/* kc__definition_find, with these among the published ones. */
+/* kc__definition_find and kc__definition_of_kind, with these among the published ones. */
 const kc__message *kc__type_find(kc_str name);
+const kc__message *kc__type_of_kind(kc_str api_version, kc_str kind);
 
 /*
  * A definition as Kubernetes would hold it: typed, in Go's order. One of v1beta1 becomes one of v1,

@@ -95,11 +95,6 @@ void kc__check_node_selector(const kc__place *selector)
     kc__rules_check(&node_selector, selector);
 }
 
-void kc__check_preference(const kc__place *preference)
-{
-    kc__rules_check(&loose_term, preference);
-}
-
 static void check_weight(const kc__place *place)
 {
     kc__place weight = kc__member(place, "weight");

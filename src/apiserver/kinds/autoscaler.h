@@ -6,10 +6,10 @@
 #include "apiserver/kinds/place.h"
 #include "kc/edit.h"
 
-/* autoscaler_conversion.c: from autoscaling/v1 to v2, which is stored, and back. The apiVersion is
- * the caller's. */
-void kc__autoscaler_to_v2(kc_edit *edit);
-void kc__autoscaler_to_v1(kc_edit *edit);
+/* autoscaler_conversion.c: from autoscaling/v1 to v2, which is stored, and back. NULL on error; the
+ * caller drops the reference. */
+kc_object *kc__autoscaler_to_v2(const kc_object *object, kc_error *err);
+kc_object *kc__autoscaler_to_v1(const kc_object *object, kc_error *err);
 /* Drops the annotations in which v1 keeps what only v2 has. */
 void kc__autoscaler_drop_annotations(kc_edit *edit);
 

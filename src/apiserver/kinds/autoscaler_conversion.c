@@ -273,6 +273,19 @@ static void annotate_behavior(kc_edit *edit, const kc_node *behavior)
 
 /* ---- from v1 ---- */
 
+/* What is in the edit as an autoscaler of a version. */
+static kc_object *finish(kc_edit *edit, const char *version, kc_error *err)
+{
+    bool old = !strcmp(version, "v1");
+    kc_node_set(edit, kc_edit_root(edit), KC_STR("apiVersion"),
+                kc_node_str(edit, old ? KC_STR("autoscaling/v1") : KC_STR("autoscaling/v2")));
+    kc_auto(kc_object) *made = kc_edit_freeze(edit, err);
+    const kc__message *type =
+        kc__definition_find(old ? KC_STR("io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler")
+                                : KC_STR("io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler"));
+    return made ? kc__typed_decode(type, made, NULL, err) : NULL;
+}
+
 static kc_node *read_metrics(kc_edit *edit)
 {
     int64_t percent;
@@ -300,8 +313,9 @@ static kc_node *read_current_metrics(kc_edit *edit)
     return metrics;
 }
 
-void kc__autoscaler_to_v2(kc_edit *edit)
+kc_object *kc__autoscaler_to_v2(const kc_object *object, kc_error *err)
 {
+    kc_auto(kc_edit) *edit = kc_edit_of(object);
     kc_node *behavior = read_behavior(edit);
     kc_node *conditions =
         list_in(edit, CONDITIONS, "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerCondition");
@@ -314,6 +328,7 @@ void kc__autoscaler_to_v2(kc_edit *edit)
     if (conditions)
         set_in(edit, "status", "conditions", conditions);
     kc__autoscaler_drop_annotations(edit);
+    return finish(edit, "v2", err);
 }
 
 /* ---- to v1 ---- */
@@ -350,8 +365,9 @@ static void keep_current_metrics(kc_edit *edit)
     annotate(edit, CURRENT_METRICS, all);
 }
 
-void kc__autoscaler_to_v1(kc_edit *edit)
+kc_object *kc__autoscaler_to_v1(const kc_object *object, kc_error *err)
 {
+    kc_auto(kc_edit) *edit = kc_edit_of(object);
     kc__autoscaler_drop_annotations(edit);
     keep_metrics(edit);
     keep_current_metrics(edit);
@@ -361,4 +377,5 @@ void kc__autoscaler_to_v1(kc_edit *edit)
     remove_in(edit, "spec", "behavior");
     remove_in(edit, "status", "currentMetrics");
     remove_in(edit, "status", "conditions");
+    return finish(edit, "v1", err);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conversion.c: versions with a form of their own. Events have two groups: v1, which is stored, and
- * events.k8s.io/v1, which calls what it took over from there by other names; a list of names does.
- * Of HorizontalPodAutoscalers v2 is stored, which can say more than v1 (autoscaler_conversion.c).
+ * events.k8s.io/v1, which calls what it took over from there by other names. Of
+ * HorizontalPodAutoscalers v2 is stored, which can say more than v1 (autoscaler_conversion.c).
  * Definitions have v1beta1, which differs in more than names (crd/crd_beta.c).
  *
- * To add one: its names, or functions in a file of its own, and a line in the table.
+ * To add one: its names or two functions, and a line in the table.
  */
 #include "apiserver/kinds/conversion.h"
 
@@ -44,10 +44,7 @@ static const struct conversion {
     const char *stored_api_version;
     const renaming *names;
     size_t n;
-    /* What is more than renaming, done to the edit; may be NULL. */
-    void (*edit_to_stored)(kc_edit *edit);
-    void (*edit_from_stored)(kc_edit *edit);
-    /* Instead of all that: functions that make the other form themselves. */
+    /* Instead of names. */
     kc_object *(*to_stored)(const kc_object *object, kc_error *err);
     kc_object *(*from_stored)(const kc_object *object, kc_error *err);
 } conversions[] = {
@@ -61,8 +58,8 @@ static const struct conversion {
      .api_version = "autoscaling/v1",
      .stored_type = "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler",
      .stored_api_version = "autoscaling/v2",
-     .edit_to_stored = kc__autoscaler_to_v2,
-     .edit_from_stored = kc__autoscaler_to_v1},
+     .to_stored = kc__autoscaler_to_v2,
+     .from_stored = kc__autoscaler_to_v1},
     {.type_name = DEFINITION("v1beta1"),
      .api_version = KC__CRD_BETA,
      .stored_type = DEFINITION("v1"),
@@ -124,8 +121,6 @@ kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, 
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].own, c->names[i].stored);
-    if (c->edit_to_stored)
-        c->edit_to_stored(edit);
     return finish(edit, c->stored_api_version, c->stored_type, err);
 }
 
@@ -141,7 +136,5 @@ kc_object *kc__from_stored(const kc__resource *resource, const kc_object *object
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].stored, c->names[i].own);
-    if (c->edit_from_stored)
-        c->edit_from_stored(edit);
     return finish(edit, c->api_version, c->type_name, err);
 }

@@ -16,7 +16,7 @@
 /* Whether this version has a form of its own. O(1). */
 bool kc__converts(const kc__resource *resource);
 
-/* The type of an object of a built-in resource, in either form. */
+/* The type of an object in either form. Not of custom resources. */
 const kc__message *kc__type_of(const kc__resource *resource, const kc_object *object);
 
 /* The object in the form that is stored, or in that of the resource's version: a reference to the

@@ -12,6 +12,10 @@ void kc__check_pod_spec(const kc__place *spec);
 /* A PodTemplateSpec: labels, annotations and the spec. */
 void kc__check_pod_template(const kc__place *template);
 
+/* pod_status_rules.c: the status of a Pod, and annotations that mean something to Kubernetes. */
+void kc__check_pod_status(const kc__place *status);
+void kc__check_pod_annotations(const kc__place *pod);
+
 /* volume_rules.c: a list of volumes; `ret_volumes` gets the right ones by name. */
 void kc__check_volumes(const kc__place *volumes, kc_map *ret_volumes);
 /* volume_remote_rules.c: of a source that is elsewhere ("nfs"); NULL when there are none. */
@@ -58,8 +62,6 @@ void kc__check_affinity(const kc__place *affinity);
 void kc__check_spread(const kc__place *constraints);
 /* A NodeSelector; of volumes too. */
 void kc__check_node_selector(const kc__place *selector);
-/* A NodeSelectorTerm whose values may be no labels. */
-void kc__check_preference(const kc__place *term);
 
 /* security_rules.c: what the pod, and each of its containers, may do on its host. */
 void kc__check_pod_security(const kc__place *spec);

@@ -133,6 +133,7 @@ static uint32_t last_of(const kc__decoder *d, const frame *f, const kc__field *f
 /* ---- values ---- */
 
 static int write_list(kc__decoder *d, const kc__field *field, uint32_t first);
+static int write_scalar_member(kc__decoder *d, const frame *f, const kc__field *field);
 
 /* A message that is a list: there, if perhaps empty. */
 static int write_list_message(kc__decoder *d, const kc__message *message, kc__input in)
@@ -150,6 +151,45 @@ static int write_list_message(kc__decoder *d, const kc__message *message, kc__in
     return r;
 }
 
+/* A schema, or what may stand in its place: a list of schemas (items), a boolean
+ * (additionalProperties), a list of names (dependencies). The messages differ in their second
+ * member, and a boolean comes first. */
+static int write_either(kc__decoder *d, const kc__field *field, kc__input in)
+{
+    bool boolean = kc_str_ends(kc_cstr(field->go_type), KC_STR("OrBool"));
+    bool names = field->shape == KC__MAPPED;
+    const kc__field parts[] = {
+        {.name = field->name,
+         .number = boolean ? 2 : 1,
+         .kind = KC__FIELD_MESSAGE,
+         .message = field->message},
+        {.name = field->name,
+         .number = boolean ? 1 : 2,
+         .kind = boolean ? KC__FIELD_BOOL
+                 : names ? KC__FIELD_STRING
+                         : KC__FIELD_MESSAGE,
+         .shape = boolean ? KC__SINGLE : KC__REPEATED,
+         .message = field->message},
+    };
+    const uint16_t by_number[] = {boolean, !boolean};
+    const kc__message either = {.fields = parts, .n_fields = 2, .by_number = by_number};
+    frame f;
+    int r = open_frame(d, &either, in, &f);
+    if (r < 0)
+        return r;
+    uint32_t schema = first_of(d, &f, &parts[0]), other = first_of(d, &f, &parts[1]);
+    if (other && !boolean)
+        r = write_list(d, &parts[1], other);
+    else if (schema)
+        r = kc__message_write(d, field->message, (kc__input){.chain = schema}, NULL);
+    else if (boolean)
+        r = write_scalar_member(d, &f, &parts[1]);
+    else
+        kc_buf_puts(&d->out, "null");
+    close_frame(d, &f);
+    return r;
+}
+
 /* A value that is there: of a single field, an item or a map. */
 static int write_value(kc__decoder *d, const kc__field *field, kc__input in)
 {
@@ -157,6 +197,8 @@ static int write_value(kc__decoder *d, const kc__field *field, kc__input in)
         return kc__message_write(d, field->message, in, NULL);
     if (field->kind == KC__FIELD_LIST)
         return write_list_message(d, field->message, in);
+    if (field->kind == KC__FIELD_EITHER)
+        return write_either(d, field, in);
     return kc__special_write(d, field->kind, in);
 }
 

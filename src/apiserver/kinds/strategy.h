@@ -16,6 +16,7 @@
 #include "kc/edit.h"
 #include "kc/field_error.h"
 #include "kc/field_selector.h"
+#include "kc/json.h"
 #include "kc/names.h"
 #include "kc/time.h"
 
@@ -52,6 +53,9 @@ struct kc__strategy {
     /* Of any other subresource, by its name. */
     void (*validate_part)(const kc_value *object, const kc_value *old, const char *subresource,
                           kc_field_errors *errors);
+
+    /* Add what one should know about one that is right. NULL: nothing. */
+    void (*warn)(const kc_value *object, kc_paths *warnings);
 
     /* Whether one that is being deleted and has no finalizers may go now. NULL: it may. */
     bool (*may_go)(const kc_value *object);

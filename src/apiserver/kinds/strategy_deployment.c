@@ -3,6 +3,7 @@
  * strategy_deployment.c: Deployments and ReplicaSets: so many pods of a template at any time.
  */
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/warnings.h"
 #include "apiserver/kinds/workload_rules.h"
 #include "kc/diff.h"
 
@@ -189,6 +190,7 @@ const kc__strategy kc__strategy_deployment = {
     .validate = validate_deployment,
     .validate_update = validate_deployment_update,
     .validate_status = validate_deployment_status,
+    .warn = kc__template_warnings,
 };
 
 /* Of ReplicaSets and ReplicationControllers. */
@@ -202,6 +204,7 @@ const kc__strategy kc__strategy_replica_set = {
     .validate = validate_replica_set,
     .validate_update = validate_replica_set_update,
     .validate_status = validate_replica_set_status,
+    .warn = kc__template_warnings,
 };
 
 /* ---- ReplicationController: what ReplicaSets were, with labels for a selector ---- */

@@ -5,6 +5,7 @@
  */
 #include "apiserver/kinds/address_rules.h"
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/warnings.h"
 
 /* ---- references to other objects ---- */
 
@@ -250,4 +251,5 @@ const kc__strategy kc__strategy_ingress = {
     .rules = &ingress_rules,
     .validate = validate_ingress,
     .validate_status = validate_ingress_status,
+    .warn = kc__ingress_warnings,
 };

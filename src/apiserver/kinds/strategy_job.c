@@ -8,6 +8,7 @@
 #include "apiserver/kinds/inner.h"
 #include "apiserver/kinds/job_rules.h"
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/warnings.h"
 #include "apiserver/kinds/workload_rules.h"
 #include "kc/diff.h"
 #include "kc/selector.h"
@@ -326,6 +327,7 @@ const kc__strategy kc__strategy_job = {
     .validate = validate,
     .validate_update = validate_update,
     .validate_status = validate_status,
+    .warn = kc__template_warnings,
 };
 
 /* ---- CronJob ---- */

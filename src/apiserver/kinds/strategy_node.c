@@ -20,17 +20,16 @@ static const kc__defaults status_defaults = {.code = complete_status};
 static void align_networks(kc_edit *edit, kc_node *spec)
 {
     kc_node *list = kc_node_get(spec, KC_STR("podCIDRs"));
-    kc_str one = kc__node_text(spec, "podCIDR");
-    if (kc_node_len(list) && !one.n) {
-        kc_node_items (list, item) {
-            kc_node_set(edit, spec, KC_STR("podCIDR"), kc_node_str(edit, kc_node_as_str(item)));
-            break;
-        }
-    } else if (one.n && !kc_node_len(list)) {
-        list = kc_node_array(edit);
-        kc_node_append(list, kc_node_str(edit, one));
-        kc_node_set(edit, spec, KC_STR("podCIDRs"), list);
-    }
+    kc_str one = kc__node_text(spec, "podCIDR"), first = {0};
+    kc_node_items (list, item)
+        first = first.p ? first : kc_node_as_str(item);
+    if (first.n && !one.n)
+        kc_node_set(edit, spec, KC_STR("podCIDR"), kc_node_str(edit, first));
+    if (!one.n || kc_str_eq(one, first))
+        return;
+    list = kc_node_array(edit);
+    kc_node_append(list, kc_node_str(edit, one));
+    kc_node_set(edit, spec, KC_STR("podCIDRs"), list);
 }
 static const kc__defaults spec_defaults = {.code = align_networks};
 

@@ -9,6 +9,7 @@
 #include "apiserver/kinds/pod_rules.h"
 #include "apiserver/kinds/qos.h"
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/warnings.h"
 #include "kc/diff.h"
 
 /* ---- defaults ---- */
@@ -56,7 +57,29 @@ static void complete(kc_edit *edit, kc_node *pod)
     kc__default_set(edit, spec, "enableServiceLinks", "true");
 }
 
-static const kc__default pod[] = {{.field = "spec", .of = &kc__pod_spec_defaults}};
+/* One address, or a list of them: the first is the one. */
+static void align_addresses(kc_edit *edit, kc_node *status)
+{
+    kc_node *list = kc_node_get(status, KC_STR("podIPs"));
+    kc_str one = kc__node_text(status, "podIP"), first = {0};
+    kc_node_items (list, item)
+        first = first.p ? first : kc__node_text(item, "ip");
+    if (first.n && !one.n)
+        kc_node_set(edit, status, KC_STR("podIP"), kc_node_str(edit, first));
+    if (!one.n || kc_str_eq(one, first))
+        return;
+    kc_node *item = kc_node_object(edit);
+    list = kc_node_array(edit);
+    kc_node_set(edit, item, KC_STR("ip"), kc_node_str(edit, one));
+    kc_node_append(list, item);
+    kc_node_set(edit, status, KC_STR("podIPs"), list);
+}
+static const kc__defaults status_defaults = {.code = align_addresses};
+
+static const kc__default pod[] = {
+    {.field = "spec", .of = &kc__pod_spec_defaults},
+    {.field = "status", .of = &status_defaults},
+};
 static const kc__defaults defaults = {.list = pod, .n = KC_COUNT(pod), .code = complete};
 
 /* ---- what the server decides ---- */
@@ -141,6 +164,7 @@ static void validate(const kc_value *object, kc_field_errors *errors)
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     kc__place ephemeral = kc__member(&spec, "ephemeralContainers");
     kc__place node = kc__member(&spec, "nodeName");
+    kc__check_pod_annotations(&root);
     check(&spec);
     if (kc__there(&ephemeral))
         kc__wrong(&ephemeral, KC_FIELD_FORBIDDEN, "cannot be set on create");
@@ -279,6 +303,7 @@ static void validate_update(const kc_value *object, const kc_value *old_object,
 {
     kc__place root = kc__place_root(object, errors), spec = kc__member(&root, "spec");
     const kc_value *old = kc_get(old_object, "spec");
+    kc__check_pod_annotations(&root);
     check(&spec);
     if (!check_containers(&spec, old, "containers") ||
         !check_containers(&spec, old, "initContainers") || !check_deadline(&spec, old))
@@ -286,6 +311,13 @@ static void validate_update(const kc_value *object, const kc_value *old_object,
     check_only_added_tolerations(&spec, old);
     check_gates(&spec, old);
     check_rest_unchanged(&spec, old);
+}
+
+static void validate_status(const kc_value *object, const kc_value *old, kc_field_errors *errors)
+{
+    kc__place root = kc__place_root(object, errors), status = kc__member(&root, "status");
+    (void)old;
+    kc__check_pod_status(&status);
 }
 
 /* ---- deletion ---- */
@@ -325,7 +357,9 @@ const kc__strategy kc__strategy_pod = {
     .validate = validate,
     .validate_update = validate_update,
     .validate_part = kc__pod_part_check,
+    .validate_status = validate_status,
     .grace = grace,
+    .warn = kc__pod_warnings,
 };
 
 /* ---- PodTemplate ---- */

@@ -6,6 +6,7 @@
  */
 #include "apiserver/kinds/service_rules.h"
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/warnings.h"
 #include "kc/diff.h"
 
 /* ---- defaults ---- */
@@ -293,4 +294,5 @@ const kc__strategy kc__strategy_service = {
     .validate = validate,
     .validate_update = validate_update,
     .validate_status = validate_status,
+    .warn = kc__service_warnings,
 };

@@ -6,6 +6,7 @@
  * field that older versions of the API had.
  */
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/warnings.h"
 #include "apiserver/kinds/workload_rules.h"
 #include "kc/diff.h"
 #include "kc/meta.h"
@@ -203,6 +204,7 @@ const kc__strategy kc__strategy_stateful_set = {
     .validate = validate_stateful,
     .validate_update = validate_stateful_update,
     .validate_status = validate_stateful_status,
+    .warn = kc__template_warnings,
 };
 
 /* ---- DaemonSet ---- */
@@ -332,4 +334,5 @@ const kc__strategy kc__strategy_daemon_set = {
     .validate = validate_daemon,
     .validate_update = validate_daemon_update,
     .validate_status = validate_daemon_status,
+    .warn = kc__template_warnings,
 };

@@ -9,6 +9,7 @@
  */
 #include "apiserver/rest/body.h"
 
+#include "apiserver/crd/crd_type.h"
 #include "apiserver/kinds/protobuf.h"
 #include "apiserver/rest/go_json.h"
 #include "http/media.h"
@@ -131,11 +132,18 @@ static kc_object *read_yaml(kc_str body, kc_paths *duplicates, kc_error *err)
     return NULL;
 }
 
+static const kc__message *type_of(kc_str api_version, kc_str kind, void *user)
+{
+    (void)user;
+    return kc__type_of_kind(api_version, kind);
+}
+
 kc_object *kc__body_read(kc_str body, kc__body_type type, kc_paths *duplicates, kc_error *err)
 {
     switch (type) {
     case KC__BODY_YAML: return read_yaml(body, duplicates, err);
-    case KC__BODY_PROTOBUF: return kc__protobuf_decode(body, NULL, err);
+    case KC__BODY_PROTOBUF:
+        return kc__protobuf_decode(body, &(kc__protobuf_opts){.type_of = type_of}, err);
     default: return read_json(body, err);
     }
 }

@@ -127,6 +127,7 @@ struct kc__call {
     kc_object *sent;     /* A Scale, Binding or Eviction that was sent in its place. */
     kc_object *current;  /* What is stored; NULL: nothing. */
     kc_object *proposed; /* What shall be stored. */
+    bool again;          /* One more write follows this one (deletion.h). */
     bool removes;        /* The write is a removal; `proposed` is what the last event shows. */
     bool stale;          /* What is stored is in another version than what would be. */
     bool as_shown;       /* `current` is as this version shows it: the call wrote it so. */

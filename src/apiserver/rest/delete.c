@@ -32,11 +32,16 @@ static kc__verdict propose(kc__call *call)
     kc_object_unref(call->proposed);
     call->proposed = plan.object;
     call->removes = plan.removes;
+    call->again = plan.again;
     return KC__NEXT;
 }
 
 static kc__verdict answer(kc__call *call)
 {
+    if (call->again) {
+        kc__deletion_go_on(call);
+        return KC__PROPOSE;
+    }
     bool waits = call->options.orphan_dependents == KC__NO && !call->removes;
     if (!call->removes || call->resource->strategy->shows_deleted)
         return kc__answer_object(call, waits ? 202 : 200, call->current);

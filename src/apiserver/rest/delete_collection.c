@@ -20,6 +20,7 @@ typedef struct item {
     kc_object *next;    /* What it becomes. */
     char *key;
     unsigned tries;
+    bool again; /* It is removed after what is being stored. */
 } item;
 
 struct batch {
@@ -68,6 +69,7 @@ static bool submit(item *it)
         return false;
     kc_object_unref(it->next);
     it->next = plan.object;
+    it->again = plan.again;
     bool same =
         !plan.removes && kc_str_eq(kc_object_json(plan.object), kc_object_json(it->current));
     if (same || call->options.dry_run)
@@ -101,7 +103,9 @@ static void done(kc__write *write)
     bool lost = write->outcome == KC_STORAGE_CONFLICT && !b->call->error.reason;
     kc_object_unref(it->current);
     it->current = kc_take(write->result);
-    if (lost && ++it->tries < KC__MAX_RACES && submit(it))
+    bool more =
+        lost ? ++it->tries < KC__MAX_RACES : it->again && write->outcome == KC_STORAGE_STORED;
+    if (more && submit(it))
         return;
     finish_one(b);
 }

@@ -136,7 +136,10 @@ static int mark(kc__call *call, const kc_object *current, kc__metadata *m, kc_ob
     return 0;
 }
 
-/* ---- with grace: whoever runs it ends it first, and then deletes it for good ---- */
+/* ---- with grace: whoever runs it ends it first, and then deletes it for good ----
+ *
+ * What has no time left is marked with that before it is removed, in a write of its own: its last
+ * states say that it was deleted. */
 
 static kc_str seconds_later(kc__call *call, kc_time from, int64_t seconds)
 {
@@ -172,14 +175,23 @@ static int plan_graceful(kc__call *call, const kc_object *current, kc__metadata 
         m->deleted = seconds_later(call, kc_clock_wall(call->api->clock), m->grace_seconds);
         m->generation += m->generation > 0;
     } else if (pending && !hasten(call, m)) {
-        *ret = (kc__deletion){kc_object_ref(current), false};
+        *ret = (kc__deletion){.object = kc_object_ref(current)};
         return 0;
     }
     kc_object *marked = kc__metadata_apply(current, m, &call->error);
     if (!marked)
         return -1;
-    *ret = (kc__deletion){marked, m->grace_seconds <= 0 && kc_str_empty(m->finalizers)};
+    bool goes = m->grace_seconds <= 0 && kc_str_empty(m->finalizers);
+    bool told = kc_str_eq(kc_object_json(marked), kc_object_json(current));
+    *ret = (kc__deletion){marked, .removes = goes && told, .again = goes && !told};
     return 0;
+}
+
+void kc__deletion_go_on(kc__call *call)
+{
+    if (call->options.precondition_version.p)
+        call->options.precondition_version =
+            kc_arena_str(call->arena, kc_object_resource_version(call->current));
 }
 
 int kc__deletion_plan(kc__call *call, const kc_object *current, kc__deletion *ret)
@@ -190,12 +202,12 @@ int kc__deletion_plan(kc__call *call, const kc_object *current, kc__deletion *re
     if (call->resource->strategy->grace)
         return plan_graceful(call, current, &m, ret);
     if (kc_str_empty(m.finalizers) && may_go(call, current)) {
-        *ret = (kc__deletion){kc_object_ref(current), true};
+        *ret = (kc__deletion){.object = kc_object_ref(current), .removes = true};
         return 0;
     }
     kc_object *marked = NULL;
     if (mark(call, current, &m, &marked) < 0)
         return -1;
-    *ret = (kc__deletion){marked, false};
+    *ret = (kc__deletion){.object = marked};
     return 0;
 }

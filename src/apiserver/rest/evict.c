@@ -355,6 +355,7 @@ static kc__verdict delete_it(kc__call *call)
         return KC__FAIL;
     call->proposed = plan.object;
     call->removes = plan.removes;
+    call->again = plan.again;
     return KC__NEXT;
 }
 
@@ -377,7 +378,7 @@ static kc__verdict propose_for_pod(kc__call *call)
 static kc__verdict propose(kc__call *call)
 {
     call->proposed = kc_object_unref(call->proposed);
-    call->removes = false;
+    call->removes = call->again = false;
     bool budget = call->eviction->step == TAKE;
     if (!kc__load_current(call))
         return kc__fail_not_found(call, budget ? call->eviction->budget : call->info.name);
@@ -392,11 +393,14 @@ static kc__verdict answer(kc__call *call)
     case TAKE: turn_to_pod(call); break;
     case TELL:
         e->seen = kc_object_revision(call->current);
-        if (call->options.precondition_version.p) /* It was this version until we changed it. */
-            call->options.precondition_version =
-                kc_arena_str(call->arena, kc_object_resource_version(call->current));
+        kc__deletion_go_on(call);
         break;
-    default: return kc__answer_success(call, 201);
+    default:
+        if (!call->again)
+            return kc__answer_success(call, 201);
+        e->seen = kc_object_revision(call->current);
+        kc__deletion_go_on(call);
+        return KC__PROPOSE;
     }
     e->step++;
     return KC__PROPOSE;

@@ -116,8 +116,11 @@ kc__verdict kc__fail_not_acceptable(kc__call *call)
 
 kc__verdict kc__fail_invalid(kc__call *call, kc_str name, const kc_field_errors *errors)
 {
-    kc_field_errors_to_error(errors, kc_cstr(call->resource->group), kc_cstr(call->resource->kind),
-                             name, &call->error);
+    const kc__resource *resource = call->resource;
+    /* What is checked is what is stored, which for Events is the core group's. */
+    bool core = resource->storage && kc_str_starts(kc_cstr(resource->storage), KC_STR("core/"));
+    kc_field_errors_to_error(errors, core ? KC_STR("") : kc_cstr(resource->group),
+                             kc_cstr(resource->kind), name, &call->error);
     return KC__FAIL;
 }
 

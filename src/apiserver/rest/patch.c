@@ -115,10 +115,18 @@ static int apply_merge_patch(kc__call *call, kc_edit *edit, kc_paths *complaints
 
 static int apply_strategic_patch(kc__call *call, kc_edit *edit, kc_paths *complaints, kc_error *err)
 {
+    kc_scoped(kc_error) why = {0};
     kc_auto(kc_view) *patch = read_object(call, complaints, err);
     kc_patch_schema schema = kc__patch_schema_of(call->spoken->type);
-    return patch ? kc_strategic_patch_apply(edit, kc_view_root(patch), &schema, err)
-                 : -KC_BAD_REQUEST;
+    if (!patch)
+        return -KC_BAD_REQUEST;
+    if (kc_strategic_patch_apply(edit, kc_view_root(patch), &schema, &why) == 0)
+        return 0;
+    /* Kubernetes knows some of its own errors again, and takes the rest for the server's fault. */
+    bool own = why.reason != KC_BAD_REQUEST ||
+               kc_str_starts(kc_cstr(kc_error_text(&why)), KC_STR("invalid patch format of"));
+    return own ? kc_error_move(err, &why)
+               : kc_error_set(err, KC_UNKNOWN, "%s", kc_error_text(&why));
 }
 
 static const patch_type types[] = {

@@ -183,13 +183,18 @@ static bool is_definition(const kc__call *call)
 static void warn_about(kc__call *call, const kc_value *object)
 {
     kc_scoped(kc_paths) warnings = {0};
-    if (call->tries || (!call->resource->custom && !is_definition(call)))
+    const kc__strategy *strategy = call->resource->strategy;
+    if (call->tries || (!call->resource->custom && !is_definition(call) && !strategy->warn))
         return;
     kc_auto(kc_view) *view = call->current ? kc_view_of(call->current) : NULL;
     const kc_value *old = view ? kc_view_root(view) : NULL;
     if (call->resource->custom)
         kc__custom_warnings(object, old, &warnings);
-    else if (!call->subresource)
+    else if (call->subresource)
+        return;
+    else if (strategy->warn)
+        strategy->warn(object, &warnings);
+    else
         kc__crd_warnings(object, old, &warnings);
     for (size_t i = 0; i < warnings.n; i++)
         kc__warn(call, kc_arena_str(call->arena, kc_cstr(warnings.items[i])));
@@ -251,7 +256,9 @@ kc__verdict kc__phase_validated(kc__call *call)
         validate_changed(call, kc_view_root(view), &errors);
     else
         validate_new(call, kc_view_root(view), &errors);
-    warn_about(call, kc_view_root(view));
+    /* Of built-in kinds only what is accepted is warned about. */
+    if (!errors.list.n || !call->resource->strategy || !call->resource->strategy->warn)
+        warn_about(call, kc_view_root(view));
     if (!errors.list.n)
         return KC__NEXT;
     return kc__fail_invalid(call, kc_object_name(call->proposed), &errors);

@@ -9,6 +9,9 @@ static void check_table(const kc__message *message, unsigned depth)
     for (size_t i = 0; i + 1 < message->n_fields; i++)
         assert_true(kc_str_cmp(message->fields[message->by_name[i]].name,
                                message->fields[message->by_name[i + 1]].name) < 0);
+    for (size_t i = 0; i + 1 < message->n_fields; i++)
+        assert_true(message->fields[message->by_number[i]].number <=
+                    message->fields[message->by_number[i + 1]].number);
     for (size_t i = 0; i < message->n_fields; i++) {
         const kc__field *field = &message->fields[i];
         assert_ptr_equal(kc__message_field(message, field->name), field->name.n ? field : NULL);

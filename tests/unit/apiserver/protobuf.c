@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Protobuf bodies: the rules of proto2, of Go's JSON, and what is refused. */
 #include "apiserver/kinds/protobuf.h"
+#include "apiserver/crd/crd_type.h"
 #include "kc/buf.h"
 #include "testing.h"
 
@@ -78,11 +79,17 @@ static void put_envelope(kc_buf *out, const char *api_version, const char *kind,
     put_fields(out, text);
 }
 
+static const kc__message *type_of(kc_str api_version, kc_str kind, void *user)
+{
+    (void)user;
+    return kc__type_of_kind(api_version, kind);
+}
+
 static kc_object *decode(const char *api_version, const char *kind, const char *body, kc_error *err)
 {
     kc_scoped(kc_buf) bytes = {0};
     put_envelope(&bytes, api_version, kind, body);
-    return kc__protobuf_decode(kc_buf_str(&bytes), NULL, err);
+    return kc__protobuf_decode(kc_buf_str(&bytes), &(kc__protobuf_opts){.type_of = type_of}, err);
 }
 
 /* The members behind kind and apiVersion; quotes may be written as '. */
@@ -393,6 +400,25 @@ static void lists_that_are_messages_are_arrays(void **state)
                    "'namespaced':false,'kind':'','verbs':null}]");
 }
 
+static void schemas_may_be_something_else(void **state)
+{
+    (void)state;
+    assert_decoded(
+        "apiextensions.k8s.io/v1", "CustomResourceDefinition",
+        "2{7{4{1{5:object 8{1:7} 20{1:true} 29{1:a 2{24{1{5:string}}}} 29{1:b 2{24{2{5:string} "
+        "2{5:number}}}} 29{1:c 2{30{1=0}}} 29{1:d 2{30{1=1}}} 29{1:e 2{30{1=1 2{5:string}}}} "
+        "29{1:f 2{32{1:k 2{2:x 2:y}} 32{1:l 2{1{5:string}}}}}}}}}",
+        "'metadata':{},'spec':{'group':'','names':{'plural':'','kind':''},'scope':'','versions':"
+        "[{'name':'','served':false,'storage':false,'schema':{'openAPIV3Schema':{'type':'object',"
+        "'default':7,'enum':[true],'properties':{'a':{'items':{'type':'string'}},'b':{'items':"
+        "[{'type':'string'},{'type':'number'}]},'c':{'additionalProperties':false},'d':"
+        "{'additionalProperties':true},'e':{'additionalProperties':{'type':'string'}},'f':"
+        "{'dependencies':{'k':['x','y'],'l':{'type':'string'}}}}}}}]},'status':{'conditions':null,"
+        "'acceptedNames':{'plural':'','kind':''},'storedVersions':null}");
+    assert_refused("apiextensions.k8s.io/v1", "CustomResourceDefinition", "2{7{4{1{30{1:x}}}}}",
+                   "spec.versions");
+}
+
 static void text_is_escaped(void **state)
 {
     (void)state;
@@ -549,7 +575,7 @@ TESTS(kind_and_api_version_come_from_the_envelope, an_envelope_without_a_kind_ta
       inline_structs_are_fields_of_their_parent, bytes_are_base64, times_are_whole_seconds_in_utc,
       micro_times_have_six_digits, quantities_are_checked_and_rewritten,
       an_int_or_string_is_one_of_the_two, json_within_is_validated_and_compacted,
-      lists_that_are_messages_are_arrays, text_is_escaped, text_that_is_not_utf8_is_refused,
-      values_cut_short_are_refused, field_numbers_are_checked, wrong_wire_types_are_refused,
-      depth_is_limited, floats_are_numbers_that_json_has, sizes_are_limited,
-      a_body_that_grows_in_json_is_stopped)
+      lists_that_are_messages_are_arrays, schemas_may_be_something_else, text_is_escaped,
+      text_that_is_not_utf8_is_refused, values_cut_short_are_refused, field_numbers_are_checked,
+      wrong_wire_types_are_refused, depth_is_limited, floats_are_numbers_that_json_has,
+      sizes_are_limited, a_body_that_grows_in_json_is_stopped)

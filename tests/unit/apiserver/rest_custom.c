@@ -207,6 +207,14 @@ static void an_object_has_the_version_it_is_asked_for_in(void **state)
     (void)state;
     kc_auto(api) *a = api_start(NULL);
     define_things(a);
+    assert_at(api_post(a, THINGS,
+                       "{'apiVersion':'example.com/v1','kind':'Thing','metadata':{'name':'u'}}"),
+              "apiVersion", "example.com/v1");
+    assert_at(api_post(a, OLD,
+                       "{'apiVersion':'example.com/v1beta1','kind':'Thing','metadata':{'name':"
+                       "'v'}}"),
+              "apiVersion", "example.com/v1beta1");
+    assert_at(api_patch(a, THINGS "/v", "{'spec':{'a':1.5}}"), "apiVersion", "example.com/v1");
     assert_at(api_get(a, THINGS "/t"), "apiVersion", "example.com/v1");
     assert_at(api_get(a, OLD "/t"), "apiVersion", "example.com/v1beta1");
     assert_at(api_get(a, OLD), "items[0].apiVersion", "example.com/v1beta1");
@@ -248,6 +256,27 @@ static void the_scale_is_a_number_of_the_object(void **state)
     assert_at(r, "spec.replicas", "7");
     assert_at(r, "metadata.generation", "3");
     assert_code(api_get(a, THINGS "/none/scale"), 404);
+}
+
+/* Typed clients write protobuf unless they are told otherwise. */
+static void a_definition_may_come_as_protobuf(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    static const char body[] =
+        "k8s\000\0123\012\027apiextensions.k8s.io/v1\022\030CustomResourceDefinition\022{\012"
+        "\024\012\022robots.example.com\022c\012\013example.com\032\017\012\006robots\042\005"
+        "Robot\042\012Namespaced:7\012\002v1\020\001\030\001\042-\012+*\006object\352\001 "
+        "\012\004spec\022\030*\006object\362\001\015\010\001\022\011*\007integer";
+    const reply *r = SEND(a, "POST", CRDS, .type = "application/vnd.kubernetes.protobuf",
+                          .raw = kc_str_of(body, sizeof(body) - 1));
+    assert_code(r, 201);
+    assert_at(r,
+              "spec.versions[0].schema.openAPIV3Schema.properties.spec.additionalProperties.type",
+              "integer");
+    wait_for(a, CRDS "/robots.example.com", "status.conditions[1].status", "True");
+    assert_at(make_robot(a, "one", ",'spec':{'a':1}"), "spec.a", "1");
+    assert_code(make_robot(a, "two", ",'spec':{'a':'b'}"), 422);
 }
 
 /* ---- selecting ---- */
@@ -311,4 +340,5 @@ TESTS(what_is_established_is_served, what_the_schema_forbids_is_invalid,
       a_name_goes_to_the_next_when_it_is_free, definitions_are_served_after_a_restart,
       an_object_has_the_version_it_is_asked_for_in,
       an_update_brings_an_object_into_the_version_of_storage, the_scale_is_a_number_of_the_object,
-      fields_are_selected_as_they_are_shown, openapi_tells_what_may_be_selected_by)
+      fields_are_selected_as_they_are_shown, openapi_tells_what_may_be_selected_by,
+      a_definition_may_come_as_protobuf)

@@ -172,8 +172,48 @@ static void options_are_read_as_options(void **state)
     assert_code(api_delete(a, MAPS "/a", "{'kind':'DeleteOptions','apiVersion':'apps/v1'}"), 200);
 }
 
+#define PODS "/api/v1/namespaces/default/pods"
+#define POD \
+    "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'}],'nodeName':'%s'}}"
+
+static void assert_marked_and_gone(watch *w)
+{
+    const char *marked = assert_event(w, "MODIFIED", "p");
+    assert_string_equal(line_text(w, marked, "object.metadata.deletionGracePeriodSeconds"), "0");
+    const char *last = assert_event(w, "DELETED", "p");
+    assert_string_equal(line_text(w, last, "object.metadata.deletionGracePeriodSeconds"), "0");
+    assert_string_equal(line_text(w, last, "object.metadata.generation"), "2");
+}
+
+static void a_pod_is_marked_before_it_goes(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    watch *w = WATCH(a, PODS "?watch=1");
+    const reply *pod = api_post(a, PODS, text(a, POD, "n"));
+    assert_event(w, "ADDED", "p");
+    const reply *r =
+        api_delete(a, PODS "/p",
+                   text(a, "{'gracePeriodSeconds':0,'preconditions':{'resourceVersion':'%s'}}",
+                        r_text(pod, "metadata.resourceVersion")));
+    assert_code(r, 200);
+    assert_at(r, "metadata.deletionGracePeriodSeconds", "0");
+    assert_marked_and_gone(w);
+    assert_code(api_get(a, PODS "/p"), 404);
+    api_post(a, PODS, text(a, POD, ""));
+    assert_event(w, "ADDED", "p");
+    assert_code(api_delete(a, PODS, NULL), 200);
+    assert_marked_and_gone(w);
+    api_post(a, PODS, text(a, POD, ""));
+    assert_event(w, "ADDED", "p");
+    assert_code(api_delete(a, PODS "/p?dryRun=All", NULL), 200);
+    assert_true(watch_is_silent(w));
+    watch_close(w);
+}
+
 TESTS(what_is_deleted_is_gone, some_kinds_show_what_went, a_finalizer_holds_an_object,
       the_last_finalizer_lets_it_go, no_finalizer_comes_too_late, preconditions_must_hold,
       a_dry_run_deletes_nothing, a_body_goes_instead_of_the_query,
       a_propagation_policy_is_a_finalizer, a_policy_nobody_knows_is_invalid,
-      an_orphaning_delete_that_waits_is_accepted, options_are_read_as_options)
+      an_orphaning_delete_that_waits_is_accepted, options_are_read_as_options,
+      a_pod_is_marked_before_it_goes)

@@ -215,10 +215,31 @@ static void a_patch_of_nothing_is_not_found(void **state)
     assert_status(api_patch(a, MAPS "/a", "{"), 404, "NotFound", "configmaps \"a\" not found");
 }
 
+static const reply *strategic(api *a, const char *target, const char *body)
+{
+    return SEND(a, "PATCH", target, .body = body, .type = "application/strategic-merge-patch+json");
+}
+
+static void a_strategic_patch_that_makes_no_sense_is_explained(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    api_post(a, "/api/v1/namespaces/default/pods",
+             "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'}]}}");
+    static const char pod[] = "/api/v1/namespaces/default/pods/p";
+    assert_status(strategic(a, pod, "{'spec':{'containers':[{'name':'c','$patch':'what'}]}}"), 500,
+                  "", "unknown patch type: what in map: map[$patch:what name:c]");
+    assert_status(strategic(a, pod, "{'spec':{'containers':[{'image':'x'}]}}"), 500, "",
+                  "map: map[image:x] does not contain declared merge key: name");
+    assert_status(strategic(a, pod, "{'spec':{'$retainKeys':'x'}}"), 400, "BadRequest",
+                  "invalid patch format of retainKeys");
+}
+
 TESTS(a_merge_patch_changes_what_it_names, a_json_patch_does_its_operations,
       a_patch_that_changes_nothing_is_not_written, a_patch_cannot_make_another_object_of_it,
       what_the_server_fills_in_may_be_patched_away, another_uid_is_an_immutable_field,
       a_version_in_a_patch_is_a_lock, what_is_no_patch_is_explained,
       a_patch_that_does_not_apply_is_invalid, a_result_of_the_wrong_type_is_invalid,
       oddities_of_a_patch_are_warned_of_or_refused, ten_thousand_operations_are_enough,
-      a_patch_has_a_media_type_of_its_own, a_patch_of_nothing_is_not_found)
+      a_patch_has_a_media_type_of_its_own, a_patch_of_nothing_is_not_found,
+      a_strategic_patch_that_makes_no_sense_is_explained)

@@ -165,6 +165,7 @@ static void a_deadline_that_has_passed_is_a_timeout(void **state)
     kc_scoped(kc_error) err = {0};
     assert_null(kc_client_get(late, &kc_kind_config_map, KEY("a"), NULL, &err));
     assert_true(kc_is_timeout(&err));
+    assert_int_equal(bench_count(b), 0);
 }
 
 TESTS(an_object_is_read_as_the_server_keeps_it, what_is_not_there_is_not_found,

@@ -334,24 +334,21 @@ static void a_turn_that_comes_too_late_is_a_timeout(void **state)
 
 /* ---- what else ---- */
 
-static void requests_are_counted(void **state)
+static void what_the_client_did_beside_is_counted(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
-    kc_auto(bench) *b = bench_start_with((kc_client_opts){.metrics = metrics});
-    kc_object_unref(created(b, "a"));
-    kc_object_unref(got(b, "a"));
-    kc_object_unref(got(b, "b"));
-    bench_script(b, &(scripted){.reason = KC_TIMEOUT});
+    kc_auto(bench) *b =
+        bench_start_with((kc_client_opts){.metrics = metrics, .qps = 1000, .burst = 100});
+    bench_script(b, &too_many);
+    bench_script(b, &broken);
     kc_object_unref(got(b, "a"));
     kc_scoped(kc_buf) out = {0};
     kc_metrics_write(metrics, &out);
     const char *text = kc_buf_cstr(&out);
-    assert_contains(text, "rest_client_requests_total{code=\"200\",method=\"GET\"} 1");
-    assert_contains(text, "rest_client_requests_total{code=\"201\",method=\"POST\"} 1");
-    assert_contains(text, "rest_client_requests_total{code=\"404\",method=\"GET\"} 1");
-    assert_contains(text, "rest_client_requests_total{code=\"<error>\",method=\"GET\"} 1");
-    assert_contains(text, "rest_client_request_duration_seconds_count{verb=\"GET\"} 3");
+    assert_contains(text, "rest_client_request_retries_total{code=\"429\",verb=\"GET\"} 1");
+    assert_contains(text, "rest_client_request_retries_total{code=\"<error>\",verb=\"GET\"} 1");
+    assert_contains(text, "rest_client_rate_limiter_duration_seconds_count{verb=\"GET\"} 3");
 }
 
 static void keep_line(kc_str line, void *user)
@@ -440,6 +437,6 @@ TESTS(a_status_is_an_error_with_all_it_says, a_reason_that_nobody_knows_follows_
       the_servers_time_is_kept, a_wait_can_be_cancelled, reads_are_repeated_when_the_way_breaks,
       writes_are_repeated_only_if_they_surely_did_not_arrive, a_late_answer_is_not_waited_for_again,
       a_fence_is_asked_before_each_try, requests_beyond_the_burst_wait_their_turn,
-      a_turn_that_comes_too_late_is_a_timeout, requests_are_counted,
+      a_turn_that_comes_too_late_is_a_timeout, what_the_client_did_beside_is_counted,
       warnings_of_the_server_are_logged, raw_requests_go_anywhere, raw_writes_are_writes,
       an_answer_has_a_limit, a_client_without_a_server_says_so)

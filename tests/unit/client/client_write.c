@@ -328,6 +328,7 @@ static void a_write_ends_with_the_term(void **state)
     kc_scoped(kc_error) err = {0};
     assert_null(kc_client_create(fenced, object, NULL, &err));
     assert_true(kc_is_timeout(&err));
+    assert_int_equal(bench_count(b), 0);
 }
 
 /* ---- readers hear of writes ---- */

@@ -367,6 +367,22 @@ static void programs_that_fail_say_how(void **state)
     }
 }
 
+static void runs_of_programs_are_counted(void **state)
+{
+    (void)state;
+    kc_auto(scene) *s = scene_new("t");
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
+    kc_scoped(kc_buf) text = {0};
+    const kc_exec_config exec = plugin(program(s, "exit 3"));
+    const kc_config config = {.server = s->server->url, .exec = &exec};
+    kc_auto(kc_transport) *t =
+        kc_transport_http_new(&config, &(kc_transport_http_opts){.metrics = metrics}, NULL);
+    assert_int_equal(request(t, "GET", "/", NULL, &text, NULL), -1);
+    kc_metrics_write(metrics, &text);
+    assert_contains(kc_buf_cstr(&text), "rest_client_exec_plugin_call_total{code=\"3\",call_status="
+                                        "\"plugin_execution_error\"} 1");
+}
+
 static void a_program_that_is_missing_comes_with_its_hint(void **state)
 {
     (void)state;
@@ -450,6 +466,6 @@ TESTS(a_token_file_is_read_again_after_a_minute, a_token_that_is_refused_is_read
       a_program_is_run_again_when_its_token_is_refused, one_run_serves_all_who_wait,
       who_waits_for_a_program_can_leave,
       a_program_gets_its_arguments_its_environment_and_the_cluster, programs_that_fail_say_how,
-      a_program_that_is_missing_comes_with_its_hint,
+      runs_of_programs_are_counted, a_program_that_is_missing_comes_with_its_hint,
       a_program_that_needs_a_terminal_is_not_run_without, a_program_may_give_a_certificate,
       other_credentials_come_before_the_program, a_program_that_hangs_is_ended)

@@ -44,12 +44,27 @@ static size_t open_files(void)
 
 /* ---- what they do ---- */
 
+/* A thread cannot fail a test; it can end the program, and say why. */
+static void wrong(const char *what, int status, const kc_error *err)
+{
+    fprintf(stderr, "%s: %d %s\n", what, status, kc_error_text(err));
+    abort();
+}
+
+static void expect(crew *c, const char *method, const char *target, const char *body, int expected,
+                   kc_buf *out)
+{
+    kc_scoped(kc_error) err = {0};
+    const int status = request(c->t, method, target, body, out, &err);
+    if (status != expected)
+        wrong(target, status, &err);
+}
+
 static void get_version(crew *c, int who, int round)
 {
     kc_scoped(kc_buf) out = {0};
     (void)who, (void)round;
-    if (request(c->t, "GET", "/version", NULL, &out, NULL) != 200 || out.n < 50)
-        abort();
+    expect(c, "GET", "/version", NULL, 200, &out);
 }
 
 /* An object of its own comes, is listed among the others, and goes. */
@@ -60,14 +75,10 @@ static void live(crew *c, int who, int round)
     snprintf(target, sizeof(target), MAPS "/m%d-%d", who, round);
     snprintf(body, sizeof(body), "{\"metadata\":{\"name\":\"m%d-%d\"},\"data\":{\"k\":\"%d\"}}",
              who, round, who);
-    if (request(c->t, "POST", MAPS, body, &out, NULL) != 201)
-        abort();
-    if (request(c->t, "GET", MAPS "?limit=500", NULL, &out, NULL) != 200)
-        abort();
-    if (request(c->t, "GET", target, NULL, &out, NULL) != 200)
-        abort();
-    if (request(c->t, "DELETE", target, NULL, &out, NULL) != 200)
-        abort();
+    expect(c, "POST", MAPS, body, 201, &out);
+    expect(c, "GET", MAPS "?limit=500", NULL, 200, &out);
+    expect(c, "GET", target, NULL, 200, &out);
+    expect(c, "DELETE", target, NULL, 200, &out);
 }
 
 /* Leaves at a different moment each time; whatever comes is right. */
@@ -84,9 +95,30 @@ static void leave_early(crew *c, int who, int round)
     };
     kc_auto(kc_http_response) *r = kc_transport_open(c->t, &ask, &err);
     if (!r && err.reason != KC_TIMEOUT)
-        abort();
+        wrong("open", 0, &err);
     if (r && kc_http_read(r, &byte, 1, &err) < 0 && err.reason != KC_TIMEOUT)
-        abort();
+        wrong("read", r->status, &err);
+}
+
+/* Nobody is there, or nobody to trust: each hears of it. */
+static void hear_of_nobody(crew *c, int who, int round)
+{
+    kc_scoped(kc_buf) out = {0};
+    kc_scoped(kc_error) err = {0};
+    (void)who, (void)round;
+    const int status = request(c->t, "GET", "/version", NULL, &out, &err);
+    if (status >= 0 || err.reason != KC_SERVICE_UNAVAILABLE || err.code != 0)
+        wrong("nobody", status, &err);
+}
+
+/* A list that says nothing of being one, so that it shares a connection with others. */
+static void read_long(crew *c, int who, int round)
+{
+    kc_scoped(kc_buf) out = {0};
+    (void)who, (void)round;
+    expect(c, "GET", MAPS, NULL, 200, &out);
+    if (out.n < 24 * 200000 || !kc_str_ends(kc_str_trim(kc_buf_str(&out)), KC_STR("}")))
+        wrong("a list that is not whole", (int)out.n, NULL);
 }
 
 /* ---- tests ---- */
@@ -166,6 +198,53 @@ static void http1_can_be_asked_for(void **state)
     assert_in_range(connections_of(t), 1, 3);
 }
 
+static void long_answers_come_whole_over_http2(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_start(NULL);
+    const kc_config config = {.server = s->tls_url, .ca_file = s->ca_file};
+    kc_auto(kc_transport) *t = transport_of(&config);
+    kc_autofree char *filler = kc_calloc(1, 200001);
+    memset(filler, 'x', 200000);
+    for (int i = 0; i < 24; i++) {
+        kc_autofree char *body =
+            kc_asprintf("{\"metadata\":{\"name\":\"m%d\"},\"data\":{\"k\":\"%s\"}}", i, filler);
+        assert_int_equal(request_status(t, "POST", MAPS, body), 201);
+    }
+    crew c = {.t = t, .rounds = 4, .work = read_long};
+    crew_run(&c, 4);
+}
+
+static void everybody_hears_that_nobody_is_there(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_start(NULL);
+    kc_auto(kc_transport) *strangers = transport_to(s->tls_url);
+    crew c = {.t = strangers, .rounds = 3, .work = hear_of_nobody};
+    crew_run(&c, THREADS);
+    const kc_config config = {.server = s->tls_url, .ca_file = s->ca_file};
+    kc_auto(kc_transport) *t = transport_of(&config);
+    kc_apiserver_stop(kc_take(s->server), 0);
+    c = (crew){.t = t, .rounds = 3, .work = hear_of_nobody};
+    crew_run(&c, THREADS);
+}
+
+static void a_server_that_comes_back_is_found_again(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_start(NULL);
+    const kc_config config = {.server = s->tls_url, .ca_file = s->ca_file};
+    kc_auto(kc_transport) *t = transport_of(&config);
+    crew c = {.t = t, .rounds = 5, .work = get_version};
+    crew_run(&c, 4);
+    stage_restart(s, KC_SECOND);
+    crew_run(&c, 4);
+    /* Without saying goodbye. */
+    stage_restart(s, 0);
+    crew_run(&c, 4);
+}
+
 TESTS(requests_over_tls_share_a_connection, ten_thousand_requests_leave_nothing_behind,
       threads_do_not_disturb_each_other, those_who_leave_early_disturb_nobody,
-      http1_can_be_asked_for)
+      http1_can_be_asked_for, long_answers_come_whole_over_http2,
+      everybody_hears_that_nobody_is_there, a_server_that_comes_back_is_found_again)

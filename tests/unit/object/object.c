@@ -389,6 +389,42 @@ static void an_absent_part_costs_nothing(void **state)
     assert_in_range(kc_object_size(object), json.n, json.n + 48);
 }
 
+static void managed_fields_are_cut_out(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {
+        {"{'metadata':{'name':'a','managedFields':[{'x':1}],'uid':'u'},'z':1}",
+         "{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"z\":1}"},
+        {"{'metadata':{'managedFields':[],'name':'a','uid':'u'}}",
+         "{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"}}"},
+        {"{'metadata':{'uid':'u','name':'a','managedFields':[]}}",
+         "{\"metadata\":{\"uid\":\"u\",\"name\":\"a\"}}"},
+    };
+    for (size_t i = 0; i < KC_COUNT(texts); i++) {
+        kc_auto(kc_object) *before = object_of(texts[i][0]);
+        kc_auto(kc_object) *after = kc_object_without_managed_fields(before);
+        assert_object_json(after, texts[i][1]);
+        assert_str(kc_object_name(after), "a");
+        assert_str(kc_object_uid(after), "u");
+    }
+    kc_auto(kc_object) *only = object_of("{'metadata':{'managedFields':[{}]}}");
+    kc_auto(kc_object) *empty = kc_object_without_managed_fields(only);
+    assert_object_json(empty, "{\"metadata\":{}}");
+    kc_auto(kc_object) *none = kc_object_without_managed_fields(empty);
+    assert_ptr_equal(none, empty);
+}
+
+static void what_is_kept_takes_no_more_memory_than_it_needs(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *read = object_of("{'metadata':{'name':'\\u0061b','namespace':'c'}}");
+    kc_auto(kc_object) *kept = kc_object_without_managed_fields(read);
+    assert_true(kc_object_size(kept) <= kc_object_size(read));
+    assert_object_json(kept, "{\"metadata\":{\"name\":\"ab\",\"namespace\":\"c\"}}");
+    assert_str(kc_object_name(kept), "ab");
+    assert_str(kc_object_namespace(kept), "c");
+}
+
 TESTS(metadata_is_found_wherever_it_stands, mistyped_metadata_counts_as_absent,
       an_escaped_name_is_shown_unescaped, the_text_of_an_object_is_canonical,
       bad_text_is_refused_with_its_position, a_nul_byte_is_refused, nesting_is_limited,
@@ -396,4 +432,5 @@ TESTS(metadata_is_found_wherever_it_stands, mistyped_metadata_counts_as_absent,
       duplicates_are_found_in_long_objects_too, reported_duplicates_are_bounded,
       an_object_costs_little_more_than_its_text, references_keep_an_object_alive,
       parts_are_found_on_both_sides_of_64_kb, an_absent_part_costs_nothing,
-      a_revision_is_spliced_in, an_api_version_is_spliced_in)
+      a_revision_is_spliced_in, an_api_version_is_spliced_in, managed_fields_are_cut_out,
+      what_is_kept_takes_no_more_memory_than_it_needs)

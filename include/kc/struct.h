@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * struct.h: structs of api.h to objects and back, by tables.
+ *
+ * A kind costs a table of its fields, which `kc generate` writes; the functions here walk it.
+ * People use what is generated over them:
+ *
+ *     kc_auto(robot) *robot = robot_of(object, err);             kc_struct_decode
+ *     robot->spec.replicas = &three;
+ *     kc_auto(kc_object) *changed = robot_object(robot, err);    kc_struct_encode
+ *
+ * Encoding writes what the struct has over what the object had: members that the table does not
+ * know survive, members that the struct no longer has go. Not for several threads at a time on one
+ * struct.
+ */
+#ifndef KC_STRUCT_H
+#define KC_STRUCT_H
+
+#include "kc/api.h"
+#include "kc/json.h"
+#include "kc/kind.h"
+
+typedef enum kc_member_type {
+    KC_MEMBER_BOOLEAN,
+    KC_MEMBER_INT32,
+    KC_MEMBER_INT64,
+    KC_MEMBER_UINT32,
+    KC_MEMBER_UINT64,
+    KC_MEMBER_FLOAT32,
+    KC_MEMBER_FLOAT64,
+    KC_MEMBER_TEXT,        /* char * */
+    KC_MEMBER_ENUM,        /* A C enum (int) whose names are texts: `names`. */
+    KC_MEMBER_BYTES,       /* kc_bytes */
+    KC_MEMBER_INT_OR_TEXT, /* kc_int_or_text */
+    KC_MEMBER_QUANTITY,    /* kc_quantity_text */
+    KC_MEMBER_TIME,        /* kc_timestamp */
+    KC_MEMBER_MICRO_TIME,  /* kc_micro_timestamp */
+    KC_MEMBER_DURATION,    /* kc_duration_field */
+    KC_MEMBER_RAW,         /* kc_raw */
+    KC_MEMBER_STRUCT,      /* `of` */
+} kc_member_type;
+
+typedef enum kc_member_shape {
+    KC_SHAPE_VALUE,
+    KC_SHAPE_POINTER, /* NULL: absent. */
+    KC_SHAPE_LIST,    /* A pointer at `offset` and a size_t at `count_offset`. */
+    KC_SHAPE_MAP,     /* kc_string_map or KC_MAP_OF. */
+} kc_member_shape;
+
+enum {
+    KC_MEMBER_OMIT_EMPTY = 1, /* Not written when empty: optional fields that are no pointers. */
+    KC_MEMBER_INLINE = 2,     /* A struct whose members stand among ours. */
+    KC_MEMBER_POINTERS = 4,   /* Items of the list or map are pointers to the type. */
+};
+
+typedef struct kc_struct kc_struct;
+
+typedef struct kc_member {
+    const char *name; /* In JSON. */
+    uint32_t offset, count_offset;
+    uint8_t type;  /* kc_member_type */
+    uint8_t shape; /* kc_member_shape */
+    uint8_t flags;
+    const kc_struct *of;      /* KC_MEMBER_STRUCT */
+    const char *const *names; /* KC_MEMBER_ENUM: by value, end with NULL; "" is not written. */
+    const char *default_json; /* NULL: none. */
+} kc_member;
+
+struct kc_struct {
+    const char *name; /* In C. */
+    size_t size;
+    const kc_member *fields;
+    size_t n_fields;
+    int32_t meta_offset; /* Of its kc_object_meta; -1: it is no kind. */
+};
+
+/* The tables of what api.h has. */
+extern const kc_struct kc_struct_object_meta, kc_struct_owner_reference, kc_struct_status_condition;
+
+/*
+ * An object as a struct of `type`, which is a kind, in an arena of its own; kc_struct_free frees
+ * it. NULL with KC_BAD_REQUEST and the path where a value has another type than the field.
+ */
+void *kc_struct_decode(const kc_struct *type, const kc_object *object, kc_error *err);
+/* The same for a part of JSON, into the caller's zeroed struct and arena. */
+int kc_struct_decode_value(const kc_struct *type, const kc_value *value, kc_arena *arena,
+                           void *ret_struct, kc_error *err);
+/* Takes NULL; returns NULL. Not for structs of the caller's own memory. */
+void *kc_struct_free(const kc_struct *type, void *value);
+
+/* An object of it, of this kind. Over metadata.origin if there is one. */
+kc_object *kc_struct_encode(const kc_struct *type, const kc_kind *kind, const void *value,
+                            kc_error *err);
+/* Appends JSON of a part. */
+void kc_struct_write(const kc_struct *type, const void *value, kc_buf *out);
+
+/* A deep copy with an arena of its own. */
+void *kc_struct_copy(const kc_struct *type, const void *value);
+/* Semantic equality: empty is absent, quantities by value. Metadata's arena and origin do not
+ * count. */
+bool kc_struct_equal(const kc_struct *type, const void *a, const void *b);
+/* Sets defaults where fields are empty, as a server would. */
+void kc_struct_default(const kc_struct *type, void *value, kc_arena *arena);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model.h: what the generator knows of a project's API types, between reading headers (or CRDs) and
+ * writing everything else. Whatever reads fills one of these; whatever writes looks at nothing
+ * else.
+ *
+ *     headers ──libclang──▶ model ──▶ field tables, clients, CRDs, RBAC, webhooks, samples
+ *     CRD YAML ───────────▶ model ──▶ headers
+ *
+ * All of it lives in the model's arena and is constant once it was read. Lists are in the order of
+ * the source, which makes what is written deterministic.
+ */
+#ifndef KC_GENERATE_MODEL_H
+#define KC_GENERATE_MODEL_H
+
+#include "kc/arena.h"
+#include "kc/error.h"
+#include "kc/vec.h"
+#include "kc/view.h"
+
+/* Where something stands: for errors that point at it. */
+typedef struct kc__gen_at {
+    const char *file;
+    unsigned line, column;
+} kc__gen_at;
+
+/* One argument of a marker: name=value; the name is "" where the marker has only a value. */
+typedef struct kc__gen_arg {
+    kc_str name, value; /* As written, without quotes of its own. */
+    bool quoted;        /* It was a string in quotes or backticks. */
+} kc__gen_arg;
+
+/* "+kubebuilder:validation:Maximum=10". */
+typedef struct kc__gen_marker {
+    kc_str name; /* "kubebuilder:validation:Maximum" */
+    kc_str text; /* All that follows the name's '=' or ':', as written. */
+    const kc__gen_arg *args;
+    size_t n_args;
+    kc__gen_at at;
+} kc__gen_marker;
+
+typedef struct kc__gen_markers {
+    const kc__gen_marker *items;
+    size_t n;
+} kc__gen_markers;
+
+typedef enum kc__gen_base {
+    KC__GEN_BOOL,
+    KC__GEN_INT32,
+    KC__GEN_INT64,
+    KC__GEN_UINT32,
+    KC__GEN_UINT64,
+    KC__GEN_FLOAT32,
+    KC__GEN_FLOAT64,
+    KC__GEN_TEXT,
+    KC__GEN_ENUM,
+    KC__GEN_BYTES,
+    KC__GEN_INT_OR_TEXT,
+    KC__GEN_QUANTITY,
+    KC__GEN_TIME,
+    KC__GEN_MICRO_TIME,
+    KC__GEN_DURATION,
+    KC__GEN_RAW,
+    KC__GEN_STRUCT,
+} kc__gen_base;
+
+typedef enum kc__gen_shape {
+    KC__GEN_VALUE,
+    KC__GEN_POINTER,
+    KC__GEN_LIST,
+    KC__GEN_MAP
+} kc__gen_shape;
+
+typedef struct kc__gen_type kc__gen_type;
+
+typedef struct kc__gen_field {
+    kc_str c_name;    /* deployment_name */
+    kc_str json_name; /* deploymentName */
+    kc_str count;     /* Of a list: the C name of its count. */
+    kc__gen_base base;
+    kc__gen_shape shape;
+    bool pointers;            /* Items of the list or map are pointers. */
+    bool is_inline;           /* +kc:inline: the struct's members stand among ours. */
+    bool optional;            /* By marker, pointer or package. */
+    const kc__gen_type *type; /* Of KC__GEN_STRUCT and KC__GEN_ENUM, or a typedef with markers of
+                                 its own; else NULL. */
+    kc_str doc;               /* The comment without markers. */
+    kc__gen_markers markers;
+    kc__gen_at at;
+} kc__gen_field;
+
+typedef struct kc__gen_enum_value {
+    kc_str c_name, text; /* ROBOT_PHASE_RUNNING, "Running" */
+} kc__gen_enum_value;
+
+/* A struct, an enum, or a typedef of something simple that has markers. */
+struct kc__gen_type {
+    kc_str c_name;  /* robot_spec */
+    kc_str go_name; /* RobotSpec: as CRDs and OpenAPI call it. */
+    kc_str doc;
+    kc__gen_markers markers;
+    kc__gen_at at;
+    kc__gen_base base; /* KC__GEN_STRUCT, KC__GEN_ENUM, or what a typedef stands for. */
+    const kc__gen_field *fields;
+    size_t n_fields;
+    const kc__gen_enum_value *values;
+    size_t n_values;
+    bool is_root;     /* A kind: has kc_object_meta and is marked object:root. */
+    bool from_sdk;    /* kc_object_meta and its like, from kc/api.h. */
+    bool is_external; /* From a header that is not being generated. */
+};
+
+/* One folder api/GROUP/VERSION. */
+typedef struct kc__gen_package {
+    kc_str group, version; /* "apps.example.io", "v1alpha1" */
+    kc_str folder;
+    kc__gen_markers markers; /* Of groupversion_info.h. */
+    const kc__gen_type *const *types;
+    size_t n_types;
+} kc__gen_package;
+
+typedef struct kc__gen_model {
+    kc_arena arena;
+    KC_VEC(const kc__gen_package *) packages;
+    kc__gen_markers rbac, webhooks; /* From anywhere in the project. */
+} kc__gen_model;
+
+void kc__gen_model_done(kc__gen_model *model);
+
+/* The last marker of this name, or NULL; the next one after `at`. */
+const kc__gen_marker *kc__gen_marker_find(const kc__gen_markers *markers, const char *name);
+/* An argument's value by name; p == NULL without one. */
+kc_str kc__gen_marker_arg(const kc__gen_marker *marker, const char *name);
+
+/* KC_INVALID with "file:line:column: message". */
+int kc__gen_error(kc_error *err, kc__gen_at at, const char *fmt, ...) KC_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * struct_default.c: defaults, as a server applies those of a schema: where a member is absent, then
+ * inside what is there, lists and maps included. A default of a struct is itself defaulted.
+ *
+ * Absent is: a NULL pointer, an empty list or map, and an empty value that is not written when
+ * empty. Of a value that is always written nobody can tell whether it was set, so it stays.
+ */
+#include "object/struct_internal.h"
+
+#include "kc/view.h"
+
+static bool is_absent(const kc_member *member, const char *base)
+{
+    switch ((kc_member_shape)member->shape) {
+    case KC_SHAPE_POINTER: return !*(char *const *)(base + member->offset);
+    case KC_SHAPE_LIST: return !*(const size_t *)(base + member->count_offset);
+    case KC_SHAPE_MAP: return !((const kc_string_map *)(base + member->offset))->n;
+    default:
+        if (!(member->flags & KC_MEMBER_OMIT_EMPTY))
+            return false;
+        return member->type == KC_MEMBER_STRUCT
+                   ? kc__struct_is_empty(member->of, base + member->offset)
+                   : kc__scalar_of(member)->is_empty(base + member->offset);
+    }
+}
+
+/* Decodes {"name": default} into the struct: the same as if it had come so. */
+static void apply(const kc_member *member, char *base, kc_arena *arena)
+{
+    kc_member alone = *member;
+    const kc_struct wrapper = {.fields = &alone, .n_fields = 1, .meta_offset = -1};
+    kc_scoped(kc_buf) json = {0};
+    alone.name = "v";
+    kc_buf_printf(&json, "{\"v\":%s}", member->default_json);
+    kc_auto(kc_view) *view = kc_view_parse(kc_buf_str(&json), NULL, NULL);
+    if (view)
+        kc_struct_decode_value(&wrapper, kc_view_root(view), arena, base, NULL);
+}
+
+static void default_items(const kc_member *member, char *base, kc_arena *arena)
+{
+    bool is_map = member->shape == KC_SHAPE_MAP;
+    const kc_string_map *map = (const kc_string_map *)(base + member->offset);
+    char *items = is_map ? (char *)map->items : *(char **)(base + member->offset);
+    size_t n = is_map ? map->n : *(size_t *)(base + member->count_offset);
+    size_t size = is_map ? kc__pair_size(member) : kc__member_size(member);
+    size_t skip = is_map ? kc__pair_value_at(member) : 0;
+    for (size_t i = 0; i < n; i++) {
+        char *item = items + i * size + skip;
+        item = member->flags & KC_MEMBER_POINTERS ? *(char **)item : item;
+        if (item)
+            kc_struct_default(member->of, item, arena);
+    }
+}
+
+static void default_inside(const kc_member *member, char *base, kc_arena *arena)
+{
+    if (member->type != KC_MEMBER_STRUCT)
+        return;
+    char *at = base + member->offset;
+    if (member->shape == KC_SHAPE_LIST || member->shape == KC_SHAPE_MAP)
+        default_items(member, base, arena);
+    else if (member->shape == KC_SHAPE_VALUE)
+        kc_struct_default(member->of, at, arena);
+    else if (*(char **)at)
+        kc_struct_default(member->of, *(char **)at, arena);
+}
+
+void kc_struct_default(const kc_struct *type, void *value, kc_arena *arena)
+{
+    for (size_t i = 0; i < type->n_fields; i++) {
+        const kc_member *member = &type->fields[i];
+        if (member->default_json && is_absent(member, value))
+            apply(member, value, arena);
+        default_inside(member, value, arena);
+    }
+}
