@@ -621,6 +621,21 @@ static void files_that_do_not_fit_are_not_served(void **state)
         kc_clock_sleep(kc_clock_real(), KC_MILLISECOND);
 }
 
+static void an_ended_certificate_is_not_ready(void **state)
+{
+    (void)state;
+    kc_scoped(folder) f;
+    kc_scoped(kc_buf) out = {0};
+    folder_make(&f);
+    fill(&f);
+    kc_auto(stage) *s = stage_new(&(kc_webhook_server_opts){.cert_dir = f.path}, 0);
+    started(s);
+    assert_int_equal(readiness(s, &out), 200);
+    kc_clock_advance(s->clock, DAY);
+    assert_int_equal(readiness(s, &out), 500);
+    assert_contains(kc_buf_cstr(&out), "webhook failed: the certificate has ended");
+}
+
 static void a_folder_without_certificates_fails_the_manager(void **state)
 {
     (void)state;
@@ -640,4 +655,5 @@ TESTS(every_kind_of_hook_has_its_path, paths_and_conversions_are_taken_once,
       it_is_part_of_readiness, who_does_not_trust_us_does_not_talk_to_us,
       a_renewed_certificate_is_served_without_a_break,
       a_renewed_authority_is_published_beside_the_old, files_that_change_are_read_again,
-      files_that_do_not_fit_are_not_served, a_folder_without_certificates_fails_the_manager)
+      files_that_do_not_fit_are_not_served, an_ended_certificate_is_not_ready,
+      a_folder_without_certificates_fails_the_manager)

@@ -452,6 +452,22 @@ static void a_manager_renews_and_nobody_loses_trust(void **state)
     assert_true(kc_object_revision(last) > kc_object_revision(first));
 }
 
+static void a_secret_is_waited_for(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = plane(13);
+    kc_scoped(kc_error) err = {0};
+    kc_webhook_server_opts opts = {.names = names, .secret_ns = "default", .secret_name = "hooks"};
+    assert_non_null(kc_webhook_server_new(kc_testenv_manager(env), &opts, &err));
+    kc_testenv_fault(
+        env, &(kc_fault_opts){
+                 .fault = KC_FAULT_UNAVAILABLE, .chance = 1, .times = 30, .kind = &kc_kind_secret});
+    OK(kc_testenv_run(env, &err), &err);
+    assert_int_equal(kc_testenv_faults(env, KC_FAULT_UNAVAILABLE), 30);
+    kc_auto(kc_object) *secret = look_up(env, &kc_kind_secret, "hooks");
+    assert_non_null(secret);
+}
+
 static void a_bundle_that_somebody_empties_comes_back(void **state)
 {
     (void)state;
@@ -482,4 +498,5 @@ TESTS(nothing_becomes_an_authority_and_a_certificate, a_certificate_is_renewed_a
       a_bundle_keeps_what_others_of_ours_have_put_there, a_bundle_has_an_end,
       processes_share_a_secret, those_who_start_together_get_the_same,
       an_empty_secret_is_filled_and_keeps_what_it_has, bundles_are_patched_everywhere_and_once,
-      a_manager_renews_and_nobody_loses_trust, a_bundle_that_somebody_empties_comes_back)
+      a_manager_renews_and_nobody_loses_trust, a_secret_is_waited_for,
+      a_bundle_that_somebody_empties_comes_back)
