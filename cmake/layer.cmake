@@ -23,6 +23,7 @@ function(kc_layer NAME)
             message(FATAL_ERROR "layer ${NAME} names the public header ${header}, but include/kc/${header} is not there")
         endif()
         file(CREATE_LINK ${CMAKE_SOURCE_DIR}/include/kc/${header} ${root}/kc/${header} SYMBOLIC)
+        set_property(GLOBAL APPEND PROPERTY KC_PUBLIC_HEADERS ${CMAKE_SOURCE_DIR}/include/kc/${header})
     endforeach()
 
     # Everything this layer may use, for scripts/check-layers.

@@ -3,16 +3,21 @@
  * run.c: runs an example against an API server in this process, and plays a file of steps:
  *
  *     create OBJECT              creates an object, as JSON on the line
- *     patch KIND NS NAME PATCH   merges the JSON into it
- *     delete KIND NS NAME        deletes one; "-" for no namespace
- *     expect TEXT                waits until the program has printed a line that holds the text;
- *                                lines before it are passed over, and do not come again
- *     stop                       sends it SIGTERM
+ *     apply FILE                 creates or updates what a YAML file says, seen from the steps'
+ * folder patch KIND NS NAME PATCH   merges the JSON into it delete KIND NS NAME        deletes one;
+ * "-" for no namespace see KIND NS NAME TEXT      waits until its JSON holds the text find KIND NS
+ * TEXT          waits until that of any object there does gone KIND NS NAME          waits until it
+ * is not there expect TEXT                waits until the program has printed a line that holds the
+ * text; lines before it are passed over, and do not come again stop                       sends it
+ * SIGTERM
  *
  * The program finds the server through KUBECONFIG. It must end with 0 after `stop`, or by itself.
- * Everything together may take a minute.
+ * Everything together may take a minute. It is run in the folder of the steps.
  */
+#include "kc/codec.h"
 #include "kc/embed.h"
+#include "kc/kinds.h"
+#include "kc/wait.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,6 +32,7 @@ typedef struct play {
     int output;    /* What it prints. */
     kc_buf unread; /* Of that. */
     int64_t deadline;
+    kc_error *err; /* Of the step that is played. */
 } play;
 
 /* ---- the program ---- */
@@ -133,6 +139,79 @@ static int delete(play *p, kc_str rest, kc_error *err)
     return kind ? kc_client_delete(p->client, kind, key, &(kc_delete_opts){.now = true}, err) : -1;
 }
 
+/* ---- files ---- */
+
+static int load_one(kc_object *object, void *user)
+{
+    play *p = user;
+    kc_auto(kc_object) *given = object;
+    kc_auto(kc_client) *in_default = kc_client_with(p->client, &(kc_client_bind){.ns = "default"});
+    kc_auto(kc_object) *now = kc_client_create(in_default, given, NULL, p->err);
+    bool defines = now && kc_str_is(kc_object_kind(now), "CustomResourceDefinition");
+    if (!defines)
+        return now ? 0 : -1;
+    return kc_wait_for(p->client, &kc_kind_custom_resource_definition, kc_object_key(now),
+                       kc_until_condition, "Established", KC_MINUTE, NULL, p->err);
+}
+
+static int load(play *p, kc_str path, kc_error *err)
+{
+    kc_autofree char *name = kc_str_dup(path);
+    FILE *file = fopen(name, "r");
+    if (!file)
+        return kc_error_set(err, KC_NOT_FOUND, "%s: %s", name, strerror(errno));
+    kc_scoped(kc_buf) text = {0};
+    size_t n;
+    while ((n = fread(kc_buf_reserve(&text, 4096), 1, 4096, file)) > 0)
+        text.n += n;
+    fclose(file);
+    p->err = err;
+    return kc_codec_yaml.decode(kc_buf_str(&text), NULL, load_one, p, err);
+}
+
+/* ---- looking ---- */
+
+static bool holds(const kc_object *object, const void *text)
+{
+    return object && kc_str_contains(kc_object_json(object), *(const kc_str *)text);
+}
+
+static int64_t left(const play *p)
+{
+    return KC_MAX(1, p->deadline - kc_clock_now(kc_clock_real()));
+}
+
+static int see(play *p, kc_str rest, kc_error *err)
+{
+    kc_key key;
+    const kc_kind *kind = cut_key(p, &rest, &key, err);
+    return kind ? kc_wait_for(p->client, kind, key, holds, &rest, left(p), NULL, err) : -1;
+}
+
+static int gone(play *p, kc_str rest, kc_error *err)
+{
+    kc_key key;
+    const kc_kind *kind = cut_key(p, &rest, &key, err);
+    return kind ? kc_wait_for(p->client, kind, key, kc_until_gone, NULL, left(p), NULL, err) : -1;
+}
+
+static int find(play *p, kc_str rest, kc_error *err)
+{
+    kc_str kind_name = kc_str_cut(&rest, ' ');
+    kc_autofree char *ns = kc_str_dup(kc_str_cut(&rest, ' '));
+    const kc_kind *kind = kc_client_kind_of_resource(p->client, kind_name, err);
+    kc_auto(kc_watch) *watch =
+        kind ? kc_client_watch(p->client, kind, &(kc_watch_opts){.ns = ns}, err) : NULL;
+    for (bool found = false; watch && !found;) {
+        kc_watch_event event;
+        if (kc_watch_next(watch, p->deadline, &event, err) <= 0)
+            return -1;
+        found = holds(event.object, &rest);
+        kc_object_unref(event.object);
+    }
+    return watch ? 0 : -1;
+}
+
 static int stop(play *p, kc_str rest, kc_error *err)
 {
     (void)rest;
@@ -146,8 +225,8 @@ static int do_step(play *p, kc_str line, kc_error *err)
         const char *name;
         int (*run)(play *p, kc_str rest, kc_error *err);
     } steps[] = {
-        {"create", create}, {"patch", patch}, {"delete", delete},
-        {"expect", expect}, {"stop", stop},
+        {"create", create}, {"load", load}, {"patch", patch},   {"delete", delete}, {"see", see},
+        {"find", find},     {"gone", gone}, {"expect", expect}, {"stop", stop},
     };
     kc_str rest = line, name = kc_str_cut(&rest, ' ');
     if (!name.n || name.p[0] == '#')

@@ -98,7 +98,7 @@ KC_IS(unavailable, KC_SERVICE_UNAVAILABLE)
 typedef struct kc_get_opts {
     const char *subresource;      /* "status", "scale". */
     const char *resource_version; /* Defaults to the newest. */
-    bool metadata_only;           /* A PartialObjectMetadata; of a cache, what it has. */
+    bool metadata_only;           /* A PartialObjectMetadata; from a cache, at least that. */
     bool live;                    /* From the server, though the client reads from a cache. */
 } kc_get_opts;
 
@@ -253,7 +253,7 @@ const kc_kind *kc_client_kind(kc_client *client, kc_gvk gvk, kc_error *err);
 /* The same by resource or short name, in any group if none is said: "deploy", "robots.llleon.io".
  */
 const kc_kind *kc_client_kind_of_resource(kc_client *client, kc_str resource, kc_error *err);
-/* Whether the server has this verb for it. KC_NOT_FOUND when it has no such kind. */
+/* A resource of the server, and what can be done with it. */
 typedef struct kc_api_resource {
     const kc_kind *kind;
     const char *const *verbs; /* End with NULL. */
@@ -273,8 +273,8 @@ const kc_clock *kc_client_clock(const kc_client *client);
 
 /* Answers reads in the server's place. Any thread; may block until it can. */
 typedef struct kc_reader_ops {
-    kc_object *(*get)(kc_reader *reader, const kc_kind *kind, kc_key key, kc_cancel *cancel,
-                      kc_error *err);
+    kc_object *(*get)(kc_reader *reader, const kc_kind *kind, kc_key key, const kc_get_opts *opts,
+                      kc_cancel *cancel, kc_error *err);
     int (*list)(kc_reader *reader, const kc_kind *kind, const kc_list_opts *opts, kc_cancel *cancel,
                 kc_objects *ret, kc_error *err);
     /* This client has written: what it reads next must show it. `object` is what the server

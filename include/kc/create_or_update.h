@@ -2,8 +2,7 @@
 /*
  * create_or_update.h: making an object be as it should, with as few writes as that takes.
  *
- *     static int web(kc_edit *edit, void *user, kc_error *err);      sets what we want, leaves the
- * rest
+ *     static int web(kc_edit *edit, void *user, kc_error *err);      sets what we want, no more
  *
  *     kc_auto(kc_object) *now = NULL;
  *     if (kc_create_or_update(ctx->client, &kc_kind_deployment, key, web, &robot, &now, err) < 0)
@@ -23,7 +22,8 @@ typedef enum kc_written {
     KC_UPDATED,
 } kc_written;
 
-/* Sets in `edit` what it wants; the key must stay. Called once, or again after a conflict. */
+/* Sets in `edit` what it wants; the key must stay. Called once: a conflict is
+ * the caller's to try again, which a reconciler does by kc_retry. */
 typedef int kc_mutate_fn(kc_edit *edit, void *user, kc_error *err);
 
 /* A kc_written, or negative. `ret` (may be NULL) gets the object. */

@@ -3,8 +3,7 @@
  * edit.h: a JSON tree that can be changed, and frozen into an object.
  *
  *     kc_auto(kc_edit) *edit = kc_edit_of(deployment);
- *     kc_node *spec = kc_node_get(kc_edit_root(edit), KC_STR("spec"));
- *     kc_node_set(edit, spec, KC_STR("replicas"), kc_node_i64(edit, 3));
+ *     kc_edit_put(edit, "spec.replicas", kc_node_i64(edit, 3));
  *     kc_auto(kc_object) *changed = kc_edit_freeze(edit, err);
  *
  * Nodes belong to the edit they were made with, live as long as it does, and stand in at most one
@@ -76,6 +75,9 @@ void kc_node_remove_at(kc_node *array, size_t index);
 void kc_node_replace_at(kc_node *array, size_t index, kc_node *value);
 /* The member `name`, made an empty object first if it is absent or not an object. */
 kc_node *kc_node_need_object(kc_edit *edit, kc_node *object, kc_str name);
+/* The same step by step from the root, and the value set behind the last: names with dots between
+ * them, "status.ready". For indexes, and names that hold dots themselves, see path.h. */
+void kc_edit_put(kc_edit *edit, const char *names, kc_node *value);
 
 typedef struct kc_node_iter {
     kc_node *at, *container;

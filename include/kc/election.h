@@ -3,8 +3,8 @@
  * election.h: one leader among several processes, by a Lease.
  *
  *     kc_election *e = kc_election_new(&(kc_election_opts){
- *         .client = client, .ns = "default", .name = "robots.llleon.io", .led = start, .lost =
- * stop,
+ *         .client = client, .ns = "default", .name = "robots.llleon.io",
+ *         .led = start, .lost = stop,
  *     }, err);
  *     kc_election_run(e, cancel, err);                      blocks: stands, leads, loses
  *

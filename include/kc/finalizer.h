@@ -2,8 +2,11 @@
 /*
  * finalizer.h: finishing something outside before an object goes.
  *
- *     switch (kc_finalizer_step(ctx->client, &robot, "robots.llleon.io/power", switch_off, user,
- * err)) {
+ *     switch (kc_finalizer_step(ctx->client, &robot, "llleon.io/power", switch_off, user, err)) {
+ *     case KC_FINALIZER_FAILED: return kc_retry(err);
+ *     case KC_FINALIZER_GONE:   return kc_done();
+ *     case KC_FINALIZER_HELD:   break;                  it lives: go on
+ *     }
  *
  * The finalizer is added while the object lives; once somebody has asked for its deletion, `clean`
  * is run, and only when it succeeded the finalizer is taken away. Both are JSON patches that test

@@ -6,7 +6,7 @@
  *     int main(void)
  *     {
  *         kc_scoped(kc_error) err = {0};
- *         kc_auto(kc_manager) *manager = kc_manager_new(&(kc_manager_opts){0}, &err);
+ *         kc_auto(kc_manager) *manager = kc_manager_new(NULL, &err);
  *         if (!manager || !kc_controller_new(manager, &robot_controller, &err) ||
  *             kc_manager_run(manager, &err) < 0)
  *             return kc_manager_exit(&err);              one line on standard error, and 1
@@ -44,6 +44,7 @@ typedef struct kc_manager_opts {
     kc_rand *rand;               /* Split from. Defaults to the system's. */
 } kc_manager_opts;
 
+/* `opts` may be NULL. NULL on error. */
 kc_manager *kc_manager_new(const kc_manager_opts *opts, kc_error *err);
 /* Stops it if it runs. NULL is allowed; returns NULL. */
 kc_manager *kc_manager_free(kc_manager *manager);
@@ -56,7 +57,7 @@ int kc_manager_run(kc_manager *manager, kc_error *err);
  * kc_manager_wait blocks as kc_manager_run does. For programs that have a main loop, and tests. */
 int kc_manager_start(kc_manager *manager, kc_error *err);
 int kc_manager_wait(kc_manager *manager, kc_error *err);
-/* Any thread, also from a signal's handler; does not block. */
+/* Any thread; does not block. Not from a signal's handler: the manager has one itself. */
 void kc_manager_stop(kc_manager *manager);
 /* Prints the error to standard error; returns 1. */
 int kc_manager_exit(const kc_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.h: where a controller's keys come from: what happens to objects (kc_watch_opts of
+ * source.h: where a controller's keys come from: what happens to objects (kc_watch_kind of
  * controller.h makes those), a channel that the program feeds, a timer, or anything else.
  *
  *     kc_channel *alarms = kc_channel_new();

@@ -3,7 +3,7 @@
  * view.h: a parsed, read-only look at JSON.
  *
  *     kc_auto(kc_view) *view = kc_view_of(pod);
- *     const kc_value *containers = kc_get(kc_get(kc_view_root(view), "spec"), "containers");
+ *     const kc_value *containers = kc_dig(kc_view_root(view), "spec.containers");
  *     kc_items(containers, c)
  *         printf("%.*s\n", KC_ARG(kc_as_str(kc_get(c, "image"))));
  *
@@ -54,6 +54,9 @@ const char *kc_type_name(kc_type type);
 const kc_value *kc_get(const kc_value *object, const char *name);
 const kc_value *kc_get_str(const kc_value *object, kc_str name);
 const kc_value *kc_at(const kc_value *array, size_t index);
+/* kc_get step by step: names with dots between them, "spec.template.metadata". For indexes, and
+ * names that hold dots themselves, see path.h. */
+const kc_value *kc_dig(const kc_value *object, const char *names);
 /* Members or elements; 0 for anything else. */
 size_t kc_len(const kc_value *value);
 

@@ -3,8 +3,7 @@
  * wait.h: waiting until an object is as one wants it: by watching, not by asking again and again.
  *
  *     kc_auto(kc_object) *ready = NULL;
- *     kc_wait_for(client, &robot_kind, key, kc_until_condition, "Ready", 30 * KC_SECOND, &ready,
- * err);
+ *     kc_wait_for(client, &robot_kind, key, kc_until_condition, "Ready", KC_MINUTE, &ready, err);
  */
 #ifndef KC_WAIT_H
 #define KC_WAIT_H

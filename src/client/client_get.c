@@ -2,8 +2,8 @@
 /*
  * client_get.c: reading one object: from the reader the client is bound to, or from the server.
  *
- * A reader answers what it can have: whole objects as they are now. Subresources and reads of a
- * certain resourceVersion go to the server.
+ * A reader answers what it can have: objects, or their metadata, as they are now. Subresources and
+ * reads of a certain resourceVersion go to the server.
  */
 #include "client/client_internal.h"
 
@@ -24,8 +24,8 @@ kc_object *kc_client_get(kc_client *client, const kc_kind *kind, kc_key key,
         return NULL;
     if (!reads_live(client, opts)) {
         kc_reader *reader = client->bind.reader;
-        return reader->ops->get(reader, kind, (kc_key){place.ns, place.name}, client->bind.cancel,
-                                err);
+        return reader->ops->get(reader, kind, (kc_key){place.ns, place.name}, opts,
+                                client->bind.cancel, err);
     }
     kc_scoped(kc__ask) ask = {.accept = kc__accept(opts->metadata_only, false)};
     place.subresource = opts->subresource;

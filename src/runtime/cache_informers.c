@@ -141,20 +141,20 @@ static int check_readable(const kc_cache *cache, kc_error *err)
                : kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the cache has not been started");
 }
 
-kc_informer *kc__cache_use(kc_cache *cache, const kc_kind *kind, kc_error *err)
+kc_informer *kc__cache_use(kc_cache *cache, const kc_kind *kind, kc__cache_want want, kc_error *err)
 {
     kc_informer *informer = NULL;
     kc_locked (&cache->mutex) {
         if (check_readable(cache, err) < 0)
             return NULL;
-        informer = kc__cache_find(cache, kind, KC__WANT_OBJECTS);
+        informer = kc__cache_find(cache, kind, want);
         if (!informer && cache->opts.fail_on_missing) {
             kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the cache has no informer of %s",
                          kind->plural);
             return NULL;
         }
         if (!informer) /* With a use of the cache's own: what was read once will be again. */
-            informer = kc__informer_use(add(cache, kind, KC__WANT_OBJECTS, err));
+            informer = kc__informer_use(add(cache, kind, want, err));
         kc__informer_use(informer);
     }
     return informer;

@@ -53,7 +53,8 @@ typedef enum kc__cache_want {
 /* The informer there is, or NULL. Under the mutex. */
 kc_informer *kc__cache_find(const kc_cache *cache, const kc_kind *kind, kc__cache_want want);
 /* For a read: one use; it is started if it must be, and then stays. */
-kc_informer *kc__cache_use(kc_cache *cache, const kc_kind *kind, kc_error *err);
+kc_informer *kc__cache_use(kc_cache *cache, const kc_kind *kind, kc__cache_want want,
+                           kc_error *err);
 /* One more user of it. Under the mutex; kc_informer_release ends it. */
 kc_informer *kc__informer_use(kc_informer *informer);
 /* Starts one. Under the mutex. */

@@ -32,10 +32,15 @@ static void set_not_found(const kc_kind *kind, kc_str name, kc_error *err)
         kc_error_about(err, kc_cstr(kind->group), kc_cstr(kind->plural), name);
 }
 
-static kc_object *get(kc_cache *cache, const kc_kind *kind, kc_key key, kc_cancel *cancel,
-                      kc_error *err)
+static kc__cache_want wanted(bool metadata_only)
 {
-    kc_auto(kc_informer) *informer = kc__cache_use(cache, kind, err);
+    return metadata_only ? KC__WANT_METADATA : KC__WANT_OBJECTS;
+}
+
+static kc_object *get(kc_cache *cache, const kc_kind *kind, kc_key key, kc__cache_want want,
+                      kc_cancel *cancel, kc_error *err)
+{
+    kc_auto(kc_informer) *informer = kc__cache_use(cache, kind, want, err);
     if (!informer || kc__informer_await(informer, cache->opts.sync_timeout, cancel, err) < 0)
         return NULL;
     if (!kind->namespaced)
@@ -50,7 +55,7 @@ static kc_object *get(kc_cache *cache, const kc_kind *kind, kc_key key, kc_cance
 
 kc_object *kc_cache_get(kc_cache *cache, const kc_kind *kind, kc_key key, kc_error *err)
 {
-    return get(cache, kind, key, NULL, err);
+    return get(cache, kind, key, KC__WANT_OBJECTS, NULL, err);
 }
 
 /* ---- lists ---- */
@@ -151,7 +156,8 @@ static int list(kc_cache *cache, const kc_kind *kind, const kc_list_opts *opts, 
                 kc_objects *ret, kc_error *err)
 {
     static const kc_list_opts everything;
-    kc_auto(kc_informer) *informer = kc__cache_use(cache, kind, err);
+    opts = opts ? opts : &everything;
+    kc_auto(kc_informer) *informer = kc__cache_use(cache, kind, wanted(opts->metadata_only), err);
     if (!informer)
         return -KC_SERVICE_UNAVAILABLE;
     int failed = kc__informer_await(informer, cache->opts.sync_timeout, cancel, err);
@@ -159,7 +165,7 @@ static int list(kc_cache *cache, const kc_kind *kind, const kc_list_opts *opts, 
         return failed;
     kc_scoped(parsed) p = {0};
     kc__query query;
-    failed = parse_query(informer, opts ? opts : &everything, &p, &query, err);
+    failed = parse_query(informer, opts, &p, &query, err);
     return failed < 0 ? failed : run_query(informer, &query, ret, err);
 }
 
@@ -243,10 +249,10 @@ static kc_cache *cache_of(kc_reader *reader)
     return kc_container_of(reader, kc_cache, reader);
 }
 
-static kc_object *reader_get(kc_reader *reader, const kc_kind *kind, kc_key key, kc_cancel *cancel,
-                             kc_error *err)
+static kc_object *reader_get(kc_reader *reader, const kc_kind *kind, kc_key key,
+                             const kc_get_opts *opts, kc_cancel *cancel, kc_error *err)
 {
-    return get(cache_of(reader), kind, key, cancel, err);
+    return get(cache_of(reader), kind, key, wanted(opts->metadata_only), cancel, err);
 }
 
 static int reader_list(kc_reader *reader, const kc_kind *kind, const kc_list_opts *opts,

@@ -155,6 +155,8 @@ static void take_options(kc_manager *m, const kc_manager_opts *opts)
 
 kc_manager *kc_manager_new(const kc_manager_opts *opts, kc_error *err)
 {
+    static const kc_manager_opts defaults = {0};
+    opts = opts ? opts : &defaults;
     kc_auto(kc_manager) *m = kc_new(kc_manager);
     take_options(m, opts);
     kc_mutex_init(&m->mutex);

@@ -282,10 +282,10 @@ typedef struct shelf {
     char ns[32];
 } shelf;
 
-static kc_object *shelf_get(kc_reader *reader, const kc_kind *kind, kc_key key, kc_cancel *cancel,
-                            kc_error *err)
+static kc_object *shelf_get(kc_reader *reader, const kc_kind *kind, kc_key key,
+                            const kc_get_opts *opts, kc_cancel *cancel, kc_error *err)
 {
-    (void)kind, (void)cancel, (void)err;
+    (void)kind, (void)opts, (void)cancel, (void)err;
     shelf *s = kc_container_of(reader, shelf, base);
     s->gets++;
     snprintf(s->ns, sizeof(s->ns), "%.*s", KC_ARG(key.ns));

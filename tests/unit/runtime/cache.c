@@ -324,6 +324,22 @@ static void an_informer_that_starts_after_a_write_lists_nothing_older(void **sta
     plane_free(p);
 }
 
+static void reading_metadata_alone_fetches_no_more(void **state)
+{
+    (void)state;
+    plane *p = plane_started(NULL);
+    create(p->client, "default", "one", "", "v");
+    kc_auto(kc_object) *read =
+        kc_client_get(p->cached, &kc_kind_config_map, KC_KEY("default", "one"),
+                      &(kc_get_opts){.metadata_only = true}, NULL);
+    assert_non_null(read);
+    kc_auto(kc_view) *view = kc_view_of(read);
+    assert_null(kc_get(kc_view_root(view), "data"));
+    assert_int_equal(count(p, &(kc_list_opts){.metadata_only = true}), 1);
+    assert_null(faulty_target(p->way, "GET /api/v1/configmaps", 2, NULL));
+    plane_free(p);
+}
+
 TESTS(a_read_starts_an_informer_and_waits_for_its_list, before_the_start_reads_fail,
       after_the_stop_reads_see_what_was_kept, a_kind_without_informer_may_be_refused,
       a_read_gives_up_when_the_first_list_does_not_come,
@@ -335,4 +351,5 @@ TESTS(a_read_starts_an_informer_and_waits_for_its_list, before_the_start_reads_f
       an_update_is_read_also_by_its_new_index, a_deletion_is_read_though_the_watch_is_behind,
       a_deletion_that_finalizers_put_off_is_read_as_such,
       what_leaves_the_selector_by_an_own_write_is_not_read_any_more,
-      an_informer_that_starts_after_a_write_lists_nothing_older)
+      an_informer_that_starts_after_a_write_lists_nothing_older,
+      reading_metadata_alone_fetches_no_more)
