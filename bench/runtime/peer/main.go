@@ -36,9 +36,9 @@ import (
 const (
 	events = 2000
 	warmUp = 200
-	cycles = 200000
+	cycles = 10000
 	keys   = 1000
-	rounds = 15
+	rounds = 200
 )
 
 func check(err error) {
