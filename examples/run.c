@@ -145,7 +145,8 @@ static int load_one(kc_object *object, void *user)
 {
     play *p = user;
     kc_auto(kc_object) *given = object;
-    kc_auto(kc_object) *now = kc_client_create(p->client, given, NULL, p->err);
+    kc_auto(kc_client) *in_default = kc_client_with(p->client, &(kc_client_bind){.ns = "default"});
+    kc_auto(kc_object) *now = kc_client_create(in_default, given, NULL, p->err);
     bool defines = now && kc_str_is(kc_object_kind(now), "CustomResourceDefinition");
     if (!defines)
         return now ? 0 : -1;

@@ -3,9 +3,8 @@
  * finalizer: something outside that has to be undone before an object may go. Each Website has an
  * entry in a register (here: lines that are printed); deleting it first strikes the entry out.
  *
- *     kubectl apply -f website.yaml
- *     kubectl apply -f - <<< '{apiVersion: example.com/v1, kind: Website, metadata: {name: home},
- * spec: {title: Hi}}' kubectl delete website home
+ *     kubectl apply -f examples/website.yaml -f examples/home.yaml
+ *     kubectl delete website home
  */
 #include "kc/controller.h"
 #include "kc/finalizer.h"

@@ -4,10 +4,8 @@
  * when a theme changes, all Websites that name it are to be painted again. An index of the cache
  * finds them.
  *
- *     kubectl apply -f website.yaml
+ *     kubectl apply -f examples/website.yaml -f examples/home.yaml
  *     kubectl create configmap dark --from-literal=colour=black
- *     kubectl apply -f - <<< '{apiVersion: example.com/v1, kind: Website, metadata: {name: home},
- *                              spec: {title: Hi, theme: dark}}'
  */
 #include "kc/controller.h"
 #include "kc/kinds.h"

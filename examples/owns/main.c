@@ -4,9 +4,7 @@
  * did. website.c has the controller; this is the program around it, with pages for whoever operates
  * it.
  *
- *     kubectl apply -f website.yaml
- *     kubectl apply -f - <<< '{apiVersion: example.com/v1, kind: Website, metadata: {name: home},
- *                              spec: {title: Hi}}'
+ *     kubectl apply -f examples/website.yaml -f examples/home.yaml
  *     kubectl get websites,configmaps
  *     curl 127.0.0.1:18002/debug/queue
  */
