@@ -155,15 +155,19 @@ static kc_cache *synced_cache(kc_client *client, bool plain, double *ret_seconds
     return cache;
 }
 
-static size_t json_bytes(kc_cache *cache)
+/* Of what is cached: the text, and what it takes of the heap. */
+static size_t json_bytes(kc_cache *cache, size_t *ret_size)
 {
     kc_objects list = {0};
-    size_t n = 0;
+    size_t n = 0, size = 0;
     if (kc_cache_list(cache, &kc_kind_config_map, NULL, &list, NULL) < 0 || list.n != OBJECTS)
         die("list the cache", NULL);
-    for (size_t i = 0; i < list.n; i++)
+    for (size_t i = 0; i < list.n; i++) {
         n += kc_object_json(list.items[i]).n;
+        size += kc_object_size(list.items[i]);
+    }
     kc_objects_done(&list);
+    *ret_size = size;
     return n;
 }
 
@@ -201,12 +205,15 @@ static void measure_memory(kc_client *client)
     double seconds;
     const size_t before = resident();
     kc_auto(kc_cache) *cache = synced_cache(client, false, &seconds);
-    const size_t after = resident(), json = json_bytes(cache);
+    const size_t after = resident();
     const struct mallinfo2 heap = mallinfo2();
-    printf("memory: %.1f MB resident (%.1f MB before), JSON of %d objects %.1f MB, heap %.1f MB "
-           "(%.1f MB free in it)\n",
-           (double)after / 1e6, (double)before / 1e6, OBJECTS, (double)json / 1e6,
-           (double)heap.uordblks / 1e6, (double)heap.fordblks / 1e6);
+    size_t objects;
+    const size_t json = json_bytes(cache, &objects);
+    printf(
+        "memory: %.1f MB resident (%.1f MB before), JSON of %d objects %.1f MB, objects %.1f MB, "
+        "heap %.1f MB (%.1f MB free in it)\n",
+        (double)after / 1e6, (double)before / 1e6, OBJECTS, (double)json / 1e6,
+        (double)objects / 1e6, (double)heap.uordblks / 1e6, (double)heap.fordblks / 1e6);
     bench_at_most("resident memory to the JSON of what is cached", (double)after / (double)json,
                   1.3);
 }

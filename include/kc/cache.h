@@ -29,7 +29,8 @@ typedef struct kc_cache kc_cache;
 typedef struct kc_informer kc_informer;
 
 /* Gives another object in place of one that came from the server, before it is kept: without what
- * nobody reads. Takes the reference and returns one; must not fail. It runs once for each. */
+ * nobody reads. Takes the reference and returns one; must not fail, and must leave the key. It runs
+ * once for each object that comes, on any thread, several at a time. */
 typedef kc_object *kc_transform(kc_object *object, void *user);
 /* Without managedFields: the default. */
 kc_object *kc_transform_strip_managed_fields(kc_object *object, void *user);
@@ -75,24 +76,34 @@ int kc_cache_start(kc_cache *cache, kc_error *err);
 bool kc_cache_wait_synced(kc_cache *cache, int64_t deadline, kc_cancel *cancel);
 /* Ends all informers; blocks until their threads have ended. Reads still see what was kept. */
 void kc_cache_stop(kc_cache *cache);
-/* Stops and frees it. NULL is allowed; returns NULL. */
+/* Stops and frees it. Its listeners have been removed; informers and clients of it are not used any
+ * more. NULL is allowed; returns NULL. */
 kc_cache *kc_cache_free(kc_cache *cache);
 KC_AUTO_DEFINE(kc_cache, kc_cache_free)
 
 /* ---- reading ---- */
 
-/* The object, or NULL with KC_NOT_FOUND. Waits for the kind's first list. */
+/*
+ * The object (the caller's reference), or NULL with KC_NOT_FOUND. Waits for the kind's first list:
+ * KC_TIMEOUT says what is in its way. KC_BAD_REQUEST for a namespace that is not kept;
+ * KC_SERVICE_UNAVAILABLE before the cache was started.
+ */
 kc_object *kc_cache_get(kc_cache *cache, const kc_kind *kind, kc_key key, kc_error *err);
-/* In no order. `index` and `value`, or namespace and labels, use an index where there is one. */
+/*
+ * In no order; all of one moment. `index` and `value`, else the first field that has an index, else
+ * the namespace are looked up; the rest is compared, fields at the paths they are named by. `limit`
+ * is honoured; a list cannot be continued.
+ */
 int kc_cache_list(kc_cache *cache, const kc_kind *kind, const kc_list_opts *opts, kc_objects *ret,
                   kc_error *err);
-/* A handle to the client whose reads come from this cache, and which reads its own writes. */
+/* A handle to the client whose reads come from this cache, and which reads its own writes. The
+ * caller's (one reference); not used any more when the cache is freed. */
 kc_client *kc_cache_client(kc_cache *cache);
 
 /* ---- indexes ---- */
 
-/* Calls `emit` for each value under which the object is to be found. Runs on the informer's thread.
- */
+/* Calls `emit` for each value under which the object is to be found: the same for the same object,
+ * at any time. Runs on the informer's thread, and on that of a client that has written one. */
 typedef void kc_index_emit(kc_str value, void *to);
 typedef void kc_index_fn(const kc_object *object, kc_index_emit *emit, void *to, void *user);
 /* Before the kind's informer starts: KC_CONFLICT afterwards, or when the name is taken. */
@@ -104,7 +115,9 @@ int kc_cache_index_path(kc_cache *cache, const kc_kind *kind, const char *path, 
 
 /* ---- informers ---- */
 
-/* The informer of a kind, started if the cache is. Each call counts one user; release it. */
+/* The informer of a kind, started if the cache is. Each call counts one user; release it. The last
+ * one to do so ends it and waits for that: its listeners were removed before, and none of them may
+ * be the one that releases. */
 kc_informer *kc_cache_informer(kc_cache *cache, const kc_kind *kind, kc_error *err);
 /* Metadata alone: shares the informer of whole objects where there is one. */
 kc_informer *kc_cache_metadata_informer(kc_cache *cache, const kc_kind *kind, kc_error *err);
@@ -114,7 +127,7 @@ KC_AUTO_DEFINE(kc_informer, kc_informer_release)
 /* The first list is in the store, and listeners that were there then have been told. */
 bool kc_informer_synced(const kc_informer *informer);
 bool kc_informer_wait_synced(kc_informer *informer, int64_t deadline, kc_cancel *cancel);
-/* The resourceVersion up to which the store shows everything. */
+/* The resourceVersion up to which the store shows everything; 0 before the first list. */
 uint64_t kc_informer_revision(const kc_informer *informer);
 /* What the last attempt to list or watch failed with; false if it did not. */
 bool kc_informer_failure(const kc_informer *informer, kc_error *ret);

@@ -70,8 +70,8 @@ kc_str kc_object_managed_fields_json(const kc_object *object);
  */
 kc_object *kc_object_with_revision(const kc_object *object, uint64_t revision);
 kc_object *kc_object_with_api_version(const kc_object *object, kc_str api_version);
-/* The same without metadata.managedFields, in no more memory than it needs; another reference to it
- * when it has none. */
+/* The same without metadata.managedFields, in no more memory than it needs: for keeping. Another
+ * reference to it when there is nothing to save. */
 kc_object *kc_object_without_managed_fields(const kc_object *object);
 
 #endif

@@ -119,8 +119,8 @@ void kc_queue_forget(kc_queue *queue, kc_key key);
 int kc_queue_failures(kc_queue *queue, kc_key key);
 
 void kc_queue_shut_down(kc_queue *queue);
-/* Blocks until nothing waits and nobody works; false at the deadline. Keys that only wait for their
- * time are dropped. */
+/* Blocks until nothing waits and nobody works; false at the deadline, and then it goes on, until
+ * kc_queue_shut_down. Keys that only wait for their time are dropped. */
 bool kc_queue_drain(kc_queue *queue, int64_t deadline);
 bool kc_queue_shutting_down(const kc_queue *queue);
 

@@ -40,7 +40,7 @@ kc_limiter *kc_limiter_max(kc_limiter *a, kc_limiter *b);
 /* Up to `factor` longer, by chance (kc_rand_jitter); takes the limiter over. */
 kc_limiter *kc_limiter_jitter(kc_limiter *limiter, double factor, kc_rand rand);
 
-/* A limiter of one's own. */
+/* A limiter of one's own; only `when` is needed. */
 typedef struct kc_limiter_ops {
     int64_t (*when)(void *state, kc_key key);
     void (*forget)(void *state, kc_key key);

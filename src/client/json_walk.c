@@ -7,33 +7,47 @@
  *     │ key    │ value     comma
  *     start    colon
  *
- * Strings are most of the text, and in them only a quote or a backslash means something: memchr
- * finds those many bytes at a time.
+ * Strings are most of the text, and in them only a quote or a backslash means something: those are
+ * looked for many bytes at a time.
  */
 #include "client/json_walk.h"
 
-/* Inside of a string: up to and with its closing quote, or all of the bytes. */
-static size_t skip_string(kc__skip *s, const char *p, size_t n)
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* The next quote or backslash from i on, or n. */
+static inline size_t find_special(const char *p, size_t i, size_t n)
 {
-    size_t i = 0;
-    while (i < n) {
-        if (s->escaped) {
-            s->escaped = false;
-            i++;
-            continue;
-        }
-        const char *quote = memchr(p + i, '"', n - i);
-        const size_t end = quote ? (size_t)(quote - p) : n;
-        const char *backslash = memchr(p + i, '\\', end - i);
-        if (backslash) {
-            s->escaped = true;
-            i = (size_t)(backslash - p) + 1;
-        } else {
-            s->in_string = !quote;
-            return quote ? end + 1 : n;
-        }
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    for (; i + 16 <= n; i += 16) {
+        const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+        const __m128i special =
+            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
+        const unsigned bits = (unsigned)_mm_movemask_epi8(special);
+        if (bits)
+            return i + (size_t)__builtin_ctz(bits);
     }
-    return n;
+#endif
+    while (i < n && p[i] != '"' && p[i] != '\\')
+        i++;
+    return i;
+}
+
+/* Inside of a string, from i on: up to and with its closing quote, or all of the bytes. */
+static inline size_t skip_string(kc__skip *s, const char *p, size_t i, size_t n)
+{
+    if (s->escaped && i < n) {
+        s->escaped = false;
+        i++;
+    }
+    while ((i = find_special(p, i, n)) < n && p[i] == '\\') {
+        s->escaped = i + 1 == n;
+        i = KC_MIN(i + 2, n);
+    }
+    s->in_string = i == n;
+    return i == n ? n : i + 1;
 }
 
 static bool ends_scalar(char c)
@@ -52,29 +66,38 @@ static size_t skip_scalar(kc__skip *s, const char *p, size_t n, bool *ret_done)
     return i;
 }
 
+/* Up to the last bracket, or string, that was open; or all of the bytes. */
+static size_t skip_nested(kc__skip *s, const char *p, size_t n)
+{
+    size_t i = 0, depth = s->depth;
+    do {
+        if (s->in_string) {
+            i = skip_string(s, p, i, n);
+            continue;
+        }
+        const char c = p[i++];
+        if (c == '"')
+            s->in_string = true;
+        else if (c == '{' || c == '[')
+            depth++;
+        else if (c == '}' || c == ']')
+            depth--;
+    } while (i < n && (depth > 0 || s->in_string));
+    s->depth = depth;
+    return i;
+}
+
 size_t kc__skip_value(kc__skip *s, kc_str bytes, bool *ret_done)
 {
-    const char *p = bytes.p;
-    size_t i = 0;
     *ret_done = false;
-    if (bytes.n && (s->scalar || (!s->started && !memchr("{[\"", p[0], 3))))
-        return skip_scalar(s, p, bytes.n, ret_done);
-    while (i < bytes.n && !*ret_done) {
-        s->started = true;
-        if (s->in_string) {
-            i += skip_string(s, p + i, bytes.n - i);
-        } else {
-            const char c = p[i++];
-            if (c == '"')
-                s->in_string = true;
-            else if (c == '{' || c == '[')
-                s->depth++;
-            else if (c == '}' || c == ']')
-                s->depth -= s->depth > 0;
-        }
-        *ret_done = !s->in_string && s->depth == 0;
-    }
-    return i;
+    if (!bytes.n)
+        return 0;
+    if (s->scalar || (!s->started && !memchr("{[\"", bytes.p[0], 3)))
+        return skip_scalar(s, bytes.p, bytes.n, ret_done);
+    s->started = true;
+    const size_t n = skip_nested(s, bytes.p, bytes.n);
+    *ret_done = !s->in_string && s->depth == 0;
+    return n;
 }
 
 /* ---- members ---- */

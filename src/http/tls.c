@@ -7,16 +7,23 @@
  * with its own non-blocking socket needs. Sessions are resumed by tickets, nothing is kept here for
  * them. A client may show a certificate; one that does not verify ends the handshake.
  *
- * Threads: a kc__tls is shared by all loops (OpenSSL counts its references); an SSL belongs to one.
+ * Replacing certificates replaces the whole context, so that a handshake sees all of the old or all
+ * of the new; one under way keeps the context it began with.
+ *
+ * Threads: a kc__tls is shared by all loops (OpenSSL counts references to its context); an SSL
+ * belongs to one.
  */
 #include "http/tls_internal.h"
 
+#include "http/certificate.h"
 #include "http/protocols.h"
+#include "kc/thread.h"
 
 #include <openssl/err.h>
 #include <openssl/x509.h>
 
 struct kc__tls {
+    kc_mutex mutex; /* Guards the pointer. */
     SSL_CTX *ctx;
 };
 
@@ -57,8 +64,33 @@ static void set_up(SSL_CTX *ctx)
     SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
 }
 
+/* The first is the server's own, those behind it lead to its authority. */
+static bool use_cert(X509 *cert, void *user)
+{
+    SSL_CTX *ctx = user;
+    if (!SSL_CTX_get0_certificate(ctx))
+        return SSL_CTX_use_certificate(ctx, cert) == 1;
+    return SSL_CTX_add1_chain_cert(ctx, cert) == 1;
+}
+
+static int use_key_text(SSL_CTX *ctx, const kc__tls_opts *opts, kc_error *err)
+{
+    EVP_PKEY *key = NULL;
+    kc__certs_each(opts->cert, use_cert, ctx);
+    if (!SSL_CTX_get0_certificate(ctx))
+        return kc_error_set(err, KC_INVALID, "there is no certificate");
+    if (kc__key_parse(opts->key, &key, err) < 0)
+        return -KC_INVALID;
+    const bool fits = SSL_CTX_use_PrivateKey(ctx, key) == 1 && SSL_CTX_check_private_key(ctx) == 1;
+    EVP_PKEY_free(key);
+    ERR_clear_error();
+    return fits ? 0 : kc_error_set(err, KC_INVALID, "the key is not the certificate's");
+}
+
 static int use_key_pair(SSL_CTX *ctx, const kc__tls_opts *opts, kc_error *err)
 {
+    if (!opts->cert_file)
+        return use_key_text(ctx, opts, err);
     if (SSL_CTX_use_certificate_chain_file(ctx, opts->cert_file) != 1)
         return refuse(err, "the certificate", opts->cert_file);
     if (SSL_CTX_use_PrivateKey_file(ctx, opts->key_file, SSL_FILETYPE_PEM) != 1)
@@ -82,19 +114,42 @@ static int use_client_ca(SSL_CTX *ctx, const char *file, kc_error *err)
     return 0;
 }
 
-kc__tls *kc__tls_new(const kc__tls_opts *opts, kc_error *err)
+static SSL_CTX *context_new(const kc__tls_opts *opts, kc_error *err)
 {
-    kc_auto(kc__tls) *tls = kc_new(kc__tls);
-    tls->ctx = SSL_CTX_new(TLS_server_method());
-    if (!tls->ctx) {
+    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    if (!ctx) {
         kc_error_set(err, KC_INTERNAL, "cannot set up TLS");
         return NULL;
     }
-    set_up(tls->ctx);
-    if (use_key_pair(tls->ctx, opts, err) < 0 ||
-        use_client_ca(tls->ctx, opts->client_ca_file, err) < 0)
+    set_up(ctx);
+    if (use_key_pair(ctx, opts, err) == 0 && use_client_ca(ctx, opts->client_ca_file, err) == 0)
+        return ctx;
+    SSL_CTX_free(ctx);
+    return NULL;
+}
+
+kc__tls *kc__tls_new(const kc__tls_opts *opts, kc_error *err)
+{
+    SSL_CTX *ctx = context_new(opts, err);
+    if (!ctx)
         return NULL;
-    return kc_take(tls);
+    kc__tls *tls = kc_new(kc__tls);
+    kc_mutex_init(&tls->mutex);
+    tls->ctx = ctx;
+    return tls;
+}
+
+int kc__tls_replace(kc__tls *tls, const kc__tls_opts *opts, kc_error *err)
+{
+    SSL_CTX *ctx = context_new(opts, err), *old = NULL;
+    if (!ctx)
+        return -1;
+    kc_locked (&tls->mutex) {
+        old = tls->ctx;
+        tls->ctx = ctx;
+    }
+    SSL_CTX_free(old);
+    return 0;
 }
 
 kc__tls *kc__tls_free(kc__tls *tls)
@@ -102,13 +157,16 @@ kc__tls *kc__tls_free(kc__tls *tls)
     if (!tls)
         return NULL;
     SSL_CTX_free(tls->ctx);
+    kc_mutex_done(&tls->mutex);
     free(tls);
     return NULL;
 }
 
 SSL *kc__tls_accept(kc__tls *tls, int fd)
 {
-    SSL *ssl = SSL_new(tls->ctx);
+    SSL *ssl = NULL;
+    kc_locked (&tls->mutex)
+        ssl = SSL_new(tls->ctx);
     if (!ssl || SSL_set_fd(ssl, fd) != 1) {
         SSL_free(ssl);
         return NULL;

@@ -342,13 +342,25 @@ kc_object *kc_object_with_api_version(const kc_object *object, kc_str api_versio
     return spliced(object, &(splice){.at = old.at, .n = old.n, .with = api_version});
 }
 
+/* A copy, if the allocator would give it a smaller block than the one it was read into. */
+static kc_object *compacted(const kc_object *object)
+{
+    kc__span parts[KC__N_PARTS];
+    kc__parts_unpack(object, parts);
+    const size_t needs =
+        bytes_for(object->n, kc__parts_size(object->has)) + copies_of(object, parts);
+    if (malloc_usable_size((void *)object) < needs + 16)
+        return kc_object_ref(object);
+    return spliced(object, &(splice){.at = object->n, .with = KC_STR("")});
+}
+
 /* Canonical text has the name right before the value, and one comma goes with the member. */
 kc_object *kc_object_without_managed_fields(const kc_object *object)
 {
     static const kc_str name = KC_STR_INIT("\"managedFields\":");
     const kc_str value = kc_object_managed_fields_json(object);
     if (!value.n)
-        return kc_object_ref(object);
+        return compacted(object);
     const char *from = value.p - name.n, *to = value.p + value.n;
     assert(memcmp(from, name.p, name.n) == 0);
     if (*to == ',')

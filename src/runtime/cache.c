@@ -129,10 +129,12 @@ void kc_cache_stop(kc_cache *cache)
     kc_locked (&cache->mutex) {
         cache->stopped = true;
         kc_vec_each (&cache->informers, informer)
-            kc_vec_push(&all, *informer);
+            kc_vec_push(&all, kc__informer_use(*informer));
     }
-    kc_vec_each (&all, informer)
+    kc_vec_each (&all, informer) {
         kc__informer_stop(*informer);
+        kc_informer_release(*informer);
+    }
     kc_vec_done(&all);
 }
 
@@ -157,27 +159,20 @@ kc_cache *kc_cache_free(kc_cache *cache)
 
 /* ---- waiting and health ---- */
 
-/* The informer after `known` of them, with a use; NULL at the end. Those that come meanwhile are
- * met too. */
-static kc_informer *informer_at(kc_cache *cache, size_t at, kc_error *err)
+/* The informer at a place, with a use; NULL at the end. Those that come meanwhile are met too. */
+static kc_informer *informer_at(kc_cache *cache, size_t at)
 {
-    const kc_kind *kind = NULL;
-    bool metadata_only = false;
+    kc_informer *informer = NULL;
     kc_locked (&cache->mutex)
-        if (at < cache->informers.n) {
-            kind = kc_informer_kind(cache->informers.items[at]);
-            metadata_only = kc__informer_metadata_only(cache->informers.items[at]);
-        }
-    if (!kind)
-        return NULL;
-    return metadata_only ? kc_cache_metadata_informer(cache, kind, err)
-                         : kc_cache_informer(cache, kind, err);
+        if (at < cache->informers.n)
+            informer = kc__informer_use(cache->informers.items[at]);
+    return informer;
 }
 
 bool kc_cache_wait_synced(kc_cache *cache, int64_t deadline, kc_cancel *cancel)
 {
     for (size_t at = 0;; at++) {
-        kc_auto(kc_informer) *informer = informer_at(cache, at, NULL);
+        kc_auto(kc_informer) *informer = informer_at(cache, at);
         if (!informer)
             return true;
         if (!kc_informer_wait_synced(informer, deadline, cancel))
@@ -188,7 +183,7 @@ bool kc_cache_wait_synced(kc_cache *cache, int64_t deadline, kc_cancel *cancel)
 int kc_cache_check(kc_cache *cache, kc_error *err)
 {
     for (size_t at = 0;; at++) {
-        kc_auto(kc_informer) *informer = informer_at(cache, at, NULL);
+        kc_auto(kc_informer) *informer = informer_at(cache, at);
         if (!informer)
             return 0;
         if (kc__informer_started(informer) && kc__informer_check(informer, err) < 0)

@@ -16,7 +16,7 @@
  * scrape; a reader of the counts.
  *
  * Cost: one hash of the key, one look at the clock and one lock for each call, and no allocation
- * while there are spare entries.
+ * while the queue does not grow.
  */
 #include "runtime/queue_internal.h"
 
@@ -49,7 +49,7 @@ kc_queue *kc_queue_new(const kc_queue_opts *opts)
     kc__ready_init(&queue->ready, opts->fair);
     kc__queue_waiters_init(&queue->waiters);
     kc_list_init(&queue->processing);
-    kc_list_init(&queue->spare_entries);
+    kc_list_init(&queue->slabs.room);
     kc__queue_metrics_init(queue, *queue->name ? opts->metrics : NULL);
     return queue;
 }
@@ -82,9 +82,8 @@ const kc_clock *kc__queue_clock(const kc_queue *queue)
 
 static void count_depth(kc_queue *queue, int priority, int by)
 {
-    kc__band *band = kc__ready_band(queue, priority);
-    band->depth += (size_t)by;
-    kc_gauge_set(band->gauge, (double)band->depth);
+    if (queue->metrics.depth)
+        kc_gauge_add(kc__ready_band(queue, priority)->gauge, by);
 }
 
 static bool is_ready(const kc__queue_entry *entry)

@@ -1,37 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_entry.c: the memory of a queue's entries and of their causes.
+ * queue_entry.c: a queue's entries and their causes.
  *
- * Keys come and go all the time, so a number of entries is kept for the next ones: as long as the
- * queue does not grow beyond what it has kept, nothing is allocated. What a burst (the first list)
- * needed beyond that goes back to the system. An entry has room for most keys; longer ones get one
- * of their own size, which is not kept.
- *
- * Most keys have one cause, themselves: that is kept in the entry. A block of causes, with room for
- * the keys of other objects, is lent to an entry when it needs one.
+ * An entry has room for most keys; the few that are longer get one of their own size. Most keys
+ * have one cause, themselves: that is kept in the entry. A block of causes, with room for the keys
+ * of other objects, is lent to an entry when it needs one; some are kept for the next, so that
+ * nothing is allocated while the queue does not grow.
  */
 #include "runtime/queue_internal.h"
 
-enum {
-    COMMON_TEXT = 72, /* Bytes of a key that need no entry of their own size. */
-    SPARE_ENTRIES = 4096,
-    SPARE_CAUSES = 256,
-};
+enum { SPARE_CAUSES = 256 };
 
 /* ---- entries ---- */
 
 static kc__queue_entry *allocate(kc_queue *queue, size_t text)
 {
-    kc_link *spare = text <= COMMON_TEXT ? kc_list_first(&queue->spare_entries) : NULL;
-    if (!spare) {
-        kc__queue_entry *entry = kc_alloc(sizeof(*entry) + KC_MAX(text, (size_t)COMMON_TEXT));
-        memset(entry, 0, sizeof(*entry));
-        entry->big = text > COMMON_TEXT;
-        return entry;
-    }
-    kc_list_remove(spare);
-    queue->n_spare_entries--;
-    return kc_container_of(spare, kc__queue_entry, link);
+    if (text <= KC__COMMON_TEXT)
+        return kc__slabs_take(&queue->slabs);
+    return kc_calloc(1, sizeof(kc__queue_entry) + text);
+}
+
+static void deallocate(kc_queue *queue, kc__queue_entry *entry)
+{
+    if (entry->slab)
+        kc__slabs_give(&queue->slabs, entry);
+    else
+        free(entry);
 }
 
 static kc_str put_text(char *to, kc_str text)
@@ -55,12 +49,7 @@ void kc__queue_entry_free(kc_queue *queue, kc__queue_entry *entry)
 {
     kc__key_table_remove(&queue->entries, &entry->node);
     kc__queue_drop_causes(queue, &entry->waits);
-    if (entry->big || queue->n_spare_entries >= SPARE_ENTRIES) {
-        free(entry);
-        return;
-    }
-    kc_list_push_front(&queue->spare_entries, &entry->link);
-    queue->n_spare_entries++;
+    deallocate(queue, entry);
 }
 
 void kc__queue_entries_done(kc_queue *queue)
@@ -70,11 +59,10 @@ void kc__queue_entries_done(kc_queue *queue)
         kc__queue_entry *entry = kc_container_of(node, kc__queue_entry, node);
         free(entry->waits.block);
         free(entry->works.block);
-        free(entry);
+        deallocate(queue, entry);
     }
     kc__key_table_done(&queue->entries);
-    kc_list_each (&queue->spare_entries, kc__queue_entry, link, entry)
-        free(entry);
+    kc__slabs_done(&queue->slabs);
     for (kc__causes *next, *causes = queue->spare_causes; causes; causes = next) {
         next = causes->next;
         free(causes);

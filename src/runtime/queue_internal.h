@@ -5,7 +5,8 @@
  *     queue.c            adding, delays, getting, done: the rules of queue.h
  *     queue_wait.c       who waits for a key, and who of them watches the time
  *     queue_ready.c      the order of keys that are ready: priorities, namespaces, first come
- *     queue_entry.c      the memory of entries and their causes
+ *     queue_entry.c      entries and their causes
+ *     queue_slab.c       the memory of entries
  *     queue_metrics.c    workqueue_*
  *     queue_write.c      /debug/queue
  *
@@ -59,11 +60,12 @@ typedef enum kc__place {
 } kc__place;
 
 typedef struct kc__lane kc__lane;
+typedef struct kc__slab kc__slab;
 
 /* A key that waits, is worked on, or both. One for each key. */
 typedef struct kc__queue_entry {
     kc__key_node node;          /* In entries. */
-    kc_link link;               /* In its lane, or among the spare ones. */
+    kc_link link;               /* In its lane, or among the free ones. */
     kc_link working;            /* In processing. */
     kc_heap_node place_in_heap; /* Of delays, or of its lane. */
     kc__lane *lane;             /* While READY or RETURNED. */
@@ -75,12 +77,25 @@ typedef struct kc__queue_entry {
     int priority;
     kc__place place : 8;
     bool processing;
-    bool retrying; /* While DELAYED: after a failure. */
-    bool big;      /* Not of the common size. */
+    bool retrying;  /* While DELAYED: after a failure. */
+    kc__slab *slab; /* Where it lies; NULL: by itself, because its key is long. */
     char text[];
 } kc__queue_entry;
 
-/* For this key, from the spare ones where there is one; in the table, and NOWHERE. */
+enum { KC__COMMON_TEXT = 72 }; /* Bytes of a key that need no entry by itself. */
+
+/* Memory of entries (queue_slab.c). */
+typedef struct kc__slabs {
+    kc_list room;      /* Those with room for another entry. */
+    size_t n, n_empty; /* All there are; those without any entry. */
+} kc__slabs;
+
+kc__queue_entry *kc__slabs_take(kc__slabs *slabs);
+void kc__slabs_give(kc__slabs *slabs, kc__queue_entry *entry);
+/* All entries have been given back. */
+void kc__slabs_done(kc__slabs *slabs);
+
+/* For this key; in the table, and NOWHERE. */
 kc__queue_entry *kc__queue_entry_new(kc_queue *queue, kc_key key, uint64_t hash);
 /* Takes it out of the table. */
 void kc__queue_entry_free(kc_queue *queue, kc__queue_entry *entry);
@@ -115,8 +130,8 @@ typedef struct kc__band {
     kc_map by_ns;   /* Of kc__lane, if it is. */
     kc_list idle;   /* Lanes without keys, the longest idle first. */
     size_t n_idle;
-    size_t depth;    /* Keys that are ready, those worked on (AGAIN) included. */
-    kc_gauge *gauge; /* Of depth. */
+    kc_gauge *gauge; /* Of keys that are ready, those worked on (AGAIN) included. Priorities beyond
+                      * the 25th share one. */
 } kc__band;
 
 typedef struct kc__ready {
@@ -198,7 +213,7 @@ struct kc_queue {
     const kc_clock *clock;
     _Atomic kc__queue_state state; /* Written with the mutex held. */
     kc__queue_metrics metrics;
-    kc_mutex mutex;        /* Guards what follows. Nothing is taken under it. */
+    kc_mutex mutex; /* Guards what follows. Under it only a metric's is taken, once a priority. */
     kc__key_table entries; /* Of kc__queue_entry. */
     kc__ready ready;
     kc_heap delayed;    /* By time, priority, number. */
@@ -207,8 +222,7 @@ struct kc_queue {
     uint64_t next_number;
     kc__queue_waiters waiters;
     kc_cond drained; /* Nothing is left. */
-    kc_list spare_entries;
-    size_t n_spare_entries;
+    kc__slabs slabs;
     kc__causes *spare_causes;
     size_t n_spare_causes;
     kc__rate *rates; /* KC__RATES of them; NULL: not counted. */

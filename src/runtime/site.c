@@ -212,7 +212,7 @@ static void handle(kc__exchange *x, void *user)
 /* ---- serving ---- */
 
 /* "host:port": [::1]:80, 127.0.0.1:0, :8081. The host is written to `ret_host`. */
-static int split_address(const char *address, char ret_host[64], int *ret_port, kc_error *err)
+int kc__split_address(const char *address, char ret_host[64], int *ret_port, kc_error *err)
 {
     const char *colon = strrchr(address, ':');
     size_t n = colon ? (size_t)(colon - address) : 0;
@@ -234,7 +234,7 @@ int kc__site_serve(kc__site *site, const char *address, kc_log *log, kc_error *e
 {
     char host[64];
     kc__listener listener = {.address = host};
-    if (split_address(address, host, &listener.port, err) < 0)
+    if (kc__split_address(address, host, &listener.port, err) < 0)
         return -1;
     site->server = kc__server_start(&(kc__server_opts){.listeners = &listener,
                                                        .n_listeners = 1,

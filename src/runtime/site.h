@@ -24,7 +24,9 @@ int kc__site_add(kc__site *site, const char *path, const char *type,
 int kc__site_add_check(kc__site *site, const char *path, const char *name, kc_check_fn *check,
                        void *user, kc_error *err);
 
-/* On "host:port", ":port" (all addresses). */
+/* Cuts "host:port", ":port" (all addresses), "localhost:0". KC_BAD_REQUEST for anything else. */
+int kc__split_address(const char *address, char ret_host[64], int *ret_port, kc_error *err);
+/* On such an address. */
 int kc__site_serve(kc__site *site, const char *address, kc_log *log, kc_error *err);
 void kc__site_stop(kc__site *site);
 /* 0 while it is not served. */

@@ -14,6 +14,7 @@
 
 #include "apiserver/access/csv.h"
 #include "apiserver/serving/files.h"
+#include "http/certificate.h"
 #include "kc/map.h"
 
 #include <openssl/crypto.h>

@@ -9,8 +9,8 @@
 #include "apiserver/kinds/conversion.h"
 #include "apiserver/rest/call.h"
 #include "apiserver/rest/render.h"
-#include "apiserver/rest/status.h"
 #include "kc/codec.h"
+#include "object/status.h"
 
 /* Of warnings: how many at most, how long one may be where all together are too long, and when that
  * is. The rest is left out. */

@@ -17,9 +17,9 @@
 #include "apiserver/crd/crd_resource.h"
 #include "apiserver/rest/list.h"
 #include "apiserver/rest/render.h"
-#include "apiserver/rest/status.h"
 #include "apiserver/rest/watch_websocket.h"
 #include "http/websocket.h"
+#include "object/status.h"
 
 /* Bookmarks come about once a minute, and at the end. */
 #define BOOKMARK_EVERY (60 * KC_SECOND)

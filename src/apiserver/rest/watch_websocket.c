@@ -24,9 +24,9 @@
 #include "apiserver/rest/watch_websocket.h"
 
 #include "apiserver/access/local_request.h"
-#include "apiserver/rest/status.h"
 #include "http/body.h"
 #include "http/websocket.h"
+#include "object/status.h"
 
 /* An open one; outlives the call. */
 typedef struct socket_watch {

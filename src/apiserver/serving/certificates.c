@@ -21,7 +21,7 @@
 #include "apiserver/serving/certificates.h"
 
 #include "apiserver/serving/files.h"
-#include "apiserver/serving/x509.h"
+#include "apiserver/serving/pem_files.h"
 #include "kc/ascii.h"
 
 #include <errno.h>

@@ -11,9 +11,10 @@
  */
 #include "apiserver/serving/files.h"
 
+#include "http/certificate.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/crypto.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,13 +76,6 @@ int kc__read_file(const char *path, kc_buf *ret, kc_error *err)
     else
         kc__wipe(&text);
     return result;
-}
-
-void kc__wipe(kc_buf *buf)
-{
-    if (buf->p)
-        OPENSSL_cleanse(buf->p, buf->cap);
-    kc_buf_done(buf);
 }
 
 /* ---- writing ---- */

@@ -33,7 +33,4 @@ int kc__remove_file(const char *path, kc_error *err);
 /* Makes a folder and those above it, mode 0700, where they are not there. */
 int kc__make_folder(const char *path, kc_error *err);
 
-/* Overwrites what it held, then frees it: for secrets. */
-void kc__wipe(kc_buf *buf);
-
 #endif

@@ -9,6 +9,7 @@
 #include "apiserver/serving/kubeconfig.h"
 
 #include "apiserver/serving/files.h"
+#include "http/certificate.h"
 #include "kc/base64.h"
 
 /* Appends "    NAME: <the file in base64>\n". */

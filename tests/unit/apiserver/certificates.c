@@ -3,7 +3,7 @@
 
 #include "apiserver/serving/files.h"
 #include "apiserver/serving/kubeconfig.h"
-#include "apiserver/serving/x509.h"
+#include "apiserver/serving/pem_files.h"
 #include "testing.h"
 
 #include <dirent.h>

@@ -34,8 +34,8 @@ static void watch_all(void *user)
     watcher *w = user;
     const kc_clock *clock = kc_client_clock(w->client);
     const int64_t began = kc_clock_now(clock);
-    kc_auto(kc_watch) *watch = kc_client_watch(w->client, &kc_kind_config_map,
-                                               &(kc_watch_opts){.ns = "default"}, NULL);
+    kc_auto(kc_watch) *watch =
+        kc_client_watch(w->client, &kc_kind_config_map, &(kc_watch_opts){.ns = "default"}, NULL);
     kc_watch_event event;
     while (kc_watch_next(watch, kc_clock_deadline(clock, KC_MINUTE), &event, NULL) > 0) {
         kc_buf_printf(&w->seen, "%lld %.*s\n", (long long)(kc_clock_now(clock) - began),

@@ -261,8 +261,68 @@ static void files_that_cannot_be_used_are_named(void **state)
     unlink(other);
 }
 
+/* The common name of the certificate the server has shown. */
+static void assert_shown(const client *c, const char *name)
+{
+    char text[64] = "";
+    X509 *cert = SSL_get1_peer_certificate(c->ssl);
+    X509_NAME_get_text_by_NID(X509_get_subject_name(cert), NID_commonName, text, sizeof(text));
+    X509_free(cert);
+    assert_string_equal(text, name);
+}
+
+static char *file_text(const char *path)
+{
+    char *text = kc_calloc(1, 8192);
+    FILE *file = fopen(path, "r");
+    assert_true(fread(text, 1, 8191, file) > 0);
+    fclose(file);
+    return text;
+}
+
+static void a_replaced_certificate_is_shown_to_those_who_come_later(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(false);
+    kc_auto(client) *before = connect_to(s, (tls_client_opts){0});
+    assert_shown(before, "localhost");
+    write_cert(&s->admin, s->cert);
+    write_key(&s->admin, s->key);
+    kc_autofree char *cert = file_text(s->cert), *key = file_text(s->key);
+    const kc__tls_opts as_text = {.cert = kc_cstr(cert), .key = kc_cstr(key)};
+    assert_int_equal(kc__tls_replace(s->tls, &as_text, NULL), 0);
+    kc_auto(client) *after = connect_to(s, (tls_client_opts){0});
+    assert_shown(after, "admin");
+    client_get(before, "/");
+    assert_str(client_hear_answer(before), "nobody");
+    client_get(after, "/");
+    assert_str(client_hear_answer(after), "nobody");
+}
+
+static void a_replacement_that_cannot_be_used_changes_nothing(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(false);
+    kc_scoped(kc_error) err = {0};
+    write_key(&s->admin, s->key);
+    kc_autofree char *cert = file_text(s->cert), *key = file_text(s->key);
+    kc__tls_opts text = {.cert = kc_cstr(cert), .key = kc_cstr(key)};
+    assert_true(kc__tls_replace(s->tls, &text, &err) < 0);
+    assert_error(&err, KC_INVALID, "the key is not the certificate's");
+    text.key = KC_STR("nonsense");
+    assert_true(kc__tls_replace(s->tls, &text, &err) < 0);
+    assert_error(&err, KC_INVALID, "there is no private key");
+    text.cert = KC_STR("nonsense");
+    assert_true(kc__tls_replace(s->tls, &text, &err) < 0);
+    assert_error(&err, KC_INVALID, "there is no certificate");
+    kc_auto(client) *c = connect_to(s, (tls_client_opts){0});
+    assert_shown(c, "localhost");
+}
+
 TESTS(a_client_is_answered, plain_and_tls_stand_side_by_side, certificates_say_who_a_client_is,
       a_certificate_of_another_authority_is_refused,
       a_certificate_is_not_asked_for_without_authorities, old_versions_are_refused,
       protocols_are_agreed_on, a_resumed_session_knows_its_client, large_bodies_go_both_ways,
-      pipelined_requests_are_all_answered, files_that_cannot_be_used_are_named)
+      pipelined_requests_are_all_answered, files_that_cannot_be_used_are_named,
+      a_replaced_certificate_is_shown_to_those_who_come_later,
+      a_replacement_that_cannot_be_used_changes_nothing)

@@ -414,6 +414,17 @@ static void managed_fields_are_cut_out(void **state)
     assert_ptr_equal(none, empty);
 }
 
+static void what_is_kept_takes_no_more_memory_than_it_needs(void **state)
+{
+    (void)state;
+    kc_auto(kc_object) *read = object_of("{'metadata':{'name':'\\u0061b','namespace':'c'}}");
+    kc_auto(kc_object) *kept = kc_object_without_managed_fields(read);
+    assert_true(kc_object_size(kept) <= kc_object_size(read));
+    assert_object_json(kept, "{\"metadata\":{\"name\":\"ab\",\"namespace\":\"c\"}}");
+    assert_str(kc_object_name(kept), "ab");
+    assert_str(kc_object_namespace(kept), "c");
+}
+
 TESTS(metadata_is_found_wherever_it_stands, mistyped_metadata_counts_as_absent,
       an_escaped_name_is_shown_unescaped, the_text_of_an_object_is_canonical,
       bad_text_is_refused_with_its_position, a_nul_byte_is_refused, nesting_is_limited,
@@ -421,4 +432,5 @@ TESTS(metadata_is_found_wherever_it_stands, mistyped_metadata_counts_as_absent,
       duplicates_are_found_in_long_objects_too, reported_duplicates_are_bounded,
       an_object_costs_little_more_than_its_text, references_keep_an_object_alive,
       parts_are_found_on_both_sides_of_64_kb, an_absent_part_costs_nothing,
-      a_revision_is_spliced_in, an_api_version_is_spliced_in, managed_fields_are_cut_out)
+      a_revision_is_spliced_in, an_api_version_is_spliced_in, managed_fields_are_cut_out,
+      what_is_kept_takes_no_more_memory_than_it_needs)

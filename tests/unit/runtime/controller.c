@@ -9,6 +9,18 @@
 
 #include <stdio.h>
 
+/* Sanitizers keep signals for themselves. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
 /* A controller that runs on a thread of its own, in virtual time. */
 typedef struct fixture {
     kc_clock *clock;
@@ -31,7 +43,8 @@ typedef struct fixture {
     _Atomic int last_priority;
     int64_t last_deadline;
     kc_queue_cause last_cause;
-    bool crashes;
+    bool crashes, faults;
+    char *nowhere;
 } fixture;
 
 static void keep_line(kc_str line, void *user)
@@ -49,6 +62,8 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
     if (f->takes)
         f->cancelled += !kc_cancel_sleep_until(ctx->cancel, ctx->clock,
                                                kc_clock_deadline(ctx->clock, f->takes));
+    if (f->faults)
+        *(volatile char *volatile)f->nowhere = 1;
     if (f->crashes)
         kc_reconcile_abort("the robot %s has three arms", "r1");
     if (f->fails)
@@ -378,6 +393,23 @@ static void an_aborted_reconcile_is_a_failed_one(void **state)
     assert_metric(&f, "result=\"success\"} 1\n");
 }
 
+static void a_fault_is_a_failed_reconcile_too(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip();
+    kc_scoped(fixture) f;
+    begin(&f, (kc_controller_opts){0});
+    f.faults = true;
+    send(&f, "r1");
+    assert_contains(kc_buf_cstr(&f.lines), "panic: SIGSEGV at address (nil) [recovered]");
+    assert_contains(kc_buf_cstr(&f.lines), "\"name\":\"r1\"");
+    f.faults = false;
+    kc_clock_run(f.clock, KC_SECOND, f.sleepers);
+    assert_metric(&f, "result=\"success\"} 1\n");
+    assert_metric(&f, "controller_runtime_reconcile_panics_total{controller=\"robot\"} 1\n");
+}
+
 static void a_key_that_loops_is_named_with_its_causes(void **state)
 {
     (void)state;
@@ -500,6 +532,6 @@ TESTS(done_forgets_failures, after_forgets_and_comes_again_then, after_nothing_i
       a_priority_is_kept_unless_the_result_says_another, a_call_that_takes_too_long_is_told,
       without_a_timeout_there_is_no_deadline, stopping_cancels_calls_and_waits_for_them,
       a_controller_may_run_again, an_aborted_reconcile_is_a_failed_one,
-      a_key_that_loops_is_named_with_its_causes, keys_that_come_seldom_do_not_loop,
-      options_that_make_no_sense_are_refused, a_controller_is_named_after_its_kind,
-      a_source_that_does_not_start_or_sync_fails_the_run)
+      a_fault_is_a_failed_reconcile_too, a_key_that_loops_is_named_with_its_causes,
+      keys_that_come_seldom_do_not_loop, options_that_make_no_sense_are_refused,
+      a_controller_is_named_after_its_kind, a_source_that_does_not_start_or_sync_fails_the_run)

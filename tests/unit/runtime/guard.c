@@ -36,8 +36,8 @@ static int in_child(void (*fn)(void *user), void *user)
         for (size_t i = 0; i < KC_COUNT(handled); i++)
             signal(handled[i], SIG_DFL); /* The test library has its own. */
         setrlimit(RLIMIT_CORE, &(struct rlimit){0});
-        freopen("/dev/null", "w", stderr);
-        fn(user);
+        if (freopen("/dev/null", "w", stderr))
+            fn(user);
         _exit(0);
     }
     int status = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of the queue, one by one: who comes when, once, and with what priority. */
 #include "queue_testing.h"
+#include "runtime/queue_internal.h"
 
 /* ---- one worker for each key ---- */
 
@@ -226,6 +227,28 @@ static void many_namespaces_come_and_go(void **state)
     }
 }
 
+/* ---- memory ---- */
+
+static void a_burst_gives_its_memory_back(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f = begin((kc_queue_opts){0});
+    char name[16];
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 20000; i++) {
+            snprintf(name, sizeof(name), "k%d", i);
+            add(&f, name);
+        }
+        assert_true(f.queue->slabs.n > 20);
+        for (int i = 0; i < 20000; i++) {
+            snprintf(name, sizeof(name), "k%d", i);
+            assert_comes(&f, name);
+        }
+        assert_true(f.queue->slabs.n <= 5);
+        assert_nothing(&f);
+    }
+}
+
 /* ---- ending ---- */
 
 static void shutting_down_drops_what_waits(void **state)
@@ -286,9 +309,10 @@ static void draining_works_on_what_waits(void **state)
     assert_int_equal(w.n, 2);
 }
 
-TESTS(keys_come_in_the_order_they_were_added, a_key_that_waits_is_added_once,
-      added_while_processing_runs_once_more, a_key_that_was_locked_keeps_its_place,
-      namespaces_and_names_are_kept_apart, long_keys_are_kept_whole, higher_priorities_come_first,
+TESTS(a_burst_gives_its_memory_back, keys_come_in_the_order_they_were_added,
+      a_key_that_waits_is_added_once, added_while_processing_runs_once_more,
+      a_key_that_was_locked_keeps_its_place, namespaces_and_names_are_kept_apart,
+      long_keys_are_kept_whole, higher_priorities_come_first,
       a_raised_key_goes_to_the_end_of_its_new_priority, a_lower_priority_changes_nothing,
       a_key_may_be_raised_while_it_is_worked_on, many_priorities_are_in_order,
       namespaces_take_turns_in_a_fair_queue, priorities_go_before_fairness,

@@ -107,6 +107,31 @@ static void metrics_have_the_names_of_controller_runtime(void **state)
     kc_metrics_write(metrics, &out);
 }
 
+static void priorities_beyond_the_25th_are_counted_together(void **state)
+{
+    (void)state;
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
+    kc_scoped(fixture) f = begin((kc_queue_opts){.name = "robot", .metrics = metrics});
+    char name[16];
+    for (int i = 0; i < 30; i++) {
+        snprintf(name, sizeof(name), "p%d", i);
+        add_with(&f, name, (kc_queue_add_opts){.priority = i});
+    }
+    assert_comes(&f, "p29");
+    kc_scoped(kc_buf) out = {0};
+    kc_metrics_write(metrics, &out);
+    assert_contains(kc_buf_cstr(&out),
+                    "workqueue_depth{name=\"robot\",controller=\"robot\",priority=\"24\"} 1\n");
+    assert_contains(
+        kc_buf_cstr(&out),
+        "workqueue_depth{name=\"robot\",controller=\"robot\",priority=\"exceeded_cardinality_limit"
+        "\"} 4\n");
+    kc_queue_shut_down(f.queue);
+    kc_buf_clear(&out);
+    kc_metrics_write(metrics, &out);
+    assert_contains(kc_buf_cstr(&out), "priority=\"exceeded_cardinality_limit\"} 0\n");
+}
+
 static void a_queue_can_be_read(void **state)
 {
     (void)state;
@@ -164,6 +189,7 @@ static void only_the_first_of_many_are_written(void **state)
     assert_null(strstr(kc_buf_cstr(&out), "\"r3\""));
 }
 
-TESTS(an_item_says_why_it_is_there, the_newest_causes_are_kept_and_the_others_counted,
+TESTS(priorities_beyond_the_25th_are_counted_together, an_item_says_why_it_is_there,
+      the_newest_causes_are_kept_and_the_others_counted,
       metrics_have_the_names_of_controller_runtime, a_queue_can_be_read,
       only_the_first_of_many_are_written)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x509.c: certificates and keys, over OpenSSL: the only file that knows how they are made.
+ * certificate.c: certificates and keys, over OpenSSL: the only file that knows how they are made.
  *
  * Keys are ECDSA on P-256: every client takes them, and a handshake costs the server a tenth of
  * what RSA would. Their randomness, and that of serial numbers, is OpenSSL's own, not a kc_rand:
@@ -10,18 +10,16 @@
  *
  * OpenSSL's queue of errors is emptied by whoever reports one (`failed`).
  */
-#include "apiserver/serving/x509.h"
+#include "http/certificate.h"
 
-#include "apiserver/serving/files.h"
-#include "kc/clock.h"
-
+#include <arpa/inet.h>
+#include <limits.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 #include <time.h>
-
-#define BACKDATED (5 * KC_MINUTE)
 
 static int failed(kc_error *err, const char *what)
 {
@@ -140,7 +138,8 @@ static bool set_subject(X509 *cert, const kc__cert_spec *spec)
 
 static bool set_validity(X509 *cert, int64_t wall, int64_t lifetime)
 {
-    return ASN1_TIME_set(X509_getm_notBefore(cert), (time_t)((wall - BACKDATED) / KC_SECOND)) &&
+    return ASN1_TIME_set(X509_getm_notBefore(cert),
+                         (time_t)((wall - KC__CERT_BACKDATED) / KC_SECOND)) &&
            ASN1_TIME_set(X509_getm_notAfter(cert), (time_t)((wall + lifetime) / KC_SECOND));
 }
 
@@ -179,49 +178,54 @@ static int no_password(char *out, int size, int writing, void *user)
     return -1;
 }
 
-/* Opens a file's bytes for OpenSSL; `text` is the caller's to wipe, behind the BIO. */
-static BIO *open_pem(const char *path, kc_buf *text, kc_error *err)
+static BIO *open_pem(kc_str pem)
 {
-    if (kc__read_file(path, text, err) < 0)
-        return NULL;
-    BIO *bio = BIO_new_mem_buf(text->n ? text->p : "", (int)text->n);
-    if (!bio)
-        failed(err, "read a file");
-    return bio;
+    return pem.n < INT_MAX ? BIO_new_mem_buf(pem.n ? pem.p : "", (int)pem.n) : NULL;
 }
 
-int kc__cert_read(const char *path, X509 **ret, kc_error *err)
+int kc__cert_parse(kc_str pem, X509 **ret, kc_error *err)
 {
-    kc_scoped(kc_buf) text = {0};
-    kc_scoped(kc_error) why = {0};
-    BIO *bio = open_pem(path, &text, &why);
-    if (!bio)
-        return kc_error_move(err, &why);
-    X509 *cert = PEM_read_bio_X509(bio, NULL, no_password, NULL);
+    BIO *bio = open_pem(pem);
+    X509 *cert = bio ? PEM_read_bio_X509(bio, NULL, no_password, NULL) : NULL;
     BIO_free(bio);
     ERR_clear_error();
     if (!cert)
-        return kc_error_set(err, KC_INVALID, "there is no certificate in %s", path);
+        return kc_error_set(err, KC_INVALID, "there is no certificate");
     *ret = cert;
     return 0;
 }
 
-int kc__key_read(const char *path, EVP_PKEY **ret, kc_error *err)
+int kc__key_parse(kc_str pem, EVP_PKEY **ret, kc_error *err)
 {
-    kc_buf text = {0};
-    kc_scoped(kc_error) why = {0};
-    BIO *bio = open_pem(path, &text, &why);
+    BIO *bio = open_pem(pem);
     EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
     BIO_free(bio);
-    kc__wipe(&text);
     ERR_clear_error();
-    if (!bio)
-        return kc_error_move(err, &why);
     if (!key)
-        return kc_error_set(err, KC_INVALID, "there is no private key without password in %s",
-                            path);
+        return kc_error_set(err, KC_INVALID, "there is no private key without password");
     *ret = key;
     return 0;
+}
+
+size_t kc__certs_each(kc_str pem, bool (*each)(X509 *cert, void *user), void *user)
+{
+    size_t n = 0;
+    BIO *bio = open_pem(pem);
+    bool more = bio != NULL;
+    for (X509 *cert; more && (cert = PEM_read_bio_X509(bio, NULL, no_password, NULL)); n++) {
+        more = each(cert, user);
+        X509_free(cert);
+    }
+    BIO_free(bio);
+    ERR_clear_error();
+    return n;
+}
+
+void kc__wipe(kc_buf *buf)
+{
+    if (buf->p)
+        OPENSSL_cleanse(buf->p, buf->cap);
+    kc_buf_done(buf);
 }
 
 /* Frees the BIO. */
@@ -273,6 +277,25 @@ bool kc__cert_names(X509 *cert, const char *name)
         by_address == -2 ? X509_check_host(cert, name, 0, 0, NULL) == 1 : by_address == 1;
     ERR_clear_error();
     return named;
+}
+
+void kc__cert_each_name(const X509 *cert, void (*each)(const char *name, void *user), void *user)
+{
+    GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
+        int type = 0;
+        const ASN1_STRING *value = GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names, i), &type);
+        const unsigned char *bytes = ASN1_STRING_get0_data(value);
+        const int n = ASN1_STRING_length(value);
+        char text[256] = "";
+        if (type == GEN_DNS && n < (int)sizeof(text))
+            memcpy(text, bytes, (size_t)n);
+        else if (type == GEN_IPADD && (n == 4 || n == 16))
+            inet_ntop(n == 4 ? AF_INET : AF_INET6, bytes, text, sizeof(text));
+        if (*text)
+            each(text, user);
+    }
+    GENERAL_NAMES_free(names);
 }
 
 bool kc__cert_is_of(X509 *cert, X509 *authority)

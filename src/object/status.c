@@ -3,7 +3,7 @@
  * status.c: a Status as a Kubernetes API server writes it: members in the order of the Go struct,
  * empty ones left out. Clients decide by `reason`, `code` and `details`; people read `message`.
  */
-#include "apiserver/rest/status.h"
+#include "object/status.h"
 
 #include "kc/json.h"
 

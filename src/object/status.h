@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* status.h: writing a Status, the object that says how a request ended. */
-#ifndef KC_APISERVER_STATUS_H
-#define KC_APISERVER_STATUS_H
+#ifndef KC_OBJECT_STATUS_H
+#define KC_OBJECT_STATUS_H
 
 #include "kc/buf.h"
 #include "kc/error.h"

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * webhook_bundle.c: tells API servers whom to trust: the caBundle of webhook configurations, and of
+ * definitions whose conversion is ours.
+ *
+ * Each is read, compared and patched only where it differs, on condition that nobody changed it in
+ * between. What other processes of ours have put there stays (kc__hook_bundle_merge). To publish at
+ * one more place, add a kind to `places` and say where in it the caBundles are.
+ */
+#include "kc/base64.h"
+#include "kc/edit.h"
+#include "kc/kinds.h"
+#include "runtime/webhook_certs.h"
+
+/* Every time somebody else has changed it. */
+enum { TRIES = 10 };
+
+/* Sets the caBundle of a clientConfig. */
+static void set_bundle(kc_edit *edit, kc_node *client_config, const kc__hook_bundle *bundle)
+{
+    kc_scoped(kc_buf) there = {0}, wanted = {0}, text = {0};
+    const kc_str name = KC_STR("caBundle");
+    if (kc_node_type(client_config) != KC_OBJECT ||
+        !kc_base64_read(&there, kc_node_as_str(kc_node_get(client_config, name)), KC_BASE64))
+        kc_buf_clear(&there);
+    if (bundle->alone)
+        kc_buf_append(&wanted, bundle->authorities);
+    else
+        kc__hook_bundle_merge(bundle->authorities, kc_buf_str(&there), bundle->wall, &wanted);
+    if (kc_str_eq(kc_buf_str(&there), kc_buf_str(&wanted)))
+        return;
+    kc_base64_write(&text, kc_buf_str(&wanted), KC_BASE64);
+    kc_node_set(edit, client_config, name, kc_node_str(edit, kc_buf_str(&text)));
+}
+
+static void set_in_configuration(kc_edit *edit, const kc__hook_bundle *bundle)
+{
+    kc_node_items (kc_node_get(kc_edit_root(edit), KC_STR("webhooks")), webhook)
+        set_bundle(edit, kc_node_get(webhook, KC_STR("clientConfig")), bundle);
+}
+
+static void set_in_definition(kc_edit *edit, const kc__hook_bundle *bundle)
+{
+    kc_node *spec = kc_node_get(kc_edit_root(edit), KC_STR("spec"));
+    kc_node *webhook = kc_node_get(kc_node_get(spec, KC_STR("conversion")), KC_STR("webhook"));
+    set_bundle(edit, kc_node_get(webhook, KC_STR("clientConfig")), bundle);
+}
+
+typedef struct place {
+    const kc_kind *kind;
+    void (*set)(kc_edit *edit, const kc__hook_bundle *bundle);
+} place;
+
+static const place of_configurations[] = {
+    {&kc_kind_mutating_webhook, set_in_configuration},
+    {&kc_kind_validating_webhook, set_in_configuration},
+};
+static const place of_definitions[] = {
+    {&kc_kind_custom_resource_definition, set_in_definition},
+};
+
+/* 1: it was changed meanwhile. */
+static int patch_once(kc_client *client, const kc__hook_bundle *bundle, const place *where,
+                      const char *name, kc_error *err)
+{
+    kc_scoped(kc_error) why = {0};
+    const kc_write_opts unfenced = {.kind = where->kind, .unfenced = true};
+    kc_auto(kc_object) *now =
+        kc_client_get(client, where->kind, KC_KEY("", name), &(kc_get_opts){.live = true}, &why);
+    if (!now)
+        return kc_is_not_found(&why) ? 0 : kc_error_move(err, &why);
+    kc_auto(kc_edit) *edit = kc_edit_of(now);
+    where->set(edit, bundle);
+    kc_auto(kc_object) *wanted = kc_edit_freeze(edit, err);
+    if (!wanted)
+        return -1;
+    if (kc_str_eq(kc_object_json(now), kc_object_json(wanted)))
+        return 0;
+    kc_auto(kc_object) *patched = kc_client_patch_from(client, now, wanted, true, &unfenced, &why);
+    if (!patched)
+        return kc_is_conflict(&why) || kc_is_not_found(&why) ? 1 : kc_error_move(err, &why);
+    kc_log_info(bundle->log, "patched the caBundle", kc_kv("kind", where->kind->kind),
+                kc_kv("name", name));
+    return 0;
+}
+
+static int patch(kc_client *client, const kc__hook_bundle *bundle, const place *where,
+                 const char *name, kc_error *err)
+{
+    int result = 1;
+    for (int i = 0; i < TRIES && result > 0; i++)
+        result = patch_once(client, bundle, where, name, err);
+    if (result > 0)
+        kc_error_set(err, KC_CONFLICT, "it changes all the time");
+    return result == 0 ? 0 : kc_error_wrap(err, "caBundle of %s %s", where->kind->kind, name);
+}
+
+static int patch_all(kc_client *client, const kc__hook_bundle *bundle, const place *places,
+                     size_t n, const char *const *names, kc_error *err)
+{
+    int result = 0;
+    for (; names && *names; names++)
+        for (size_t i = 0; i < n; i++)
+            if (patch(client, bundle, &places[i], *names, err) < 0)
+                result = -1;
+    return result;
+}
+
+int kc__hook_bundle_publish(kc_client *client, const kc__hook_bundle *bundle, kc_error *err)
+{
+    const int configurations = patch_all(client, bundle, of_configurations,
+                                         KC_COUNT(of_configurations), bundle->configurations, err);
+    const int definitions = patch_all(client, bundle, of_definitions, KC_COUNT(of_definitions),
+                                      bundle->definitions, err);
+    return configurations < 0 || definitions < 0 ? -1 : 0;
+}
