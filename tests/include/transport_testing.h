@@ -125,7 +125,10 @@ static inline stage *stage_start(const stage_opts *opts)
     make_certificates(s, opts->name ? opts->name : "127.0.0.1");
     s->token_file = in_folder(s, "tokens.csv");
     file_put(s->token_file, "good,bob,1\nbetter,bob,1\n");
-    s->tls = kc__tls_new(&(kc__tls_opts){s->cert_file, s->key_file, s->ca_file}, &err);
+    s->tls = kc__tls_new(&(kc__tls_opts){.cert_file = s->cert_file,
+                                         .key_file = s->key_file,
+                                         .client_ca_file = s->ca_file},
+                         &err);
     s->authn = kc__authn_new(
         &(kc__authn_opts){.token_file = s->token_file, .refuse_anonymous = opts->refuse_anonymous},
         &err);
