@@ -87,7 +87,9 @@ typedef struct kc_controller_opts {
 /* Says why, and does not return. Outside of a guarded reconcile it ends the process. */
 _Noreturn void kc_reconcile_abort(const char *fmt, ...) KC_PRINTF(1, 2);
 
-/* Belongs to the manager, which may be running: it then starts at once. NULL on error. */
+/* Belongs to the manager, which may be running: it then starts at once. NULL on error; also when
+ * `manager` is NULL or `err` is set already, which then stays: kc_manager_new or something in the
+ * options (a predicate that does not parse) has failed. So setting up is one chain of calls. */
 kc_controller *kc_controller_new(kc_manager *manager, const kc_controller_opts *opts,
                                  kc_error *err);
 /* Stops it alone, and frees it: its watches end where nobody else has them. Blocks until running
