@@ -45,6 +45,11 @@ typedef struct kc_watch_kind {
 #define KC_WATCHES(...) ((const kc_watch_kind[]){__VA_ARGS__, {0}})
 #define KC_SOURCES(...) ((kc_source *[]){__VA_ARGS__, NULL})
 
+/* A source of what an informer of one's own sees: of another cache, of another cluster. `how` says
+ * whose key is added (its kind is the informer's); the informer must be kept until the controller
+ * is gone. */
+kc_source *kc_source_informer(kc_informer *informer, const kc_watch_kind *how);
+
 /* Arrays are copied; predicates and sources are taken over, also on failure. */
 typedef struct kc_controller_opts {
     const char *name;    /* Of logs and metrics; unique. Defaults to the kind in lower case. */
