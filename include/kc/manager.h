@@ -7,7 +7,7 @@
  *     {
  *         kc_scoped(kc_error) err = {0};
  *         kc_auto(kc_manager) *manager = kc_manager_new(NULL, &err);
- *         if (!manager || !kc_controller_new(manager, &robot_controller, &err) ||
+ *         if (!kc_controller_new(manager, &robot_controller, &err) ||
  *             kc_manager_run(manager, &err) < 0)
  *             return kc_manager_exit(&err);              one line on standard error, and 1
  *         return 0;
