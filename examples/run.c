@@ -223,11 +223,10 @@ static int find(play *p, kc_str rest, kc_error *err)
     kc_auto(kc_watch) *watch =
         kind ? kc_client_watch(p->client, kind, &(kc_watch_opts){.ns = ns}, err) : NULL;
     for (bool found = false; watch && !found;) {
-        kc_watch_event event;
+        kc_scoped(kc_watch_event) event = {0};
         if (kc_watch_next(watch, p->deadline, &event, err) <= 0)
             return -1;
         found = holds(event.object, &rest);
-        kc_object_unref(event.object);
     }
     return watch ? 0 : -1;
 }
