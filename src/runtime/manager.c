@@ -147,7 +147,7 @@ static void take_options(kc_manager *m, const kc_manager_opts *opts)
     m->owns_metrics = !opts->metrics;
     m->metrics = opts->metrics ? opts->metrics : kc_metrics_new();
     m->outlive_leadership = opts->outlive_leadership;
-    m->own_signals = opts->own_signals;
+    m->leave_signals = opts->leave_signals;
     m->grace = opts->grace ? opts->grace : 30 * KC_SECOND;
     m->health_address = opts->health_address ? kc_strdup(opts->health_address) : NULL;
     m->metrics_address = opts->metrics_address ? kc_strdup(opts->metrics_address) : NULL;

@@ -80,7 +80,7 @@ static inline KC_UNUSED stage *stage_new(const kc_webhook_server_opts *opts, int
     s->manager = kc_manager_new(&(kc_manager_opts){.client = s->client,
                                                    .clock = s->clock,
                                                    .metrics = s->metrics,
-                                                   .own_signals = true,
+                                                   .leave_signals = true,
                                                    .health_address = "127.0.0.1:0",
                                                    .log = s->log},
                                 &err);

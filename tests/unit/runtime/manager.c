@@ -61,7 +61,7 @@ static bool said_ready(void *user)
     return there;
 }
 
-static void add(kc_manager *m, kc_group group, part *p)
+static void add(kc_manager *m, kc_run_group group, part *p)
 {
     kc_runnable r = {p->name, group, run_part, .ready = said_ready, .user = p};
     assert_int_equal(kc_manager_add(m, &r, NULL), 0);
@@ -75,8 +75,8 @@ static void parts_start_and_stop_in_order(void **state)
     diary_open(&d, kc_testenv_clock(env));
     part parts[] = {{&d, "leader"}, {&d, "warm"}, {&d, "other"},
                     {&d, "cache"},  {&d, "hook"}, {&d, "server"}};
-    const kc_group groups[] = {KC_GROUP_LEADER, KC_GROUP_WARM_UP,  KC_GROUP_OTHERS,
-                               KC_GROUP_CACHES, KC_GROUP_WEBHOOKS, KC_GROUP_SERVERS};
+    const kc_run_group groups[] = {KC_GROUP_LEADER, KC_GROUP_WARM_UP,  KC_GROUP_OTHERS,
+                                   KC_GROUP_CACHES, KC_GROUP_WEBHOOKS, KC_GROUP_SERVERS};
     kc_manager *m = kc_testenv_manager(env);
     for (size_t i = 0; i < KC_COUNT(parts); i++)
         add(m, groups[i], &parts[i]);
