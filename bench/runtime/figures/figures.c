@@ -175,7 +175,7 @@ static kc_manager *start(plane *p, int workers)
     p->calls = 0;
     p->latest = 0;
     kc_manager *manager =
-        kc_manager_new(&(kc_manager_opts){.client = p->client, .own_signals = true}, &err);
+        kc_manager_new(&(kc_manager_opts){.client = p->client, .leave_signals = true}, &err);
     if (!manager)
         fail("manager", &err);
     kc_log_set_level(kc_manager_log(manager), KC_LOG_WARN, 0);
