@@ -12,6 +12,7 @@
 #include "verb.h"
 
 #include "generate/read_headers.h"
+#include "generate/write_code.h"
 #include "generate/write_crd.h"
 
 #include <errno.h>
@@ -117,10 +118,16 @@ static int generate_crds(const run *r, output *out, kc_error *err)
     return kc__write_crds(r->model, &opts, put_file, out, err);
 }
 
+static int generate_code(const run *r, output *out, kc_error *err)
+{
+    return kc__write_code(r->model, r->header, put_file, out, err);
+}
+
 static const struct generator {
     const char *name, *folder;
     int (*run)(const run *r, output *out, kc_error *err);
 } generators[] = {
+    {"object", ".", generate_code},
     {"crd", "config/crd/bases", generate_crds},
 };
 
@@ -176,11 +183,12 @@ static const kc_flag flags[] = {
 const kc_flag_set kc_generate_flags = {
     .verb = "generate",
     .synopsis =
-        "Writes what follows from headers of API types: CustomResourceDefinitions.\n"
+        "Writes what follows from headers of API types: typed functions in C (zz_generated.h and .c "
+        "beside\nthe headers), CustomResourceDefinitions.\n"
         "\n"
         "PATH is a folder, searched with all below it for groupversion_info.h and *_types.h, "
         "or a header;\nwithout one it is api.",
-    .operands = "[crd|all] [PATH…]",
+    .operands = "[object|crd|all] [PATH…]",
     .operands_at = AT(operands),
     .examples = "  kc generate                            everything, of api/\n"
                 "  kc generate crd                        CRDs to config/crd/bases\n"
