@@ -92,7 +92,9 @@ static int replace_file(const char *path, kc_str text, kc_error *err)
 static int put_file(const char *name, kc_str text, void *user, kc_error *err)
 {
     output *out = user;
-    kc_autofree char *path = kc_asprintf("%s/%s", out->folder, name);
+    /* What belongs beside a header says where that is. */
+    kc_autofree char *path =
+        name[0] == '/' ? kc_strdup(name) : kc_asprintf("%s/%s", out->folder, name);
     out->n_files++;
     if (!strcmp(out->folder, "-"))
         return fwrite(text.p, 1, text.n, stdout) == text.n ? 0 : -1;
