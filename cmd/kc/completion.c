@@ -64,7 +64,8 @@ static void bash_verb(const kc_verb *verb)
     fputs("                *) words='", stdout);
     for (size_t i = 0; i < verb->flags->n_flags; i++)
         printf("--%s ", verb->flags->flags[i].name);
-    puts("--help' ;;\n            esac ;;");
+    printf("--help%s%s' ;;\n            esac ;;\n", verb->words ? " " : "",
+           verb->words ? verb->words : "");
 }
 
 static void write_bash(void)
@@ -122,10 +123,12 @@ static void zsh_verb(const kc_verb *verb)
     if (!verb->flags && !verb->words)
         return;
     printf("        %s)\n            ", verb->name);
-    if (verb->words)
+    if (!verb->flags)
         printf("compadd -- %s", verb->words);
     else
         fputs("_arguments '--help[this text]'", stdout);
+    if (verb->flags && verb->words)
+        printf(" \\\n                '1:what:(%s)' '*:path:_files'", verb->words);
     for (size_t i = 0; verb->flags && i < verb->flags->n_flags; i++)
         zsh_flag(&verb->flags->flags[i]);
     puts(" ;;");

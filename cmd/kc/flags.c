@@ -116,6 +116,19 @@ static int stray(const reader *r, kc_error *err)
                         r->set->verb);
 }
 
+/* An argument that is no flag. */
+static int take_operand(const reader *r, kc_error *err)
+{
+    if (!r->set->operands)
+        return stray(r, err);
+    kc_flag_operands *operands = (kc_flag_operands *)((char *)r->options + r->set->operands_at);
+    if (operands->n == KC_COUNT(operands->items))
+        return kc_error_set(err, KC_INVALID, "there are more than %zu arguments",
+                            KC_COUNT(operands->items));
+    operands->items[operands->n++] = r->argv[r->at];
+    return 0;
+}
+
 static bool asks_for_help(const char *typed)
 {
     return !strcmp(typed, "--help") || !strcmp(typed, "-h");
@@ -143,7 +156,7 @@ int kc_flags_parse(const kc_flag_set *set, int argc, char **argv, void *ret_opti
         if (!strcmp(typed, "--") && r.at + 1 == argc)
             break;
         if (typed[0] != '-' || !typed[1] || !strcmp(typed, "--"))
-            failed = stray(&r, err);
+            failed = take_operand(&r, err);
         else
             failed = typed[1] == '-' ? take_long(&r, typed, err) : take_short(&r, typed, err);
         if (failed)
@@ -191,7 +204,8 @@ static void print_flag(FILE *out, const kc_flag *flag)
 void kc_flags_help(const kc_flag_set *set, FILE *out)
 {
     const char *group = "";
-    fprintf(out, "%s\n\nUsage: kc %s [FLAGS]\n", set->synopsis, set->verb);
+    fprintf(out, "%s\n\nUsage: kc %s%s%s [FLAGS]\n", set->synopsis, set->verb,
+            set->operands ? " " : "", set->operands ? set->operands : "");
     for (size_t i = 0; i < set->n_flags; i++) {
         const kc_flag *flag = &set->flags[i];
         if (flag->group && strcmp(flag->group, group) != 0)

@@ -38,8 +38,16 @@ typedef struct kc_flag {
     size_t offset; /* Of the field in the options. */
 } kc_flag;
 
+/* What a verb takes beside flags, in order. */
+typedef struct kc_flag_operands {
+    const char *items[64];
+    size_t n;
+} kc_flag_operands;
+
 typedef struct kc_flag_set {
     const char *verb;     /* "apiserver" */
+    const char *operands; /* For help: "[PATH…]"; NULL: it takes none. */
+    size_t operands_at;   /* Offset of a kc_flag_operands in the options. */
     const char *synopsis; /* A sentence or two for the top of help. */
     const char *examples; /* Lines for its end, indented. */
     const kc_flag *flags;

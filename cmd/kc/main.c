@@ -14,6 +14,8 @@ const kc_verb kc_verbs[] = {
     {"apiserver", "the API server alone", kc_verb_apiserver, &kc_apiserver_flags},
     {"completion", "a script that completes kc's arguments: bash, zsh or fish", kc_verb_completion,
      .words = "bash zsh fish"},
+    {"generate", "CRDs from headers of API types", kc_verb_generate, &kc_generate_flags,
+     .words = "crd all"},
     {"help", "what kc can do", print_help},
     {"version", "the version of this binary", print_version},
 };
@@ -72,6 +74,7 @@ static int print_help(int argc, char **argv)
         "Examples:\n"
         "  kc apiserver --file-rootpath=/tmp/kc      start an API server\n"
         "  kc apiserver --help                       all its flags\n"
+        "  kc generate crd api                       write CRDs of the types in api/\n"
         "  source <(kc completion bash)              complete arguments in this shell\n"
         "\n"
         "The whole plane in one process (kc up) and the tools for writing controllers are to come.");

@@ -11,7 +11,7 @@ typedef struct kc_verb {
      * called wrongly. */
     int (*run)(int argc, char **argv);
     const kc_flag_set *flags; /* For completion; NULL: it has none. */
-    const char *words;        /* What may follow it instead: "bash zsh fish"; NULL: nothing. */
+    const char *words;        /* What may follow it: "bash zsh fish"; NULL: nothing. */
 } kc_verb;
 
 extern const kc_verb kc_verbs[];
@@ -19,6 +19,9 @@ extern const size_t kc_n_verbs;
 
 int kc_verb_apiserver(int argc, char **argv);
 extern const kc_flag_set kc_apiserver_flags;
+
+int kc_verb_generate(int argc, char **argv);
+extern const kc_flag_set kc_generate_flags;
 
 int kc_verb_completion(int argc, char **argv);
 

@@ -92,10 +92,37 @@ typedef struct kc_raw {
     char *json;
 } kc_raw;
 
+/* Lines of these comments stand as they are, for a marker ends with its line. */
+/* clang-format off */
+/// OwnerReference contains enough information to let you identify an owning
+/// object. An owning object must be in the same namespace as the dependent, or
+/// be cluster-scoped, so there is no namespace field.
+/// +structType=atomic
 typedef struct kc_owner_reference {
-    char *api_version, *kind, *name, *uid;
-    bool *controller, *block_owner_deletion;
+    /// API version of the referent.
+    char *api_version;
+    /// Kind of the referent.
+    /// More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds
+    char *kind;
+    /// Name of the referent.
+    /// More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names
+    char *name;
+    /// UID of the referent.
+    /// More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#uids
+    char *uid;
+    /// If true, this reference points to the managing controller.
+    bool *controller;
+    /// If true, AND if the owner has the "foregroundDeletion" finalizer, then
+    /// the owner cannot be deleted from the key-value store until this
+    /// reference is removed.
+    /// See https://kubernetes.io/docs/concepts/architecture/garbage-collection/#foreground-deletion
+    /// for how the garbage collector interacts with this field and enforces the foreground deletion.
+    /// Defaults to false.
+    /// To set this field, a user needs "delete" permission of the owner,
+    /// otherwise 422 (Unprocessable Entity) will be returned.
+    bool *block_owner_deletion;
 } kc_owner_reference;
+/* clang-format on */
 
 /* Metadata of an object. What is not here (managedFields) stays in the object it came from. */
 typedef struct kc_object_meta {
@@ -115,12 +142,48 @@ typedef struct kc_object_meta {
         *origin; /* What it was decoded from: fields this program does not know survive. */
 } kc_object_meta;
 
-/* A condition, as metav1.Condition; conditions.h has functions for untyped ones. */
+/* A condition, as metav1.Condition; conditions.h has functions for untyped ones. In a status:
+ *
+ *     /// +listType=map
+ *     /// +listMapKey=type
+ *     kc_status_condition *conditions; size_t n_conditions;
+ *
+ * Documentation and limits are those Kubernetes publishes: they become part of CRDs.
+ */
+/* clang-format off */
+
+/// Condition contains details for one aspect of the current state of this API Resource.
 typedef struct kc_status_condition {
-    char *type, *status;
+    /// type of condition in CamelCase or in foo.example.com/CamelCase.
+    /// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`
+    /// +kubebuilder:validation:MaxLength=316
+    char *type;
+    /// status of the condition, one of True, False, Unknown.
+    /// +kubebuilder:validation:Enum="True";"False";Unknown
+    char *status;
+    /// observedGeneration represents the .metadata.generation that the condition was set based upon.
+    /// For instance, if .metadata.generation is currently 12, but the .status.conditions[x].observedGeneration is 9, the condition is out of date
+    /// with respect to the current state of the instance.
+    /// +optional
+    /// +kubebuilder:validation:Minimum=0
     int64_t observed_generation;
+    /// lastTransitionTime is the last time the condition transitioned from one status to another.
+    /// This should be when the underlying condition changed.  If that is not known, then using the time when the API field changed is acceptable.
     kc_timestamp last_transition_time;
-    char *reason, *message;
+    /// reason contains a programmatic identifier indicating the reason for the condition's last transition.
+    /// Producers of specific condition types may define expected values and meanings for this field,
+    /// and whether the values are considered a guaranteed API.
+    /// The value should be a CamelCase string.
+    /// This field may not be empty.
+    /// +kubebuilder:validation:MaxLength=1024
+    /// +kubebuilder:validation:MinLength=1
+    /// +kubebuilder:validation:Pattern=`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`
+    char *reason;
+    /// message is a human readable message indicating details about the transition.
+    /// This may be an empty string.
+    /// +kubebuilder:validation:MaxLength=32768
+    char *message;
 } kc_status_condition;
+/* clang-format on */
 
 #endif

@@ -14,6 +14,7 @@
 #define KC_GENERATE_MODEL_H
 
 #include "kc/arena.h"
+#include "kc/buf.h"
 #include "kc/error.h"
 #include "kc/vec.h"
 #include "kc/view.h"
@@ -27,6 +28,7 @@ typedef struct kc__gen_at {
 /* One argument of a marker: name=value; the name is "" where the marker has only a value. */
 typedef struct kc__gen_arg {
     kc_str name, value; /* As written, without quotes of its own. */
+    kc_str json;        /* The same by its type: "text", 10, ["a","b"], {"k":true}. */
     bool quoted;        /* It was a string in quotes or backticks. */
 } kc__gen_arg;
 
@@ -127,12 +129,16 @@ typedef struct kc__gen_model {
 
 void kc__gen_model_done(kc__gen_model *model);
 
-/* The last marker of this name, or NULL; the next one after `at`. */
+/* The last marker of this name, or NULL. */
 const kc__gen_marker *kc__gen_marker_find(const kc__gen_markers *markers, const char *name);
-/* An argument's value by name; p == NULL without one. */
+/* An argument's value by name; p == NULL without one. The marker may be NULL. */
 kc_str kc__gen_marker_arg(const kc__gen_marker *marker, const char *name);
+/* The same as JSON, for lists and numbers. */
+kc_str kc__gen_marker_json(const kc__gen_marker *marker, const char *name);
 
-/* KC_INVALID with "file:line:column: message". */
+/* KC_INVALID with "file:line:column: message". An error that is already KC_INVALID gets it as one
+ * more line (20 at most), so whoever reads goes on after a mistake and returns the error at the
+ * end. */
 int kc__gen_error(kc_error *err, kc__gen_at at, const char *fmt, ...) KC_PRINTF(3, 4);
 
 #endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * generate.c: `kc generate`: from headers of API types, everything that follows from them.
+ *
+ * Headers are read once, into a model (src/generate/model.h); each generator named writes files
+ * from it. A file is replaced as a whole, and only if it has changed, so that builds see no change
+ * where there is none. With --check nothing is written: files that are not current are named, and
+ * the exit code is 1.
+ *
+ * To add a generator: a row of `generators`, a function that writes through put_file.
+ */
+#include "verb.h"
+
+#include "generate/read_headers.h"
+#include "generate/write_code.h"
+#include "generate/write_crd.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct options {
+    kc_flag_operands operands;
+    const char *output_dir, *sdk_include, *include, *header_file, *year;
+    bool check, allow_dangerous_types, embedded_object_meta;
+    int max_description; /* As kc__crd_opts has it. */
+} options;
+
+/* One run of one generator. */
+typedef struct output {
+    const options *options;
+    const char *folder; /* "-": standard output. */
+    size_t n_files, n_stale;
+} output;
+
+typedef struct run {
+    const options *options;
+    const kc__gen_model *model;
+    char *header; /* NULL: none. */
+} run;
+
+/* ---- files ---- */
+
+static bool has_text(const char *path, kc_str text)
+{
+    FILE *file = fopen(path, "re");
+    bool same = file != NULL;
+    for (size_t at = 0; same && at <= text.n;) {
+        char chunk[8192];
+        const size_t n = fread(chunk, 1, sizeof(chunk), file);
+        same = n <= text.n - at && !memcmp(chunk, text.p + at, n);
+        at += n;
+        if (n == 0) {
+            same = same && at == text.n;
+            break;
+        }
+    }
+    if (file)
+        fclose(file);
+    return same;
+}
+
+static int make_folders(const char *path, kc_error *err)
+{
+    kc_autofree char *part = kc_strdup(path);
+    for (char *slash = part + 1; *slash; slash++) {
+        if (*slash != '/')
+            continue;
+        *slash = 0;
+        mkdir(part, 0777);
+        *slash = '/';
+    }
+    if (mkdir(part, 0777) < 0 && errno != EEXIST)
+        return kc_error_set(err, KC_INVALID, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+static int replace_file(const char *path, kc_str text, kc_error *err)
+{
+    kc_autofree char *fresh = kc_asprintf("%s.new", path);
+    FILE *file = fopen(fresh, "we");
+    bool good = file && fwrite(text.p, 1, text.n, file) == text.n;
+    if (file && fclose(file) != 0)
+        good = false;
+    if (good && rename(fresh, path) == 0)
+        return 0;
+    kc_error_set(err, KC_INVALID, "%s: %s", path, strerror(errno));
+    unlink(fresh);
+    return -1;
+}
+
+static int put_file(const char *name, kc_str text, void *user, kc_error *err)
+{
+    output *out = user;
+    /* What belongs beside a header says where that is. */
+    kc_autofree char *path =
+        name[0] == '/' ? kc_strdup(name) : kc_asprintf("%s/%s", out->folder, name);
+    out->n_files++;
+    if (!strcmp(out->folder, "-"))
+        return fwrite(text.p, 1, text.n, stdout) == text.n ? 0 : -1;
+    if (has_text(path, text))
+        return 0;
+    if (out->options->check) {
+        out->n_stale++;
+        fprintf(stderr, "%s is not current\n", path);
+        return 0;
+    }
+    return make_folders(out->folder, err) < 0 ? -1 : replace_file(path, text, err);
+}
+
+/* ---- generators ---- */
+
+static int generate_crds(const run *r, output *out, kc_error *err)
+{
+    const kc__crd_opts opts = {.allow_dangerous_types = r->options->allow_dangerous_types,
+                               .embedded_object_meta = r->options->embedded_object_meta,
+                               .max_description = r->options->max_description,
+                               .header = r->header,
+                               .version = "v" KC_VERSION};
+    return kc__write_crds(r->model, &opts, put_file, out, err);
+}
+
+static int generate_code(const run *r, output *out, kc_error *err)
+{
+    return kc__write_code(r->model, r->header, put_file, out, err);
+}
+
+static const struct generator {
+    const char *name, *folder;
+    int (*run)(const run *r, output *out, kc_error *err);
+} generators[] = {
+    {"object", ".", generate_code},
+    {"crd", "config/crd/bases", generate_crds},
+};
+
+/* What is named; NULL: all of them. */
+static const struct generator *named(const char *name)
+{
+    for (size_t i = 0; i < KC_COUNT(generators); i++)
+        if (!strcmp(name, generators[i].name))
+            return &generators[i];
+    return NULL;
+}
+
+/* ---- flags ---- */
+
+static int parse_length(const char *text, void *ret, kc_error *err)
+{
+    int64_t length;
+    if (!kc_str_to_i64(kc_cstr(text), &length) || length < 0 || length > INT32_MAX)
+        return kc_error_set(err, KC_INVALID, "'%s' is no number of bytes", text);
+    *(int *)ret = length ? (int)length : -1;
+    return 0;
+}
+
+#define AT(field) offsetof(options, field)
+
+static const kc_flag flags[] = {
+    {"output-dir", 'o', "FOLDER", .parse = kc_flag_text, .offset = AT(output_dir),
+     .values = "FOLDER", .group = "Output",
+     .help = "where files go; '-' is standard output; without it, or with 'all' below it, each "
+             "generator has a folder of its own (crd: config/crd/bases)"},
+    {"check", .parse = kc_flag_switch, .offset = AT(check), .group = "Output",
+     .help =
+         "write nothing; name the files that are not current, and exit with 1 if there are any"},
+    {"header-file", .argument = "FILE", .parse = kc_flag_text, .offset = AT(header_file),
+     .values = "FILE", .group = "Output",
+     .help = "text to put before each file, such as a license in comments"},
+    {"year", .argument = "YEAR", .parse = kc_flag_text, .offset = AT(year), .group = "Output",
+     .help = "what ' YEAR' in the header file becomes"},
+    {"sdk-include", .argument = "FOLDER", .parse = kc_flag_text, .offset = AT(sdk_include),
+     .values = "FOLDER", .group = "Headers",
+     .help = "the folder in which kc/api.h is; found beside this binary without it"},
+    {"include", 'I', "FOLDER", .parse = kc_flag_text, .offset = AT(include), .values = "FOLDER",
+     .group = "Headers", .help = "a further folder for #include; several with ':' between them"},
+    {"allow-dangerous-types", .parse = kc_flag_switch, .offset = AT(allow_dangerous_types),
+     .group = "CRDs", .help = "allow float and double, which differ between languages"},
+    {"generate-embedded-object-meta", .parse = kc_flag_switch, .offset = AT(embedded_object_meta),
+     .group = "CRDs", .help = "write a schema for metadata inside of objects"},
+    {"max-desc-len", .argument = "BYTES", .parse = parse_length, .offset = AT(max_description),
+     .group = "CRDs",
+     .help = "cut descriptions to this length, at the end of a sentence; 0 drops them"},
+};
+
+const kc_flag_set kc_generate_flags = {
+    .verb = "generate",
+    .synopsis =
+        "Writes what follows from headers of API types: typed functions in C (zz_generated.h and .c "
+        "beside\nthe headers), CustomResourceDefinitions.\n"
+        "\n"
+        "PATH is a folder, searched with all below it for groupversion_info.h and *_types.h, "
+        "or a header;\nwithout one it is api.",
+    .operands = "[object|crd|all] [PATH…]",
+    .operands_at = AT(operands),
+    .examples = "  kc generate                            everything, of api/\n"
+                "  kc generate crd                        CRDs to config/crd/bases\n"
+                "  kc generate crd api/apps/v1 -o -       look at them\n"
+                "  kc generate --check                    are they current?\n",
+    KC_FLAGS(flags),
+    .size = sizeof(options),
+};
+
+/* ---- the verb ---- */
+
+/* The folder that has include/kc/api.h, beside the binary or above it: installed, bin/kc and
+ * include/kc; built, build/NAME/kc and include/kc. NULL: there is none. */
+static char *find_sdk(void)
+{
+    char path[4096];
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[n > 0 ? n : 0] = 0;
+    for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
+        *slash = 0;
+        kc_autofree char *header = kc_asprintf("%s/include/kc/api.h", path);
+        if (access(header, R_OK) == 0)
+            return kc_asprintf("%s/include", path);
+    }
+    return NULL;
+}
+
+static int read_header_file(const options *o, char **ret, kc_error *err)
+{
+    kc_scoped(kc_buf) text = {0};
+    FILE *file = o->header_file ? fopen(o->header_file, "re") : NULL;
+    if (!o->header_file)
+        return 0;
+    if (!file)
+        return kc_error_set(err, KC_NOT_FOUND, "--header-file: %s: %s", o->header_file,
+                            strerror(errno));
+    char line[1024];
+    while (fgets(line, sizeof(line), file)) {
+        char *year = o->year ? strstr(line, " YEAR") : NULL;
+        if (year)
+            kc_buf_printf(&text, "%.*s %s%s", (int)(year - line), line, o->year, year + 5);
+        else
+            kc_buf_puts(&text, line);
+    }
+    fclose(file);
+    *ret = kc_buf_take(&text);
+    return 0;
+}
+
+static int read_model(const options *o, const char *const *paths, size_t n_paths,
+                      kc__gen_model *model, kc_error *err)
+{
+    static const char *const api[] = {"api"};
+    const char *includes[32];
+    size_t n = 0;
+    kc_autofree char *found = o->sdk_include ? NULL : find_sdk();
+    kc_autofree char *list = kc_strdup(o->include ? o->include : "");
+    char *rest = NULL;
+    for (char *one = strtok_r(list, ":", &rest); one && n < KC_COUNT(includes);
+         one = strtok_r(NULL, ":", &rest))
+        includes[n++] = one;
+    return kc__read_headers(&(kc__read_opts){.paths = n_paths ? paths : api,
+                                             .n_paths = n_paths ? n_paths : 1,
+                                             .sdk_include = o->sdk_include ? o->sdk_include : found,
+                                             .includes = includes,
+                                             .n_includes = n,
+                                             .project = "."},
+                            model, err);
+}
+
+static int run_one(const run *r, const struct generator *generator, bool alone, size_t *n_stale,
+                   kc_error *err)
+{
+    const options *o = r->options;
+    const bool direct = o->output_dir && (alone || !strcmp(o->output_dir, "-"));
+    kc_autofree char *folder = direct ? kc_strdup(o->output_dir)
+                               : o->output_dir
+                                   ? kc_asprintf("%s/%s", o->output_dir, generator->folder)
+                                   : kc_strdup(generator->folder);
+    output out = {.options = o, .folder = folder};
+    const int done = generator->run(r, &out, err);
+    *n_stale += out.n_stale;
+    return done;
+}
+
+static int generate(const options *o, kc_error *err)
+{
+    const kc_flag_operands *given = &o->operands;
+    const struct generator *only = given->n ? named(given->items[0]) : NULL;
+    const size_t words = only || (given->n && !strcmp(given->items[0], "all")) ? 1 : 0;
+    kc_scoped(kc__gen_model) model = {0};
+    kc_autofree char *header = NULL;
+    size_t n_stale = 0;
+    int done = read_header_file(o, &header, err);
+    if (done == 0)
+        done = read_model(o, given->items + words, given->n - words, &model, err);
+    const run r = {o, &model, header};
+    for (size_t i = 0; done == 0 && i < KC_COUNT(generators); i++)
+        if (!only || only == &generators[i])
+            done = run_one(&r, &generators[i], only != NULL, &n_stale, err);
+    if (done == 0 && n_stale)
+        return kc_error_set(err, KC_CONFLICT, "run 'kc generate' and commit what it writes");
+    return done;
+}
+
+int kc_verb_generate(int argc, char **argv)
+{
+    options o;
+    kc_scoped(kc_error) err = {0};
+    const int parsed = kc_flags_parse(&kc_generate_flags, argc, argv, &o, &err);
+    if (parsed > 0)
+        kc_flags_help(&kc_generate_flags, stdout);
+    if (parsed < 0)
+        return kc_called_wrongly("generate", &err);
+    if (parsed == 0 && generate(&o, &err) < 0) {
+        /* Lines that point into files stand alone, as a compiler's. */
+        fprintf(stderr, "%s%s\n",
+                kc_failed_with(&err, KC_INVALID) ? "" : "kc generate: ", kc_error_text(&err));
+        return 1;
+    }
+    return 0;
+}

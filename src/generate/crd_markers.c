@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crd_markers.c: what the markers of a kind do to its CRD.
+ *
+ * Markers of each version are applied in the order of the versions' names; what is the whole CRD's
+ * (names, scope, labels) the last version that says it decides.
+ *
+ * To add one: a row of `rows`.
+ */
+#include "generate/crd_internal.h"
+
+#include "kc/json.h"
+
+/* A marker at work. */
+typedef struct work {
+    kc__schema_maker *maker;
+    kc__crd *crd;
+    kc__crd_version *version;
+    const kc__gen_marker *marker;
+} work;
+
+static kc_str arg(const work *w, const char *name)
+{
+    return kc__gen_marker_arg(w->marker, name);
+}
+
+static kc_str json(const work *w, const char *name)
+{
+    return kc__gen_marker_json(w->marker, name);
+}
+
+static void apply_resource(const work *w)
+{
+    const kc_str scope = arg(w, "scope");
+    if (arg(w, "path").n)
+        w->crd->plural = arg(w, "path");
+    if (arg(w, "singular").n)
+        w->crd->singular = arg(w, "singular");
+    w->crd->short_names = json(w, "shortName");
+    w->crd->categories = json(w, "categories");
+    w->crd->scope = scope.n ? scope : KC_STR("Namespaced");
+    if (!kc_str_is(w->crd->scope, "Namespaced") && !kc_str_is(w->crd->scope, "Cluster"))
+        kc__maker_fail(w->maker, w->marker->at,
+                       "'+kubebuilder:resource': the scope must be Namespaced or Cluster, not "
+                       "'%.*s'",
+                       KC_ARG(scope));
+}
+
+static void apply_status(const work *w)
+{
+    w->version->has_subresources = w->version->has_status = true;
+}
+
+static void apply_scale(const work *w)
+{
+    kc_scoped(kc_buf) out = {0};
+    kc_buf_printf(&out, "{\"specReplicasPath\":%.*s,\"statusReplicasPath\":%.*s",
+                  KC_ARG(json(w, "specpath")), KC_ARG(json(w, "statuspath")));
+    if (json(w, "selectorpath").p)
+        kc_buf_printf(&out, ",\"labelSelectorPath\":%.*s", KC_ARG(json(w, "selectorpath")));
+    kc_buf_putc(&out, '}');
+    w->version->has_subresources = true;
+    w->version->scale = kc_arena_str(w->maker->arena, kc_buf_str(&out));
+}
+
+static void apply_column(const work *w)
+{
+    static const char *const optional[] = {"description", "format", "priority"};
+    kc_buf *out = &w->version->columns;
+    kc_buf_printf(out, "%s{\"name\":%.*s,\"type\":%.*s,\"jsonPath\":%.*s", out->n ? "," : "",
+                  KC_ARG(json(w, "name")), KC_ARG(json(w, "type")), KC_ARG(json(w, "JSONPath")));
+    for (size_t i = 0; i < KC_COUNT(optional); i++) {
+        const kc_str value = json(w, optional[i]);
+        if (value.n && !kc_str_is(value, "\"\"") && !kc_str_is(value, "0"))
+            kc_buf_printf(out, ",\"%s\":%.*s", optional[i], KC_ARG(value));
+    }
+    kc_buf_putc(out, '}');
+    w->version->has_subresources = true; /* An accident of controller-gen's that CRDs show. */
+}
+
+static void apply_storage(const work *w)
+{
+    w->version->is_storage = true;
+}
+
+static void apply_skip(const work *w)
+{
+    w->version->is_skipped = true;
+}
+
+static void apply_unserved(const work *w)
+{
+    w->version->is_served = false;
+}
+
+static void apply_deprecated(const work *w)
+{
+    w->version->is_deprecated = true;
+    w->version->warning = json(w, "warning");
+}
+
+static void apply_selectable(const work *w)
+{
+    kc_buf *out = &w->version->selectable;
+    kc_buf_printf(out, "%s{\"jsonPath\":%.*s}", out->n ? "," : "", KC_ARG(json(w, "JSONPath")));
+}
+
+/* name=value texts; of the same name the last counts. */
+static void add_pairs(const work *w, const char *argument, bool labels)
+{
+    kc_auto(kc_view) *view = kc_view_parse(json(w, argument), NULL, NULL);
+    kc_items (kc_view_root(view), item) {
+        kc_str value = kc_arena_str(w->maker->arena, kc_as_str(item));
+        const kc_str name = kc_str_cut(&value, '=');
+        const kc__crd_pair pair = {name, value};
+        if (!value.p)
+            kc__maker_fail(w->maker, w->marker->at,
+                           "'+kubebuilder:metadata': '%.*s' is not of the form name=value",
+                           KC_ARG(name));
+        else if (labels)
+            kc_vec_push(&w->crd->labels, pair);
+        else
+            kc_vec_push(&w->crd->annotations, pair);
+    }
+}
+
+static void apply_metadata(const work *w)
+{
+    if (json(w, "annotations").n)
+        add_pairs(w, "annotations", false);
+    if (json(w, "labels").n)
+        add_pairs(w, "labels", true);
+}
+
+static const struct row {
+    const char *name;
+    void (*apply)(const work *w);
+} rows[] = {
+    {"kubebuilder:resource", apply_resource},
+    {"kubebuilder:subresource:status", apply_status},
+    {"kubebuilder:subresource:scale", apply_scale},
+    {"kubebuilder:printcolumn", apply_column},
+    {"kubebuilder:storageversion", apply_storage},
+    {"kubebuilder:skipversion", apply_skip},
+    {"kubebuilder:unservedversion", apply_unserved},
+    {"kubebuilder:deprecatedversion", apply_deprecated},
+    {"kubebuilder:selectablefield", apply_selectable},
+    {"kubebuilder:metadata", apply_metadata},
+};
+
+void kc__crd_apply(kc__schema_maker *maker, kc__crd *crd, kc__crd_version *version)
+{
+    const kc__gen_markers *markers = &version->type->markers;
+    for (size_t i = 0; i < markers->n; i++)
+        for (size_t k = 0; k < KC_COUNT(rows); k++)
+            if (kc_str_is(markers->items[i].name, rows[k].name))
+                rows[k].apply(&(work){maker, crd, version, &markers->items[i]});
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * marker_table.c: the markers there are.
+ *
+ * The same as controller-gen v0.21 knows, with the same arguments, and a few of our own under kc:,
+ * for what C has no syntax for. Where controller-gen passes over a name it does not know, or a
+ * marker at a place it is not for, we refuse: a typing error in a validation is a validation that
+ * is not there.
+ *
+ * To add one: a row here; what it does to a schema or a CRD goes into the table of
+ * schema_markers.c or crd_markers.c; a line in docs/internals/generate.md; a test.
+ */
+#include "generate/marker_table.h"
+
+#define V     "kubebuilder:validation:"
+#define ITEMS V "items:"
+
+#define P       KC__ON_PACKAGE
+#define T       KC__ON_TYPE
+#define F       KC__ON_FIELD
+#define NO_ARGS {{0}}
+#define VALUE(t)                      \
+    {                                 \
+        {                             \
+            "", KC__MARKER_##t, false \
+        }                             \
+    }
+#define ARG(n, t) {n, KC__MARKER_##t, false}
+#define OPT(n, t) {n, KC__MARKER_##t, true}
+
+const kc__marker_def kc__marker_defs[] = {
+    /* The package. */
+    {"groupName", P, false, {OPT("", STRING)}},
+    {"versionName", P, false, VALUE(STRING)},
+    {"kubebuilder:skip", P, false, NO_ARGS},
+
+    /* Validation of fields and types; each also of items. */
+    {V "Maximum", F | T, true, VALUE(NUMBER)},
+    {V "Minimum", F | T, true, VALUE(NUMBER)},
+    {V "ExclusiveMaximum", F | T, true, VALUE(BOOL)},
+    {V "ExclusiveMinimum", F | T, true, VALUE(BOOL)},
+    {V "MultipleOf", F | T, true, VALUE(NUMBER)},
+    {V "MinProperties", F | T, true, VALUE(INT)},
+    {V "MaxProperties", F | T, true, VALUE(INT)},
+    {V "MaxLength", F | T, true, VALUE(INT)},
+    {V "MinLength", F | T, true, VALUE(INT)},
+    {V "Pattern", F | T, true, VALUE(STRING)},
+    {V "MaxItems", F | T, true, VALUE(INT)},
+    {V "MinItems", F | T, true, VALUE(INT)},
+    {V "UniqueItems", F | T, true, VALUE(BOOL)},
+    {V "Enum", F | T, true, VALUE(ANYS)},
+    {V "Format", F | T, true, VALUE(STRING)},
+    {V "Type", F | T, true, VALUE(STRING)},
+    {V "XPreserveUnknownFields", F | T, true, NO_ARGS},
+    {V "XEmbeddedResource", F | T, true, NO_ARGS},
+    {V "XIntOrString", F | T, true, NO_ARGS},
+    {V "XValidation",
+     F | T,
+     true,
+     {ARG("rule", STRING), OPT("message", STRING), OPT("messageExpression", STRING),
+      OPT("reason", STRING), OPT("fieldPath", STRING), OPT("optionalOldSelf", BOOL)}},
+
+    /* Types alone. */
+    {V "AtMostOneOf", T, false, VALUE(STRINGS)},
+    {V "ExactlyOneOf", T, false, VALUE(STRINGS)},
+    {V "AtLeastOneOf", T, false, VALUE(STRINGS)},
+    {"k8s:enum", T, false, NO_ARGS},
+
+    /* Fields alone; the first two also of a package, for all its fields. */
+    {V "Required", F | P, false, NO_ARGS},
+    {V "Optional", F | P, false, NO_ARGS},
+    {"required", F, false, NO_ARGS},
+    {"optional", F, false, NO_ARGS},
+    {"k8s:required", F, false, NO_ARGS},
+    {"k8s:optional", F, false, NO_ARGS},
+    {"nullable", F, false, NO_ARGS},
+    {"kubebuilder:default", F, false, VALUE(ANY)},
+    {"default", F, false, VALUE(JSON)},
+    {"kubebuilder:example", F, false, VALUE(ANY)},
+    {V "EmbeddedResource", F, false, NO_ARGS},
+    {V "Schemaless", F, false, NO_ARGS},
+    {"k8s:immutable", F, false, NO_ARGS},
+
+    /* Fields and types. */
+    {"kubebuilder:pruning:PreserveUnknownFields", F | T, false, NO_ARGS},
+    {"kubebuilder:title", F | T, false, VALUE(ANY)},
+    {"kubebuilder:externalDocs", F | T, false, {ARG("url", STRING), OPT("description", STRING)}},
+    {"listType", F | T, false, VALUE(STRING)},
+    {"listMapKey", F | T, false, VALUE(STRING)},
+    {"mapType", F | T, false, VALUE(STRING)},
+    {"structType", F | T, false, VALUE(STRING)},
+    {"k8s:listType", F | T, false, VALUE(STRING)},
+    {"k8s:listMapKey", F | T, false, VALUE(STRING)},
+
+    /* Kinds. */
+    {"kubebuilder:resource",
+     T,
+     false,
+     {OPT("path", STRING), OPT("shortName", STRINGS), OPT("categories", STRINGS),
+      OPT("singular", STRING), OPT("scope", STRING)}},
+    {"kubebuilder:subresource:status", T, false, NO_ARGS},
+    {"kubebuilder:subresource:scale",
+     T,
+     false,
+     {ARG("specpath", STRING), ARG("statuspath", STRING), OPT("selectorpath", STRING)}},
+    {"kubebuilder:printcolumn",
+     T,
+     false,
+     {ARG("name", STRING), ARG("type", STRING), ARG("JSONPath", STRING), OPT("description", STRING),
+      OPT("format", STRING), OPT("priority", INT)}},
+    {"kubebuilder:storageversion", T, false, NO_ARGS},
+    {"kubebuilder:skipversion", T, false, NO_ARGS},
+    {"kubebuilder:unservedversion", T, false, NO_ARGS},
+    {"kubebuilder:deprecatedversion", T, false, {OPT("warning", STRING)}},
+    {"kubebuilder:metadata", T, false, {OPT("annotations", STRINGS), OPT("labels", STRINGS)}},
+    {"kubebuilder:selectablefield", T, false, {ARG("JSONPath", STRING)}},
+
+    /* What is generated of a type. */
+    {"kubebuilder:object:generate", P | T, false, VALUE(BOOL)},
+    {"kubebuilder:object:root", T, false, VALUE(BOOL)},
+    {"k8s:deepcopy-gen", P | T, false, VALUE(REST)},
+    {"k8s:deepcopy-gen:interfaces", T, false, VALUE(REST)},
+    {"kubebuilder:ac:generate", P | T | F, false, VALUE(BOOL)},
+    {"kubebuilder:ac:output:package", P, false, VALUE(STRING)},
+
+    /* Anywhere in a project. */
+    {"kubebuilder:rbac",
+     KC__ON_ANYTHING,
+     false,
+     {OPT("groups", STRINGS), OPT("resources", STRINGS), OPT("resourceNames", STRINGS),
+      ARG("verbs", STRINGS), OPT("urls", STRINGS), OPT("namespace", STRING),
+      OPT("roleName", STRING)}},
+    {"kubebuilder:webhook",
+     KC__ON_ANYTHING,
+     false,
+     {ARG("mutating", BOOL), ARG("failurePolicy", STRING), OPT("matchPolicy", STRING),
+      OPT("sideEffects", STRING), OPT("timeoutSeconds", INT), ARG("groups", STRINGS),
+      ARG("resources", STRINGS), ARG("verbs", STRINGS), ARG("versions", STRINGS),
+      OPT("name", STRING), OPT("serviceName", STRING), OPT("serviceNamespace", STRING),
+      OPT("servicePort", INT), OPT("path", STRING), OPT("url", STRING),
+      OPT("webhookVersions", STRINGS), ARG("admissionReviewVersions", STRINGS),
+      OPT("reinvocationPolicy", STRING), OPT("patch", STRING)}},
+    {"kubebuilder:webhookconfiguration",
+     KC__ON_ANYTHING,
+     false,
+     {ARG("mutating", BOOL), OPT("name", STRING)}},
+
+    /* Our own. */
+    {"kc:json", F, false, VALUE(REST)},
+    {"kc:inline", F, false, NO_ARGS},
+    {"kc:kind", T, false, VALUE(STRING)},
+    {"kc:value", KC__ON_ENUMERATOR, false, {OPT("", STRING)}},
+};
+const size_t kc__n_marker_defs = KC_COUNT(kc__marker_defs);
+
+const kc__marker_def *kc__marker_def_find(kc_str name)
+{
+    const bool items = kc_str_starts(name, KC_STR(ITEMS));
+    const size_t skip = items ? sizeof(ITEMS) - 1 : 0;
+    for (size_t i = 0; i < KC_COUNT(kc__marker_defs); i++) {
+        const kc__marker_def *def = &kc__marker_defs[i];
+        if (items ? def->of_items &&
+                        kc_str_is(kc_str_sub(name, skip, name.n), def->name + sizeof(V) - 1)
+                  : kc_str_is(name, def->name))
+            return def;
+    }
+    return NULL;
+}
+
+/* Markers of scaffolding and of books about kubebuilder stand in many projects. */
+static const char *const left_alone[] = {"kubebuilder:scaffold:", "kubebuilder:docs-gen:"};
+/* Names under these are ours to know. */
+static const char *const our_prefixes[] = {"kubebuilder:", "kc:"};
+
+static bool starts_with_any(kc_str name, const char *const *prefixes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (kc_str_starts(name, kc_cstr(prefixes[i])))
+            return true;
+    return false;
+}
+
+bool kc__marker_is_foreign(kc_str name)
+{
+    if (starts_with_any(name, left_alone, KC_COUNT(left_alone)))
+        return true;
+    if (starts_with_any(name, our_prefixes, KC_COUNT(our_prefixes)))
+        return false;
+    /* "+optinal" is a typing error, "+genclient" is for somebody else. */
+    return kc_str_find(name, ':') >= 0 || name.n < 5 || !kc__marker_nearest(name);
+}
+
+/* The part behind the last colon. */
+static const char *last_part(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    return colon ? colon + 1 : name;
+}
+
+/* Long prefixes are the same in all names and hide what differs, so the last parts are compared
+ * first: "kubebuilder:validation:nullable" was meant to be "nullable". */
+const char *kc__marker_nearest(kc_str name)
+{
+    const char *names[KC_COUNT(kc__marker_defs)];
+    const ptrdiff_t colon = kc_str_rfind(name, ':');
+    for (size_t i = 0; i < KC_COUNT(names); i++)
+        names[i] = last_part(kc__marker_defs[i].name);
+    const char *part =
+        kc_str_nearest(kc_str_sub(name, (size_t)(colon + 1), name.n), names, KC_COUNT(names));
+    for (size_t i = 0; part && i < KC_COUNT(names); i++)
+        if (names[i] == part)
+            return kc__marker_defs[i].name;
+    for (size_t i = 0; i < KC_COUNT(names); i++)
+        names[i] = kc__marker_defs[i].name;
+    return kc_str_nearest(name, names, KC_COUNT(names));
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * read_comments.c: documentation and markers of a declaration.
+ *
+ * Comments of a file are found when the first declaration in it is asked about: those of the SDK's
+ * headers count as well (kc_status_condition has its validation there), those of the system's
+ * never.
+ */
+#include "generate/read_internal.h"
+
+static void scan(kc__reader *r, kc__read_file *file)
+{
+    size_t n = 0;
+    const char *text = r->clang.getFileContents(r->unit, file->file, &n);
+    file->is_scanned = true;
+    kc__comments_scan(&file->comments, kc_str_of(text, text ? n : 0), r->arena);
+}
+
+/* One line that begins with '+'. In the group that stands apart from a type, package markers are
+ * the package's. */
+static void add_marker(kc__reader *r, kc__read_file *file, const kc__comment_line *line,
+                       kc__marker_scope scope, bool apart, kc__marker_list *into)
+{
+    const kc__gen_at at = {file->name, line->line, line->column};
+    kc__gen_marker marker;
+    kc_scoped(kc_error) why = {0};
+    if (!kc__marker_is_line(line->text))
+        return;
+    int read = kc__marker_parse(line->text, at, scope, r->arena, &marker, &why);
+    if (read > 0) {
+        kc_vec_push(into, marker);
+        return;
+    }
+    if (read < 0 && apart && scope == KC__ON_TYPE) {
+        read = kc__marker_parse(line->text, at, KC__ON_PACKAGE, r->arena, &marker, NULL);
+        if (read > 0)
+            kc_vec_push(&r->package_markers, marker);
+    }
+    if (read < 0)
+        kc__reader_fail(r, ((kc__gen_at){0}), "%s", kc_error_text(&why));
+}
+
+static void add_markers(kc__reader *r, kc__read_file *file, size_t from, size_t to,
+                        kc__marker_scope scope, bool apart, kc__marker_list *into)
+{
+    for (size_t i = from; i < to; i++) {
+        const kc__comment *comment = &file->comments.items[i];
+        for (size_t k = 0; k < comment->n; k++)
+            add_marker(r, file, &file->comments.lines[comment->first + k], scope, apart, into);
+    }
+}
+
+static void add_doc(kc__reader *r, const kc__comments *comments, size_t from, size_t to,
+                    kc__read_doc *into)
+{
+    kc_scoped(kc_buf) text = {0};
+    if (into->doc.n)
+        return;
+    kc__comments_doc(comments, from, to, &text);
+    into->doc = kc_arena_str(r->arena, kc_buf_str(&text));
+}
+
+void kc__reader_doc(kc__reader *r, CXCursor cursor, kc__marker_scope scope, kc__read_doc *into)
+{
+    const CXSourceRange extent = r->clang.getCursorExtent(cursor);
+    kc__gen_at start, end;
+    kc__read_file *file = kc__reader_place(r, r->clang.getRangeStart(extent), &start);
+    if (!file || kc__reader_place(r, r->clang.getRangeEnd(extent), &end) != file)
+        return;
+    if (!file->is_scanned)
+        scan(r, file);
+    const kc__comment_about about =
+        kc__comments_about(&file->comments, start.line, start.column, end.line);
+    add_markers(r, file, about.markers_from, about.markers_to, scope, true, &into->markers);
+    add_markers(r, file, about.doc_from, about.doc_to, scope, false, &into->markers);
+    add_markers(r, file, about.behind_from, about.behind_to, scope, false, &into->markers);
+    add_doc(r, &file->comments, about.doc_from, about.doc_to, into);
+    add_doc(r, &file->comments, about.behind_from, about.behind_to, into);
+}
+
+kc__gen_markers kc__reader_keep(kc__reader *r, kc__marker_list *markers)
+{
+    kc__gen_marker *items = kc_arena_calloc(r->arena, markers->n + 1, sizeof(*items));
+    if (markers->n)
+        memcpy(items, markers->items, markers->n * sizeof(*items));
+    const kc__gen_markers kept = {items, markers->n};
+    kc_vec_done(markers);
+    return kept;
+}
+
+void kc__reader_package_markers(kc__reader *r, kc__read_file *file)
+{
+    if (!file->is_scanned)
+        scan(r, file);
+    for (size_t i = 0; i < file->comments.n; i++)
+        if (!file->comments.items[i].is_used)
+            add_markers(r, file, i, i + 1, KC__ON_PACKAGE, false, &r->package_markers);
+}

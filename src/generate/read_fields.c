@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * read_fields.c: members of a struct: what they are and what they are called.
+ *
+ *     int32_t replicas;            a value, required
+ *     int32_t *replicas;           optional: NULL is absent
+ *     char *name;                  text
+ *     T *arms; size_t n_arms;      a list; T **arms is a list of pointers
+ *     kc_string_map labels;        a map; KC_MAP_OF(T) of anything else
+ *
+ * A count is no member of the API; a count without its list, or a list without its count, is a
+ * mistake that is told. What KC_MAP_OF makes is known by its form, for a macro leaves no name.
+ */
+#include "generate/names.h"
+#include "generate/read_internal.h"
+
+/* A struct whose members are being read. */
+typedef struct record {
+    kc__reader *r;
+    kc__cursors members;
+    kc_map by_name; /* A member's C name to its CXCursor. */
+    kc_map json;    /* Names that are taken, to the field's place. */
+    kc__gen_field *fields;
+    size_t n_fields;
+} record;
+
+/* ---- names and markers ---- */
+
+/* +kc:json=name,option. False: the field is not in JSON. */
+static bool read_json_name(record *rec, kc__gen_field *field)
+{
+    const kc__gen_marker *marker = kc__gen_marker_find(&field->markers, "kc:json");
+    kc_str rest = kc__gen_marker_arg(marker, "");
+    field->is_inline = kc__gen_marker_find(&field->markers, "kc:inline") != NULL;
+    field->json_name = kc__json_name(rec->r->arena, field->c_name);
+    if (!marker)
+        return true;
+    if (kc_str_is(rest, "-"))
+        return false;
+    const kc_str name = kc_str_trim(kc_str_cut(&rest, ','));
+    if (name.n)
+        field->json_name = name;
+    while (rest.p) {
+        const kc_str option = kc_str_trim(kc_str_cut(&rest, ','));
+        if (kc_str_is(option, "inline"))
+            field->is_inline = true;
+        else if (kc_str_is(option, "omitempty"))
+            field->optional = true;
+        else
+            kc__reader_fail(rec->r, marker->at,
+                            "'+kc:json' has no option '%.*s', only inline and omitempty",
+                            KC_ARG(option));
+    }
+    return true;
+}
+
+static bool has(const kc__gen_field *field, const char *name)
+{
+    return kc__gen_marker_find(&field->markers, name) != NULL;
+}
+
+static bool package_is_optional(const kc__reader *r)
+{
+    const kc__gen_markers markers = {r->package_markers.items, r->package_markers.n};
+    return kc__gen_marker_find(&markers, "kubebuilder:validation:Optional") != NULL;
+}
+
+/* As controller-gen decides it. */
+static bool is_optional(const record *rec, const kc__gen_field *field)
+{
+    if (has(field, "kubebuilder:validation:Optional"))
+        return true;
+    if (has(field, "kubebuilder:validation:Required"))
+        return false;
+    if (has(field, "optional") || has(field, "k8s:optional"))
+        return true;
+    if (has(field, "required") || has(field, "k8s:required"))
+        return false;
+    return field->optional || field->is_inline || field->shape == KC__GEN_POINTER ||
+           package_is_optional(rec->r);
+}
+
+/* ---- shapes ---- */
+
+static const CXCursor *member_named(const record *rec, const char *prefix, kc_str name)
+{
+    kc_autofree char *whole = kc_asprintf("%s%.*s", prefix, KC_ARG(name));
+    return kc_map_get(&rec->by_name, kc_cstr(whole));
+}
+
+static bool is_size(kc__reader *r, CXType type)
+{
+    const CXType canonical = r->clang.getCanonicalType(type);
+    return canonical.kind == CXType_ULong || canonical.kind == CXType_ULongLong ||
+           (canonical.kind == CXType_UInt && r->clang.Type_getSizeOf(canonical) == sizeof(size_t));
+}
+
+/* It is the count of a list beside it, and so no field. */
+static bool is_count(record *rec, CXCursor member, kc_str name)
+{
+    if (!kc_str_starts(name, KC_STR("n_")) || !is_size(rec->r, rec->r->clang.getCursorType(member)))
+        return false;
+    const kc_str stem = kc_str_sub(name, 2, name.n);
+    const CXCursor *list = kc_map_get(&rec->by_name, stem);
+    const bool pointer =
+        list &&
+        rec->r->clang.getCanonicalType(rec->r->clang.getCursorType(*list)).kind == CXType_Pointer;
+    if (!pointer)
+        kc__reader_fail(rec->r, kc__reader_at(rec->r, member),
+                        "%.*s counts nothing: there is no list '%.*s'; a field of that name needs "
+                        "another type than size_t",
+                        KC_ARG(name), KC_ARG(stem));
+    return true;
+}
+
+/* The two members of KC_MAP_OF's struct and of its items. */
+static bool two_members(kc__reader *r, CXType record_type, const char *first, const char *second,
+                        CXType *ret_first, CXType *ret_second)
+{
+    if (record_type.kind != CXType_Record)
+        return false;
+    kc__cursors members = kc__reader_children(r, r->clang.getTypeDeclaration(record_type));
+    size_t n = 0;
+    CXCursor found[2] = {0};
+    for (size_t i = 0; i < members.n; i++)
+        if (r->clang.getCursorKind(members.items[i]) == CXCursor_FieldDecl && n++ < 2)
+            found[n - 1] = members.items[i];
+    kc_vec_done(&members);
+    if (n != 2 || !kc_str_is(kc__reader_spelling(r, found[0]), first) ||
+        !kc_str_is(kc__reader_spelling(r, found[1]), second))
+        return false;
+    *ret_first = r->clang.getCursorType(found[0]);
+    *ret_second = r->clang.getCursorType(found[1]);
+    return true;
+}
+
+/* What a map holds, if it is one. */
+static bool is_map(kc__reader *r, CXType type, CXType *ret_value)
+{
+    CXType items, n, key;
+    if (!two_members(r, r->clang.getCanonicalType(type), "items", "n", &items, &n) ||
+        !is_size(r, n))
+        return false;
+    const CXType pointer = r->clang.getCanonicalType(items);
+    if (pointer.kind != CXType_Pointer)
+        return false;
+    return two_members(r, r->clang.getCanonicalType(r->clang.getPointeeType(pointer)), "key",
+                       "value", &key, ret_value);
+}
+
+static bool is_text(kc__reader *r, CXType type)
+{
+    const CXType canonical = r->clang.getCanonicalType(type);
+    const CXType to = r->clang.getPointeeType(canonical);
+    return canonical.kind == CXType_Pointer &&
+           (to.kind == CXType_Char_S || to.kind == CXType_Char_U);
+}
+
+static bool is_pointer(kc__reader *r, CXType type)
+{
+    return r->clang.getCanonicalType(type).kind == CXType_Pointer && !is_text(r, type);
+}
+
+/* What a list or a map holds: a value, or a pointer to one. */
+static bool read_item(record *rec, CXType type, kc__gen_field *field, kc__read_value *ret)
+{
+    CXType ignored;
+    if (is_pointer(rec->r, type)) {
+        field->pointers = true;
+        type = rec->r->clang.getPointeeType(kc__reader_strip(rec->r, type));
+    }
+    if (is_map(rec->r, type, &ignored)) {
+        kc__reader_fail(
+            rec->r, field->at,
+            "%.*s: a list or map of maps needs a struct between them, which has the map "
+            "as a member",
+            KC_ARG(field->c_name));
+        return false;
+    }
+    return kc__reader_value(rec->r, type, field->at, field->c_name, ret);
+}
+
+static bool read_pointer(record *rec, CXType type, kc__gen_field *field, kc__read_value *ret)
+{
+    kc__reader *r = rec->r;
+    const CXCursor *count = member_named(rec, "n_", field->c_name);
+    const CXType pointee = r->clang.getPointeeType(kc__reader_strip(r, type));
+    if (!count) {
+        field->shape = KC__GEN_POINTER;
+        return kc__reader_value(r, pointee, field->at, field->c_name, ret);
+    }
+    field->shape = KC__GEN_LIST;
+    field->count = kc__reader_spelling(r, *count);
+    if (!is_size(r, r->clang.getCursorType(*count))) {
+        kc__reader_fail(r, kc__reader_at(r, *count), "%.*s, the count of %.*s, must be a size_t",
+                        KC_ARG(field->count), KC_ARG(field->c_name));
+        return false;
+    }
+    return read_item(rec, pointee, field, ret);
+}
+
+static bool read_shape(record *rec, CXType type, kc__gen_field *field, kc__read_value *ret)
+{
+    CXType value;
+    kc__reader *r = rec->r;
+    if (is_pointer(r, type))
+        return read_pointer(rec, type, field, ret);
+    if (is_map(r, type, &value)) {
+        field->shape = KC__GEN_MAP;
+        return read_item(rec, value, field, ret);
+    }
+    if (is_text(r, type) && member_named(rec, "n_", field->c_name)) {
+        kc__reader_fail(r, field->at,
+                        "%.*s is text and needs no count; for bytes use kc_bytes, for a list of "
+                        "texts char **",
+                        KC_ARG(field->c_name));
+        return false;
+    }
+    field->shape = KC__GEN_VALUE;
+    return kc__reader_value(r, type, field->at, field->c_name, ret);
+}
+
+/* ---- a field ---- */
+
+static bool check_inline(record *rec, const kc__gen_field *field)
+{
+    if (!field->is_inline || (field->base == KC__GEN_STRUCT && field->shape == KC__GEN_VALUE))
+        return true;
+    kc__reader_fail(rec->r, field->at, "%.*s: only a struct that is no pointer can be inline",
+                    KC_ARG(field->c_name));
+    return false;
+}
+
+static bool check_name(record *rec, const kc__gen_field *field)
+{
+    const kc__gen_at *before = kc_map_get(&rec->json, field->json_name);
+    if (!field->json_name.n)
+        kc__reader_fail(rec->r, field->at, "'%.*s' gives no name in JSON; say one: +kc:json=name",
+                        KC_ARG(field->c_name));
+    else if (before)
+        kc__reader_fail(rec->r, field->at, "%.*s: there is a field '%.*s' already, in line %u",
+                        KC_ARG(field->c_name), KC_ARG(field->json_name), before->line);
+    else
+        return true;
+    return false;
+}
+
+static void read_field(record *rec, CXCursor member)
+{
+    kc__reader *r = rec->r;
+    kc__gen_field field = {.c_name = kc__reader_spelling(r, member),
+                           .at = kc__reader_at(r, member)};
+    kc__read_value value = {0};
+    kc__read_doc doc = {0};
+    if (r->clang.Cursor_isBitField(member)) {
+        kc__reader_fail(r, field.at, "%.*s: a bit field cannot be a field; use bool or int32_t",
+                        KC_ARG(field.c_name));
+        return;
+    }
+    if (is_count(rec, member, field.c_name))
+        return;
+    kc__reader_doc(r, member, KC__ON_FIELD, &doc);
+    field.doc = doc.doc;
+    field.markers = kc__reader_keep(r, &doc.markers);
+    if (!read_json_name(rec, &field) ||
+        !read_shape(rec, r->clang.getCursorType(member), &field, &value))
+        return;
+    field.base = value.base;
+    field.type = value.type;
+    field.optional = is_optional(rec, &field);
+    if (!check_inline(rec, &field) || (!field.is_inline && !check_name(rec, &field)))
+        return;
+    rec->fields[rec->n_fields] = field;
+    if (!field.is_inline)
+        kc_map_put(&rec->json, field.json_name, &rec->fields[rec->n_fields].at);
+    rec->n_fields++;
+}
+
+/* A member without a name: its members are C's, not JSON's. */
+static void refuse_unnamed(record *rec, CXCursor member)
+{
+    const enum CXCursorKind kind = rec->r->clang.getCursorKind(member);
+    kc__reader_fail(rec->r, kc__reader_at(rec->r, member),
+                    kind == CXCursor_UnionDecl
+                        ? "JSON has no unions; write a struct with a pointer for each choice and "
+                          "+kubebuilder:validation:ExactlyOneOf"
+                        : "a struct inside a struct needs a name and a typedef of its own; for "
+                          "members that stand among these, add +kc:inline");
+}
+
+static void index_members(record *rec)
+{
+    kc_vec_each (&rec->members, member) {
+        if (rec->r->clang.getCursorKind(*member) != CXCursor_FieldDecl)
+            continue;
+        const kc_str name = kc__reader_spelling(rec->r, *member);
+        if (name.n)
+            kc_map_put(&rec->by_name, name, member);
+    }
+}
+
+/* Whether the members of an unnamed struct or union stand among ours: libclang gives the struct of
+ * KC_MAP_OF as a child too, but a field follows that has it as its type. */
+static bool is_unnamed_member(record *rec, size_t at)
+{
+    kc__reader *r = rec->r;
+    const CXCursor member = rec->members.items[at];
+    const kc_str usr = kc__reader_usr(r, member);
+    for (size_t i = at + 1; i < rec->members.n; i++) {
+        const CXCursor next = rec->members.items[i];
+        if (r->clang.getCursorKind(next) != CXCursor_FieldDecl)
+            continue;
+        CXType type = r->clang.getCanonicalType(r->clang.getCursorType(next));
+        while (type.kind == CXType_Pointer)
+            type = r->clang.getCanonicalType(r->clang.getPointeeType(type));
+        const bool same = kc_str_eq(kc__reader_usr(r, r->clang.getTypeDeclaration(type)), usr);
+        return !(same && kc__reader_spelling(r, next).n);
+    }
+    return true;
+}
+
+bool kc__reader_fields(kc__reader *r, CXCursor definition, kc__gen_type *into)
+{
+    record rec = {.r = r, .members = kc__reader_children(r, definition)};
+    const bool failed_before = r->failed;
+    rec.fields = kc_arena_calloc(r->arena, rec.members.n + 1, sizeof(*rec.fields));
+    index_members(&rec);
+    for (size_t i = 0; i < rec.members.n; i++) {
+        const enum CXCursorKind kind = r->clang.getCursorKind(rec.members.items[i]);
+        if (kind == CXCursor_FieldDecl && kc__reader_spelling(r, rec.members.items[i]).n)
+            read_field(&rec, rec.members.items[i]);
+        else if ((kind == CXCursor_UnionDecl || kind == CXCursor_StructDecl) &&
+                 is_unnamed_member(&rec, i))
+            refuse_unnamed(&rec, rec.members.items[i]);
+    }
+    into->fields = rec.fields;
+    into->n_fields = rec.n_fields;
+    kc_map_done(&rec.by_name);
+    kc_map_done(&rec.json);
+    kc_vec_done(&rec.members);
+    return r->failed == failed_before;
+}
