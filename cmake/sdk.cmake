@@ -34,7 +34,8 @@ function(sdk_library target type output_name export_name)
     target_link_libraries(${target} PUBLIC ${ARG_USES} PRIVATE ${ARG_LIBS})
     target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     if(type STREQUAL SHARED)
-        set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+        set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION}
+                                                   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                                                    LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/exports.map)
         target_link_options(${target} PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/exports.map -Wl,--no-undefined)
     endif()

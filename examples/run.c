@@ -3,16 +3,20 @@
  * run.c: runs an example against an API server in this process, and plays a file of steps:
  *
  *     create OBJECT              creates an object, as JSON on the line
- *     apply FILE                 creates or updates what a YAML file says, seen from the steps'
- * folder patch KIND NS NAME PATCH   merges the JSON into it delete KIND NS NAME        deletes one;
- * "-" for no namespace see KIND NS NAME TEXT      waits until its JSON holds the text find KIND NS
- * TEXT          waits until that of any object there does gone KIND NS NAME          waits until it
- * is not there expect TEXT                waits until the program has printed a line that holds the
- * text; lines before it are passed over, and do not come again stop                       sends it
- * SIGTERM
+ *     load FILE                  creates what a YAML file says; definitions are waited for
+ *     patch KIND NS NAME PATCH   merges the JSON into it
+ *     delete KIND NS NAME        deletes one; "-" for no namespace
+ *     see KIND NS NAME TEXT      waits until its JSON holds the text
+ *     find KIND NS TEXT          waits until that of any object there does
+ *     gone KIND NS NAME          waits until it is not there
+ *     post PATH TEXT BODY        asks its webhooks; the answer must hold the text
+ *     expect TEXT                waits until the program has printed a line that holds the text;
+ *                                lines before it are passed over, and do not come again
+ *     stop                       sends it SIGTERM
  *
- * The program finds the server through KUBECONFIG. It must end with 0 after `stop`, or by itself.
- * Everything together may take a minute. It is run in the folder of the steps.
+ * The program finds the server through KUBECONFIG, and an address for webhooks in WEBHOOK_ADDRESS.
+ * It must end with 0 after `stop`, or by itself. Everything together may take a minute. It is run
+ * in the folder of the steps.
  */
 #include "kc/codec.h"
 #include "kc/embed.h"
@@ -20,6 +24,7 @@
 #include "kc/wait.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,12 +35,25 @@ typedef struct play {
     kc_client *client;
     pid_t program;
     int output;    /* What it prints. */
+    int port;      /* Free, for its webhooks. */
     kc_buf unread; /* Of that. */
     int64_t deadline;
     kc_error *err; /* Of the step that is played. */
 } play;
 
 /* ---- the program ---- */
+
+/* One that nobody listens on now. */
+static int free_port(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof(at);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool bound = bind(fd, (struct sockaddr *)&at, n) == 0 &&
+                 getsockname(fd, (struct sockaddr *)&at, &n) == 0;
+    close(fd);
+    return bound ? ntohs(at.sin_port) : 0;
+}
 
 static int write_kubeconfig(const char *path, int port, kc_error *err)
 {
@@ -55,6 +73,7 @@ static int write_kubeconfig(const char *path, int port, kc_error *err)
 static int start(play *p, const char *program, const char *kubeconfig, kc_error *err)
 {
     int ends[2];
+    kc_autofree char *webhook_address = kc_asprintf("127.0.0.1:%d", p->port);
     if (pipe(ends) < 0)
         return kc_error_set(err, KC_INTERNAL, "pipe: %s", strerror(errno));
     p->program = fork();
@@ -63,6 +82,7 @@ static int start(play *p, const char *program, const char *kubeconfig, kc_error 
         close(ends[0]);
         close(ends[1]);
         setenv("KUBECONFIG", kubeconfig, 1);
+        setenv("WEBHOOK_ADDRESS", webhook_address, 1);
         execl(program, program, (char *)NULL);
         _exit(127);
     }
@@ -203,13 +223,27 @@ static int find(play *p, kc_str rest, kc_error *err)
     kc_auto(kc_watch) *watch =
         kind ? kc_client_watch(p->client, kind, &(kc_watch_opts){.ns = ns}, err) : NULL;
     for (bool found = false; watch && !found;) {
-        kc_watch_event event;
+        kc_scoped(kc_watch_event) event = {0};
         if (kc_watch_next(watch, p->deadline, &event, err) <= 0)
             return -1;
         found = holds(event.object, &rest);
-        kc_object_unref(event.object);
     }
     return watch ? 0 : -1;
+}
+
+static int post(play *p, kc_str rest, kc_error *err)
+{
+    kc_str path = kc_str_cut(&rest, ' '), text = kc_str_cut(&rest, ' ');
+    kc_autofree char *url = kc_asprintf("https://127.0.0.1:%d", p->port);
+    const kc_config config = {.server = url, .insecure = true};
+    kc_auto(kc_client) *to = kc_client_new(&(kc_client_opts){.config = &config}, err);
+    kc_scoped(kc_buf) answer = {0};
+    if (!to || kc_client_raw(to, "POST", path, KC_STR("application/json"), rest, &answer, err) < 0)
+        return -1;
+    printf("    %.*s\n", KC_ARG(kc_buf_str(&answer)));
+    if (kc_str_contains(kc_buf_str(&answer), text))
+        return 0;
+    return kc_error_set(err, KC_UNKNOWN, "the answer does not hold %.*s", KC_ARG(text));
 }
 
 static int stop(play *p, kc_str rest, kc_error *err)
@@ -226,7 +260,7 @@ static int do_step(play *p, kc_str line, kc_error *err)
         int (*run)(play *p, kc_str rest, kc_error *err);
     } steps[] = {
         {"create", create}, {"load", load}, {"patch", patch},   {"delete", delete}, {"see", see},
-        {"find", find},     {"gone", gone}, {"expect", expect}, {"stop", stop},
+        {"find", find},     {"gone", gone}, {"expect", expect}, {"post", post},     {"stop", stop},
     };
     kc_str rest = line, name = kc_str_cut(&rest, ' ');
     if (!name.n || name.p[0] == '#')
@@ -272,7 +306,9 @@ static int run(const char *program, const char *steps, const char *folder, kc_er
     kc_auto(kc_embed) *server = kc_embed_start(&(kc_embed_opts){.port = -1}, err);
     kc_auto(kc_client) *client = server ? kc_embed_client(server, err) : NULL;
     kc_autofree char *kubeconfig = kc_asprintf("%s/kubeconfig", folder);
-    play p = {.client = client, .deadline = kc_clock_deadline(kc_clock_real(), KC_MINUTE)};
+    play p = {.client = client,
+              .port = free_port(),
+              .deadline = kc_clock_deadline(kc_clock_real(), KC_MINUTE)};
     if (!client || write_kubeconfig(kubeconfig, kc_embed_port(server), err) < 0 ||
         start(&p, program, kubeconfig, err) < 0)
         return -1;

@@ -12,6 +12,7 @@
 #include "verb.h"
 
 #include "generate/read_headers.h"
+#include "generate/write_code.h"
 #include "generate/write_crd.h"
 
 #include <errno.h>
@@ -82,7 +83,9 @@ static int replace_file(const char *path, kc_str text, kc_error *err)
 static int put_file(const char *name, kc_str text, void *user, kc_error *err)
 {
     output *out = user;
-    kc_autofree char *path = kc_asprintf("%s/%s", out->folder, name);
+    /* What belongs beside a header says where that is. */
+    kc_autofree char *path =
+        name[0] == '/' ? kc_strdup(name) : kc_asprintf("%s/%s", out->folder, name);
     out->n_files++;
     if (!strcmp(out->folder, "-"))
         return fwrite(text.p, 1, text.n, stdout) == text.n ? 0 : -1;
@@ -108,10 +111,16 @@ static int generate_crds(const run *r, output *out, kc_error *err)
     return kc__write_crds(r->model, &opts, put_file, out, err);
 }
 
+static int generate_code(const run *r, output *out, kc_error *err)
+{
+    return kc__write_code(r->model, r->header, put_file, out, err);
+}
+
 static const struct generator {
     const char *name, *folder;
     int (*run)(const run *r, output *out, kc_error *err);
 } generators[] = {
+    {"object", ".", generate_code},
     {"crd", "config/crd/bases", generate_crds},
 };
 
@@ -167,11 +176,12 @@ static const kc_flag flags[] = {
 const kc_flag_set kc_generate_flags = {
     .verb = "generate",
     .synopsis =
-        "Writes what follows from headers of API types: CustomResourceDefinitions.\n"
+        "Writes what follows from headers of API types: typed functions in C (zz_generated.h and .c "
+        "beside\nthe headers), CustomResourceDefinitions.\n"
         "\n"
         "PATH is a folder, searched with all below it for groupversion_info.h and *_types.h, "
         "or a header;\nwithout one it is api.",
-    .operands = "[crd|all] [PATH…]",
+    .operands = "[object|crd|all] [PATH…]",
     .operands_at = AT(operands),
     .examples = "  kc generate                            everything, of api/\n"
                 "  kc generate crd                        CRDs to config/crd/bases\n"

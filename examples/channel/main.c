@@ -41,8 +41,6 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_manager) *manager = kc_manager_new(NULL, &err);
-    if (!manager)
-        return kc_manager_exit(&err);
     kc_auto(kc_channel) *bell = kc_channel_new();
     kc_controller_opts porter = {
         .name = "porter",

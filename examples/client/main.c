@@ -71,23 +71,21 @@ static int watch_some(kc_client *client, kc_error *err)
         kc_client_watch(client, &kc_kind_config_map,
                         &(kc_watch_opts){.ns = "default", .labels = "kind=shirt"}, err);
     int64_t deadline = kc_clock_deadline(kc_client_clock(client), 10 * KC_SECOND);
-    kc_watch_event event;
     /* Without a resourceVersion what is there comes first, as added. */
     for (int seen = 0; watch && seen < 7; seen++) {
+        kc_scoped(kc_watch_event) event = {0};
         if (kc_watch_next(watch, deadline, &event, err) <= 0)
             return -1;
-        kc_object_unref(event.object);
     }
-    if (!watch ||
-        kc_client_delete(client, &kc_kind_config_map, KC_KEY("default", "shirt-2"), NULL, err) <
-            0 ||
+    kc_scoped(kc_watch_event) event = {0};
+    const kc_key second = KC_KEY("default", "shirt-2");
+    if (!watch || kc_client_delete(client, &kc_kind_config_map, second, NULL, err) < 0 ||
         kc_watch_next(watch, deadline, &event, err) <= 0)
         return -1;
     printf("watched: %.*s %s\n", KC_ARG(kc_object_name(event.object)),
            event.type == KC_EVENT_DELETED ? "deleted" : "?");
-    kc_object_unref(event.object);
-    return kc_wait_for(client, &kc_kind_config_map, KC_KEY("default", "shirt-2"), kc_until_gone,
-                       NULL, 10 * KC_SECOND, NULL, err);
+    return kc_wait_for(client, &kc_kind_config_map, second, kc_until_gone, NULL, 10 * KC_SECOND,
+                       NULL, err);
 }
 
 int main(void)

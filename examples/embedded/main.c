@@ -50,7 +50,7 @@ static int run(kc_embed *server, bool stay, kc_error *err)
     kc_auto(kc_manager) *manager =
         client ? kc_manager_new(&(kc_manager_opts){.client = client}, err) : NULL;
     kc_controller_opts opts = {.kind = &kc_kind_config_map, .reconcile = reconcile};
-    if (!manager || !kc_controller_new(manager, &opts, err) || kc_manager_start(manager, err) < 0 ||
+    if (!kc_controller_new(manager, &opts, err) || kc_manager_start(manager, err) < 0 ||
         use(client, err) < 0)
         return -1;
     puts("the controller has seen it");

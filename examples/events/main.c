@@ -31,7 +31,7 @@ int main(void)
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_manager) *manager = kc_manager_new(&(kc_manager_opts){.name = "scales"}, &err);
     kc_controller_opts scales = {.kind = &kc_kind_config_map, .reconcile = reconcile};
-    if (!manager || !kc_controller_new(manager, &scales, &err) || kc_manager_run(manager, &err) < 0)
+    if (!kc_controller_new(manager, &scales, &err) || kc_manager_run(manager, &err) < 0)
         return kc_manager_exit(&err);
     return 0;
 }

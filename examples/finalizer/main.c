@@ -57,8 +57,7 @@ int main(void)
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_manager) *manager = kc_manager_new(NULL, &err);
     kc_controller_opts registrar = {.kind = &website_kind, .reconcile = reconcile};
-    if (!manager || !kc_controller_new(manager, &registrar, &err) ||
-        kc_manager_run(manager, &err) < 0)
+    if (!kc_controller_new(manager, &registrar, &err) || kc_manager_run(manager, &err) < 0)
         return kc_manager_exit(&err);
     return 0;
 }

@@ -50,7 +50,7 @@ int main(void)
     kc_auto(kc_manager) *manager = kc_manager_new(&opts, &err);
     kc_controller_opts watcher = {.kind = &kc_kind_config_map, .reconcile = reconcile};
     kc_runnable leading = {.name = "leading", .group = KC_GROUP_LEADER, .run = lead};
-    if (!manager || !kc_controller_new(manager, &watcher, &err) ||
+    if (!kc_controller_new(manager, &watcher, &err) ||
         kc_manager_add(manager, &leading, &err) < 0 || kc_manager_run(manager, &err) < 0)
         return kc_manager_exit(&err);
     return 0;

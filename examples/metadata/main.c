@@ -37,8 +37,6 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_manager) *manager = kc_manager_new(NULL, &err);
-    if (!manager)
-        return kc_manager_exit(&err);
     kc_controller_opts auditor = {
         .name = "auditor",
         .watches = KC_WATCHES(

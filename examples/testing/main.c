@@ -8,10 +8,10 @@
  * fails again with its seed. Any framework does; here it is assert.
  */
 #undef NDEBUG
-#include "../owns/website.h"
 #include "kc/conditions.h"
 #include "kc/kinds.h"
 #include "kc/testenv.h"
+#include "website.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -214,6 +214,12 @@ typedef struct kc_watch_event {
     bool initial_end;  /* A bookmark: all that was there at the start has been sent. */
 } kc_watch_event;
 
+/* For kc_scoped(kc_watch_event) event = {0}. */
+static inline KC_UNUSED void kc_watch_event_done(kc_watch_event *event)
+{
+    event->object = kc_object_unref(event->object);
+}
+
 typedef struct kc_watch_opts {
     const char *ns, *labels, *fields;
     const char *resource_version; /* After this one. Defaults to what is there now, then changes. */

@@ -45,6 +45,11 @@ typedef struct kc_watch_kind {
 #define KC_WATCHES(...) ((const kc_watch_kind[]){__VA_ARGS__, {0}})
 #define KC_SOURCES(...) ((kc_source *[]){__VA_ARGS__, NULL})
 
+/* A source of what an informer of one's own sees: of another cache, of another cluster. `how` says
+ * whose key is added (its kind is the informer's); the informer must be kept until the controller
+ * is gone. */
+kc_source *kc_source_informer(kc_informer *informer, const kc_watch_kind *how);
+
 /* Arrays are copied; predicates and sources are taken over, also on failure. */
 typedef struct kc_controller_opts {
     const char *name;    /* Of logs and metrics; unique. Defaults to the kind in lower case. */
@@ -87,7 +92,9 @@ typedef struct kc_controller_opts {
 /* Says why, and does not return. Outside of a guarded reconcile it ends the process. */
 _Noreturn void kc_reconcile_abort(const char *fmt, ...) KC_PRINTF(1, 2);
 
-/* Belongs to the manager, which may be running: it then starts at once. NULL on error. */
+/* Belongs to the manager, which may be running: it then starts at once. NULL on error; also when
+ * `manager` is NULL or `err` is set already, which then stays: kc_manager_new or something in the
+ * options (a predicate that does not parse) has failed. So setting up is one chain of calls. */
 kc_controller *kc_controller_new(kc_manager *manager, const kc_controller_opts *opts,
                                  kc_error *err);
 /* Stops it alone, and frees it: its watches end where nobody else has them. Blocks until running

@@ -7,7 +7,7 @@
  *     {
  *         kc_scoped(kc_error) err = {0};
  *         kc_auto(kc_manager) *manager = kc_manager_new(NULL, &err);
- *         if (!manager || !kc_controller_new(manager, &robot_controller, &err) ||
+ *         if (!kc_controller_new(manager, &robot_controller, &err) ||
  *             kc_manager_run(manager, &err) < 0)
  *             return kc_manager_exit(&err);              one line on standard error, and 1
  *         return 0;
@@ -37,7 +37,7 @@ typedef struct kc_manager_opts {
     const char *metrics_address; /* "127.0.0.1:18001". Defaults to none. */
     const char *health_address;  /* For /healthz, /readyz, /debug/queue. Defaults to none. */
     int64_t grace;               /* For stopping. Defaults to 30 s; -1: for ever. */
-    bool own_signals;            /* Leave signals alone. */
+    bool leave_signals;          /* SIGINT and SIGTERM are the caller's. */
     kc_log *log;                 /* Defaults to standard error, info. */
     kc_metrics *metrics;         /* Defaults to a registry of its own. */
     const kc_clock *clock;       /* Defaults to the real one. */
@@ -63,18 +63,18 @@ void kc_manager_stop(kc_manager *manager);
 int kc_manager_exit(const kc_error *err);
 
 /* Something else that runs with it. */
-typedef enum kc_group {
+typedef enum kc_run_group {
     KC_GROUP_OTHERS, /* After the caches, whether or not we lead. */
     KC_GROUP_SERVERS,
     KC_GROUP_WEBHOOKS,
     KC_GROUP_CACHES,
     KC_GROUP_WARM_UP,
     KC_GROUP_LEADER, /* While we lead. */
-} kc_group;
+} kc_run_group;
 
 typedef struct kc_runnable {
     const char *name;
-    kc_group group;
+    kc_run_group group;
     /* On a thread of its own until `stop` fires; returning early without an error is fine, with one
      * it stops the manager. */
     int (*run)(kc_cancel *stop, void *user, kc_error *err);

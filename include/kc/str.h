@@ -42,6 +42,8 @@ static inline bool kc_str_is(kc_str a, const char *text)
 {
     return kc_str_eq(a, kc_cstr(text));
 }
+/* Whether it is one of a list that ends with NULL. */
+bool kc_str_is_any(kc_str a, const char *const *texts);
 
 static inline bool kc_str_empty(kc_str s)
 {

@@ -67,4 +67,108 @@ int kc_typed_ensure(kc_client *client, const kc_typed *type, void *wanted, kc_er
 int kc_typed_set_controller(kc_object_meta *of, const kc_typed *owner_type, const void *owner,
                             kc_arena *arena, kc_error *err);
 
+/* ---- what a generated kind has ---- */
+
+/*
+ * KC_TYPED_KIND(robot), for a struct robot and a kc_typed robot_type, gives:
+ *
+ *     robot_of(object, err)                        a struct of an object;         NULL on error
+ *     robot_object(robot, err)                     an object of a struct
+ *     robot_free, kc_auto(robot)                   frees what was read
+ *     robot_copy, robot_equal, robot_set_defaults
+ *     robot_get, robot_client_get(client, key, err)
+ *     robot_client_list(client, opts, &list, err)  a robot_list; kc_scoped(robot_list)
+ *     robot_create, robot_update, robot_update_status, robot_patch, robot_apply, robot_delete,
+ *     robot_ensure(client, robot, err)
+ *     robot_informer(cache, err)
+ *     robot_lister_get(cache, key, err), robot_lister_list(cache, opts, &list, err)
+ *     robot_set_controller(&child->metadata, robot, arena, err)
+ */
+#define KC_TYPED_KIND(name)                                                                        \
+    typedef struct name##_list {                                                                   \
+        name **items;                                                                              \
+        size_t n;                                                                                  \
+        char *resource_version, *continue_token;                                                   \
+    } name##_list;                                                                                 \
+    KC__TYPED_STRUCT(name)                                                                         \
+    KC__TYPED_READ(name)                                                                           \
+    KC__TYPED_WRITE(name, create, kc_typed_create(client, &name##_type, value, NULL, err))         \
+    KC__TYPED_WRITE(name, update, kc_typed_update(client, &name##_type, value, NULL, err))         \
+    KC__TYPED_WRITE(name, update_status, kc_typed_update_status(client, &name##_type, value, err)) \
+    KC__TYPED_WRITE(name, patch, kc_typed_patch(client, &name##_type, value, NULL, err))           \
+    KC__TYPED_WRITE(name, apply, kc_typed_apply(client, &name##_type, value, NULL, err))           \
+    KC__TYPED_WRITE(name, delete, kc_typed_delete(client, &name##_type, value, NULL, err))         \
+    KC__TYPED_WRITE(name, ensure, kc_typed_ensure(client, &name##_type, value, err))               \
+    static inline KC_UNUSED int name##_set_controller(kc_object_meta *of, const name *owner,       \
+                                                      kc_arena *arena, kc_error *err)              \
+    {                                                                                              \
+        return kc_typed_set_controller(of, &name##_type, owner, arena, err);                       \
+    }
+
+#define KC__TYPED_STRUCT(name)                                                         \
+    static inline KC_UNUSED name *name##_of(const kc_object *object, kc_error *err)    \
+    {                                                                                  \
+        return kc_struct_decode(name##_type.layout, object, err);                      \
+    }                                                                                  \
+    static inline KC_UNUSED kc_object *name##_object(const name *value, kc_error *err) \
+    {                                                                                  \
+        return kc_struct_encode(name##_type.layout, name##_type.kind, value, err);     \
+    }                                                                                  \
+    static inline KC_UNUSED name *name##_free(name *value)                             \
+    {                                                                                  \
+        return kc_struct_free(name##_type.layout, value);                              \
+    }                                                                                  \
+    KC_AUTO_DEFINE(name, name##_free)                                                  \
+    static inline KC_UNUSED name *name##_copy(const name *value)                       \
+    {                                                                                  \
+        return kc_struct_copy(name##_type.layout, value);                              \
+    }                                                                                  \
+    static inline KC_UNUSED bool name##_equal(const name *a, const name *b)            \
+    {                                                                                  \
+        return kc_struct_equal(name##_type.layout, a, b);                              \
+    }                                                                                  \
+    static inline KC_UNUSED void name##_set_defaults(name *value, kc_arena *arena)     \
+    {                                                                                  \
+        kc_struct_default(name##_type.layout, value, arena);                           \
+    }
+
+/* The lists have one layout, but for the type of what their items point to. */
+#define KC__TYPED_READ(name)                                                                      \
+    static inline KC_UNUSED name *name##_client_get(kc_client *client, kc_key key, kc_error *err) \
+    {                                                                                             \
+        return kc_typed_get(client, &name##_type, key, err);                                      \
+    }                                                                                             \
+    static inline KC_UNUSED name *name##_get(kc_client *client, kc_key key, kc_error *err)        \
+    {                                                                                             \
+        return kc_typed_get(client, &name##_type, key, err);                                      \
+    }                                                                                             \
+    static inline KC_UNUSED name *name##_lister_get(kc_cache *cache, kc_key key, kc_error *err)   \
+    {                                                                                             \
+        return kc_typed_cache_get(cache, &name##_type, key, err);                                 \
+    }                                                                                             \
+    static inline KC_UNUSED void name##_list_done(name##_list *list)                              \
+    {                                                                                             \
+        kc_typed_list_done(&name##_type, (kc_typed_list *)list);                                  \
+    }                                                                                             \
+    static inline KC_UNUSED int name##_client_list(kc_client *client, const kc_list_opts *opts,   \
+                                                   name##_list *ret, kc_error *err)               \
+    {                                                                                             \
+        return kc_typed_list_from(client, &name##_type, opts, (kc_typed_list *)ret, err);         \
+    }                                                                                             \
+    static inline KC_UNUSED int name##_lister_list(kc_cache *cache, const kc_list_opts *opts,     \
+                                                   name##_list *ret, kc_error *err)               \
+    {                                                                                             \
+        return kc_typed_cache_list(cache, &name##_type, opts, (kc_typed_list *)ret, err);         \
+    }                                                                                             \
+    static inline KC_UNUSED kc_informer *name##_informer(kc_cache *cache, kc_error *err)          \
+    {                                                                                             \
+        return kc_cache_informer(cache, name##_type.kind, err);                                   \
+    }
+
+#define KC__TYPED_WRITE(name, verb, call)                                                    \
+    static inline KC_UNUSED int name##_##verb(kc_client *client, name *value, kc_error *err) \
+    {                                                                                        \
+        return call;                                                                         \
+    }
+
 #endif

@@ -18,6 +18,14 @@ int kc_str_compare(const void *a, const void *b)
     return kc_str_cmp(*(const kc_str *)a, *(const kc_str *)b);
 }
 
+bool kc_str_is_any(kc_str a, const char *const *texts)
+{
+    for (; *texts; texts++)
+        if (kc_str_is(a, *texts))
+            return true;
+    return false;
+}
+
 bool kc_str_starts(kc_str s, kc_str prefix)
 {
     return s.n >= prefix.n && kc_str_eq(kc_str_of(s.p, prefix.n), prefix);

@@ -4,7 +4,7 @@
  *
  * Before a request goes out, the rules are asked in the order they were added; the first that
  * matches and whose chance comes true strikes. What it does to the request is done in
- * kc__fault_open; what it does to an answer that lasts (a watch) is done in read, some reads later:
+ * fault_open; what it does to an answer that lasts (a watch) is done in read, some reads later:
  *
  *     open ──▶ which rule? ──▶ before the server: refused, late, a made-up answer
  *                         └──▶ after it: the answer is lost; a watch breaks, stalls, lags

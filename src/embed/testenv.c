@@ -86,7 +86,7 @@ static int make_manager(kc_testenv *env, kc_error *err)
     opts.clock = env->clock;
     opts.rand = &env->manager_rand;
     opts.log = env->log;
-    opts.own_signals = true;
+    opts.leave_signals = true;
     opts.election.identity = opts.election.identity ? opts.election.identity : "testenv";
     env->manager = kc_manager_new(&opts, err);
     return env->manager ? 0 : -1;

@@ -77,7 +77,7 @@ static void parsed_done(parsed *p)
 }
 
 /* The first term that asks for one value of an index. */
-static void use_index(const kc_informer *informer, const parsed *p, kc__query *query)
+static void use_index(const kc_informer *informer, const parsed *p, kc__cache_query *query)
 {
     size_t n;
     const kc_field_requirement *terms = kc_field_selector_requirements(p->asked, &n);
@@ -93,14 +93,14 @@ static int but_indexed(kc_str field, kc_str value, kc_str *ret_field, kc_str *re
                        kc_error *err, void *user)
 {
     (void)err;
-    const kc__query *query = user;
+    const kc__cache_query *query = user;
     if (query->index.p && kc_str_eq(field, query->index) && kc_str_eq(value, query->value))
         *ret_field = *ret_value = (kc_str){0};
     return 0;
 }
 
-static int parse_fields(const kc_informer *informer, const char *text, parsed *p, kc__query *query,
-                        kc_error *err)
+static int parse_fields(const kc_informer *informer, const char *text, parsed *p,
+                        kc__cache_query *query, kc_error *err)
 {
     p->asked = kc_field_selector_parse(kc_cstr(text), err);
     if (!p->asked)
@@ -118,11 +118,11 @@ static int parse_fields(const kc_informer *informer, const char *text, parsed *p
 }
 
 static int parse_query(const kc_informer *informer, const kc_list_opts *opts, parsed *p,
-                       kc__query *query, kc_error *err)
+                       kc__cache_query *query, kc_error *err)
 {
     if (opts->continue_token && *opts->continue_token)
         return kc_error_set(err, KC_BAD_REQUEST, "a cache does not continue lists");
-    *query = (kc__query){.limit = opts->limit > 0 ? (size_t)opts->limit : SIZE_MAX};
+    *query = (kc__cache_query){.limit = opts->limit > 0 ? (size_t)opts->limit : SIZE_MAX};
     if (kc_informer_kind(informer)->namespaced)
         query->ns = kc_cstr(opts->ns);
     if (opts->index) {
@@ -140,7 +140,8 @@ static int parse_query(const kc_informer *informer, const kc_list_opts *opts, pa
     return check_kept(informer, query->ns, err);
 }
 
-static int run_query(kc_informer *informer, const kc__query *query, kc_objects *ret, kc_error *err)
+static int run_query(kc_informer *informer, const kc__cache_query *query, kc_objects *ret,
+                     kc_error *err)
 {
     kc__object_vec found = {0};
     uint64_t revision = 0;
@@ -164,7 +165,7 @@ static int list(kc_cache *cache, const kc_kind *kind, const kc_list_opts *opts, 
     if (failed < 0)
         return failed;
     kc_scoped(parsed) p = {0};
-    kc__query query;
+    kc__cache_query query;
     failed = parse_query(informer, opts, &p, &query, err);
     return failed < 0 ? failed : run_query(informer, &query, ret, err);
 }

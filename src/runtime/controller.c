@@ -110,6 +110,7 @@ kc_controller *kc__controller_create(const kc__controller_env *env, const kc_con
     c->log = kc_log_child(env->log, NULL, kc_kv("controller", c->name));
     kc__controller_metrics_init(&c->metrics, env->metrics, c->name);
     make_queue(c, opts);
+    c->failures = kc__failures_new();
     return check(c, opts, err) < 0 ? kc__controller_free(c) : c;
 }
 
@@ -123,6 +124,7 @@ kc_controller *kc__controller_free(kc_controller *c)
     kc_queue_free(c->queue);
     kc_predicate_free(c->predicate);
     kc__loops_free(c->loops);
+    kc__failures_free(c->failures);
     kc_log_free(c->log);
     free(c->name);
     free(c);
@@ -275,6 +277,8 @@ void kc__controller_write(kc_controller *c, kc_buf *out)
         kc__loops_write(c->loops, kc_clock_now(c->env.clock), out);
     else
         kc_buf_puts(out, "[]");
+    kc_buf_puts(out, ",\"failed\":");
+    kc__failures_write(c->failures, kc_clock_now(c->env.clock), out);
     kc_buf_puts(out, ",\"queue\":");
     kc_queue_write(c->queue, ITEMS, out);
     kc_buf_putc(out, '}');

@@ -19,6 +19,7 @@
 typedef struct watch {
     kc_watch_kind what; /* Its predicate is owned. */
     kc_cache *cache;
+    kc_informer *given; /* Instead of the cache's; stays whose it is. */
     const kc_predicate *global;
     kc_queue *queue;
     kc_enqueuer enqueuer;
@@ -133,14 +134,21 @@ static void synced(void *user)
 
 /* ---- the source ---- */
 
+static kc_informer *informer_of(watch *w, kc_error *err)
+{
+    if (w->given)
+        return w->given;
+    return w->what.metadata_only ? kc_cache_metadata_informer(w->cache, w->what.kind, err)
+                                 : kc_cache_informer(w->cache, w->what.kind, err);
+}
+
 static int watch_start(void *state, kc_queue *queue, kc_error *err)
 {
     static const kc_listener_ops ops = {added, updated, deleted, synced};
     watch *w = state;
     w->queue = queue;
     w->synced = false;
-    w->informer = w->what.metadata_only ? kc_cache_metadata_informer(w->cache, w->what.kind, err)
-                                        : kc_cache_informer(w->cache, w->what.kind, err);
+    w->informer = informer_of(w, err);
     if (!w->informer)
         return kc_error_wrap(err, "watch %s", w->what.kind->kind);
     w->listener = kc_informer_listen(w->informer, &ops, w, 0);
@@ -199,7 +207,7 @@ static void watch_stop(void *state)
 {
     watch *w = state;
     w->listener = kc_listener_remove(w->listener);
-    w->informer = kc_informer_release(w->informer);
+    w->informer = w->given ? NULL : kc_informer_release(w->informer);
 }
 
 static void watch_free(void *state)
@@ -212,14 +220,30 @@ static void watch_free(void *state)
     free(w);
 }
 
-kc_source *kc__source_watch(kc_cache *cache, const kc_watch_kind *what, const kc_predicate *global)
+static const kc_source_ops watch_ops = {watch_start, watch_wait_synced, watch_stop, watch_free};
+
+static watch *watch_new(const kc_watch_kind *what)
 {
-    static const kc_source_ops ops = {watch_start, watch_wait_synced, watch_stop, watch_free};
     watch *w = kc_new(watch);
     w->what = *what;
-    w->cache = cache;
-    w->global = global;
     kc_mutex_init(&w->mutex);
     kc_cond_init(&w->changed);
-    return kc_source_new(&ops, w);
+    return w;
+}
+
+kc_source *kc__source_watch(kc_cache *cache, const kc_watch_kind *what, const kc_predicate *global)
+{
+    watch *w = watch_new(what);
+    w->cache = cache;
+    w->global = global;
+    return kc_source_new(&watch_ops, w);
+}
+
+kc_source *kc_source_informer(kc_informer *informer, const kc_watch_kind *how)
+{
+    static const kc_watch_kind own_key = {0};
+    watch *w = watch_new(how ? how : &own_key);
+    w->what.kind = kc_informer_kind(informer);
+    w->given = informer;
+    return kc_source_new(&watch_ops, w);
 }

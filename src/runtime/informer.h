@@ -49,7 +49,7 @@ int kc__informer_check(kc_informer *informer, kc_error *err);
 
 /* ---- reading ---- */
 
-typedef struct kc__query {
+typedef struct kc__cache_query {
     kc_str ns; /* Empty: all. */
     const kc_selector *labels;
     const kc_field_selector *fields;
@@ -57,14 +57,14 @@ typedef struct kc__query {
     kc_str index; /* p == NULL: none. */
     kc_str value;
     size_t limit; /* SIZE_MAX: none. */
-} kc__query;
+} kc__cache_query;
 
 /* Whether the namespace is among those kept (an empty one: whether all are). */
 bool kc__informer_keeps(const kc_informer *informer, kc_str ns);
 /* A reference, or NULL. */
 kc_object *kc__informer_get(kc_informer *informer, kc_key key);
 /* KC_BAD_REQUEST when there is no such index. */
-int kc__informer_list(kc_informer *informer, const kc__query *query, kc__object_vec *ret,
+int kc__informer_list(kc_informer *informer, const kc__cache_query *query, kc__object_vec *ret,
                       uint64_t *ret_revision, kc_error *err);
 bool kc__informer_has_index(const kc_informer *informer, kc_str name);
 

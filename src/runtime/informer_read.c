@@ -98,7 +98,7 @@ static void cover(picture *p, const kc__own_write *write, const kc_object *shown
     kc_map_put(&p->covered, kc_arena_str(&p->arena, kc_buf_str(&key)), o);
 }
 
-static void take_own_writes(kc_informer *i, kc__origin *origin, const kc__query *query,
+static void take_own_writes(kc_informer *i, kc__origin *origin, const kc__cache_query *query,
                             const kc__index *index, picture *p)
 {
     kc_list_each (&origin->own.ordered, kc__own_write, link, write) {
@@ -114,7 +114,8 @@ static void take_own_writes(kc_informer *i, kc__origin *origin, const kc__query 
 }
 
 /* The ids a query needs to look at, or all. Under the lock. */
-static void take_ids(kc_informer *i, const kc__query *query, const kc__index *index, picture *p)
+static void take_ids(kc_informer *i, const kc__cache_query *query, const kc__index *index,
+                     picture *p)
 {
     p->by_ids = true;
     if (index)
@@ -125,7 +126,7 @@ static void take_ids(kc_informer *i, const kc__query *query, const kc__index *in
         p->by_ids = false;
 }
 
-static int take_picture(kc_informer *i, const kc__query *query, picture *p, kc_error *err)
+static int take_picture(kc_informer *i, const kc__cache_query *query, picture *p, kc_error *err)
 {
     kc_scoped(kc_buf) expired = {0};
     size_t n_expired = 0;
@@ -147,7 +148,7 @@ static int take_picture(kc_informer *i, const kc__query *query, picture *p, kc_e
     return 0;
 }
 
-static bool matches(const kc__query *query, const kc_object *object)
+static bool matches(const kc__cache_query *query, const kc_object *object)
 {
     if (query->ns.n && !kc_str_eq(kc_object_namespace(object), query->ns))
         return false;
@@ -157,7 +158,8 @@ static bool matches(const kc__query *query, const kc_object *object)
            kc_field_selector_match_object(query->fields, query->field_paths, object);
 }
 
-static void select_object(const kc__query *query, const kc_object *object, kc__object_vec *ret)
+static void select_object(const kc__cache_query *query, const kc_object *object,
+                          kc__object_vec *ret)
 {
     if (object && ret->n < query->limit && matches(query, object))
         kc_vec_push(ret, kc_object_ref(object));
@@ -172,7 +174,7 @@ static bool is_covered(const picture *p, const kc_object *object, kc_buf *scratc
     return kc_map_get(&p->covered, kc_buf_str(scratch)) != NULL;
 }
 
-static void select_kept(const kc__query *query, const picture *p, kc__object_vec *ret)
+static void select_kept(const kc__cache_query *query, const picture *p, kc__object_vec *ret)
 {
     kc_scoped(kc_buf) scratch = {0};
     const size_t n = p->by_ids ? p->ids.n : p->pages->n;
@@ -184,7 +186,7 @@ static void select_kept(const kc__query *query, const picture *p, kc__object_vec
     }
 }
 
-int kc__informer_list(kc_informer *i, const kc__query *query, kc__object_vec *ret,
+int kc__informer_list(kc_informer *i, const kc__cache_query *query, kc__object_vec *ret,
                       uint64_t *ret_revision, kc_error *err)
 {
     picture p = {0};

@@ -142,12 +142,12 @@ static void take_options(kc_manager *m, const kc_manager_opts *opts)
         m->rand = kc_rand_split(opts->rand);
     else
         kc_rand_seed_os(&m->rand);
-    m->log =
-        opts->log ? kc_log_child(opts->log, NULL) : kc_log_new(&(kc_log_opts){.clock = m->clock});
+    kc_auto(kc_log) *standard = opts->log ? NULL : kc_log_new(&(kc_log_opts){.clock = m->clock});
+    m->log = opts->log ? kc_log_child(opts->log, NULL) : kc_log_child(standard, m->name);
     m->owns_metrics = !opts->metrics;
     m->metrics = opts->metrics ? opts->metrics : kc_metrics_new();
     m->outlive_leadership = opts->outlive_leadership;
-    m->own_signals = opts->own_signals;
+    m->leave_signals = opts->leave_signals;
     m->grace = opts->grace ? opts->grace : 30 * KC_SECOND;
     m->health_address = opts->health_address ? kc_strdup(opts->health_address) : NULL;
     m->metrics_address = opts->metrics_address ? kc_strdup(opts->metrics_address) : NULL;
@@ -274,9 +274,17 @@ static void strike_out(kc_manager *m, const kc_controller *controller)
             }
 }
 
+/* What the options give away is ours, also if nothing comes of it. */
+static kc_controller *decline(const kc_controller_opts *opts)
+{
+    return kc__controller_free(kc__controller_create(&(kc__controller_env){0}, opts, NULL));
+}
+
 kc_controller *kc_controller_new(kc_manager *manager, const kc_controller_opts *opts, kc_error *err)
 {
     kc_manager *m = manager;
+    if (!m || (err && err->reason))
+        return decline(opts);
     kc__controller_env env = {
         .manager = m,
         .client = opts->without_election ? m->cached : m->fenced,

@@ -25,7 +25,7 @@ struct kc_manager {
     kc_cache *cache;
     kc_recorder *recorder;
     kc_election *election; /* NULL: we always lead. */
-    bool outlive_leadership, own_signals;
+    bool outlive_leadership, leave_signals;
     int64_t grace;
     char *health_address, *metrics_address;
     kc__site *health_pages, *metrics_pages;

@@ -132,7 +132,7 @@ static int start_servers(kc_manager *m, kc_error *err)
     return 0;
 }
 
-static int start_group(kc_manager *m, kc_group which, kc_error *err)
+static int start_group(kc_manager *m, kc_run_group which, kc_error *err)
 {
     const char *late = NULL;
     int64_t deadline = kc_clock_deadline(m->clock, 2 * KC_MINUTE);
@@ -158,7 +158,7 @@ static int start_caches(kc_manager *m, kc_error *err)
 static int start_all(kc_manager *m, kc_error *err)
 {
     /* Signals belong to programs; a simulation has none. */
-    if (!m->own_signals && !kc_sim_current() && !(m->signals = kc__signals_catch(m->stop, err)))
+    if (!m->leave_signals && !kc_sim_current() && !(m->signals = kc__signals_catch(m->stop, err)))
         return -1;
     if (start_servers(m, err) < 0 || start_group(m, KC_GROUP_SERVERS, err) < 0 ||
         start_group(m, KC_GROUP_WEBHOOKS, err) < 0 || start_caches(m, err) < 0 ||

@@ -175,7 +175,7 @@ static streamed read_stream(kc__reflector *r, kc_watch *watch, int64_t deadline,
         if (stream_event(r, &event))
             return STREAM_ENDED;
     kc__reflector_flush(r);
-    return got == 0 ? STREAM_AGAIN : after_stream_error(r, err);
+    return got == 0 ? STREAM_FAILED : after_stream_error(r, err);
 }
 
 static streamed stream_once(kc__reflector *r, int64_t deadline, kc_watch **ret, kc_error *err)
@@ -193,10 +193,11 @@ static streamed stream_once(kc__reflector *r, int64_t deadline, kc_watch **ret, 
     return how;
 }
 
-/* A server that refuses it, or a way on which the end gets lost, will do so again. */
-static bool never_again(const kc__reflector *r, int64_t deadline, const kc_error *err)
+/* A server that refuses it, or a way on which the end gets lost, will do so again. (One that could
+ * not be reached may stream when it can.) */
+static bool never_again(const kc_error *err)
 {
-    return kc_clock_now(r->opts.clock) >= deadline || err->reason == KC_BAD_REQUEST ||
+    return err->reason == KC_TIMEOUT || err->reason == KC_BAD_REQUEST ||
            err->reason == KC_INVALID || err->reason == KC_METHOD_NOT_ALLOWED;
 }
 
@@ -212,7 +213,7 @@ static kc_watch *streamed_list(kc__reflector *r)
         how = stream_once(r, deadline, &watch, &err);
     }
     if (how != STREAM_ENDED && !kc_cancel_fired(r->cancel)) {
-        r->plain = never_again(r, deadline, &err);
+        r->plain = never_again(&err);
         kc_log_debug(r->opts.log, "no streamed list, a plain one instead",
                      kc_kv("resource", r->opts.kind->plural), kc_kv("error", &err));
     }

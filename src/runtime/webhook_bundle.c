@@ -59,7 +59,9 @@ static const place of_definitions[] = {
     {&kc_kind_custom_resource_definition, set_in_definition},
 };
 
-/* 1: it was changed meanwhile. */
+/* What became of one. */
+enum { DONE, CHANGED_MEANWHILE, NOT_THERE };
+
 static int patch_once(kc_client *client, const kc__hook_bundle *bundle, const place *where,
                       const char *name, kc_error *err)
 {
@@ -68,31 +70,50 @@ static int patch_once(kc_client *client, const kc__hook_bundle *bundle, const pl
     kc_auto(kc_object) *now =
         kc_client_get(client, where->kind, KC_KEY("", name), &(kc_get_opts){.live = true}, &why);
     if (!now)
-        return kc_is_not_found(&why) ? 0 : kc_error_move(err, &why);
+        return kc_is_not_found(&why) ? NOT_THERE : kc_error_move(err, &why);
     kc_auto(kc_edit) *edit = kc_edit_of(now);
     where->set(edit, bundle);
     kc_auto(kc_object) *wanted = kc_edit_freeze(edit, err);
     if (!wanted)
         return -1;
     if (kc_str_eq(kc_object_json(now), kc_object_json(wanted)))
-        return 0;
+        return DONE;
     kc_auto(kc_object) *patched = kc_client_patch_from(client, now, wanted, true, &unfenced, &why);
     if (!patched)
-        return kc_is_conflict(&why) || kc_is_not_found(&why) ? 1 : kc_error_move(err, &why);
+        return kc_is_conflict(&why) || kc_is_not_found(&why) ? CHANGED_MEANWHILE
+                                                             : kc_error_move(err, &why);
     kc_log_info(bundle->log, "patched the caBundle", kc_kv("kind", where->kind->kind),
                 kc_kv("name", name));
-    return 0;
+    return DONE;
 }
 
 static int patch(kc_client *client, const kc__hook_bundle *bundle, const place *where,
                  const char *name, kc_error *err)
 {
-    int result = 1;
-    for (int i = 0; i < TRIES && result > 0; i++)
+    int result = CHANGED_MEANWHILE;
+    for (int i = 0; i < TRIES && result == CHANGED_MEANWHILE; i++)
         result = patch_once(client, bundle, where, name, err);
-    if (result > 0)
-        kc_error_set(err, KC_CONFLICT, "it changes all the time");
-    return result == 0 ? 0 : kc_error_wrap(err, "caBundle of %s %s", where->kind->kind, name);
+    if (result == CHANGED_MEANWHILE)
+        result = kc_error_set(err, KC_CONFLICT, "it changes all the time");
+    return result < 0 ? kc_error_wrap(err, "caBundle of %s %s", where->kind->kind, name) : result;
+}
+
+/* A name may be that of something at any of the places. */
+static int patch_named(kc_client *client, const kc__hook_bundle *bundle, const place *places,
+                       size_t n, const char *name, kc_error *err)
+{
+    int worst = NOT_THERE;
+    for (size_t i = 0; i < n; i++) {
+        const int result = patch(client, bundle, &places[i], name, err);
+        worst = KC_MIN(worst, result); /* A failure before all, then what is done. */
+    }
+    return worst == NOT_THERE ? 1 : worst;
+}
+
+/* Of two results: a failure, then 1, then 0. */
+static int worse(int a, int b)
+{
+    return a < 0 || b < 0 ? KC_MIN(a, b) : KC_MAX(a, b);
 }
 
 static int patch_all(kc_client *client, const kc__hook_bundle *bundle, const place *places,
@@ -100,9 +121,7 @@ static int patch_all(kc_client *client, const kc__hook_bundle *bundle, const pla
 {
     int result = 0;
     for (; names && *names; names++)
-        for (size_t i = 0; i < n; i++)
-            if (patch(client, bundle, &places[i], *names, err) < 0)
-                result = -1;
+        result = worse(result, patch_named(client, bundle, places, n, *names, err));
     return result;
 }
 
@@ -112,5 +131,5 @@ int kc__hook_bundle_publish(kc_client *client, const kc__hook_bundle *bundle, kc
                                          KC_COUNT(of_configurations), bundle->configurations, err);
     const int definitions = patch_all(client, bundle, of_definitions, KC_COUNT(of_definitions),
                                       bundle->definitions, err);
-    return configurations < 0 || definitions < 0 ? -1 : 0;
+    return worse(configurations, definitions);
 }

@@ -50,8 +50,8 @@ typedef struct kc__hook_bundle {
     kc_log *log;
 } kc__hook_bundle;
 
-/* Patches the caBundle of all of them. What is not there is passed over; on failure of one the
- * others are patched still, and the error is of the last. Blocks. */
+/* Patches the caBundle of all of them. 1 when one is not there, and all others are patched. On
+ * failure of one the others are patched still, and the error is of the last. Blocks. */
 int kc__hook_bundle_publish(kc_client *client, const kc__hook_bundle *bundle, kc_error *err);
 
 #endif

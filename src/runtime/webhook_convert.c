@@ -71,8 +71,9 @@ static int convert(conversion *c, kc__hook_call *call)
         return kc_error_set(&c->err, KC_NOT_FOUND, "there is no converter of %.*s.%.*s",
                             KC_ARG(gvk.kind), KC_ARG(gvk.group));
     if (!kc__hook_guarded(call, call_convert, c, &c->err)) {
+        kc_log_error(call->log, "a webhook crashed", kc_kv("path", c->hook->path),
+                     kc_kv("name", kc_object_name(c->from)), kc_kv("err", &c->err));
         c->to = NULL;
-        kc_error_done(&c->err);
         return kc_error_set(&c->err, KC_INTERNAL, "internal error occurred during conversion");
     }
     if (c->to)

@@ -45,7 +45,7 @@ void kc__webhook_forget_all(kc_webhook_server *server);
 
 /* Looks whether certificates are there, new or due, and serves what it finds. Blocks. */
 int kc__webhook_look(kc_webhook_server *server, kc_error *err);
-/* Patches the caBundles. Blocks. */
+/* Patches the caBundles, as kc__hook_bundle_publish. Blocks. */
 int kc__webhook_publish(kc_webhook_server *server, kc_error *err);
 /* Until the next look. */
 int64_t kc__webhook_pause(const kc_webhook_server *server, bool failed);

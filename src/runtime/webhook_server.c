@@ -182,14 +182,14 @@ static bool pause_for(kc_webhook_server *s, kc_cancel *stop, bool failed)
     return kc_cancel_sleep_until(stop, s->clock, until);
 }
 
+/* False: it is to be tried again soon. */
 static bool publish(kc_webhook_server *s, kc_cancel *stop)
 {
     kc_scoped(kc_error) err = {0};
-    if (kc__webhook_publish(s, &err) == 0)
-        return true;
-    if (!kc_cancel_fired(stop))
+    const int result = kc__webhook_publish(s, &err);
+    if (result < 0 && !kc_cancel_fired(stop))
         kc_log_error(s->log, "cannot patch caBundles", kc_kv("err", &err));
-    return false;
+    return result == 0;
 }
 
 /* The first certificates. A Secret may have to wait for its server, a folder has to be there. */

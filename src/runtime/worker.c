@@ -119,6 +119,9 @@ static void failed(kc__worker *w, const kc_queue_item *item)
     if (w->result.after > 0)
         kc_log_warn(w->log, "a failed reconcile comes again as its failures say; `after` is "
                             "ignored");
+    kc__failures_note(w->controller->failures, item->key, &w->err,
+                      w->result.outcome == KC_OUTCOME_TERMINAL,
+                      kc_clock_now(w->controller->env.clock));
     kc_log_error(w->log, "Reconciler error", kc_kv("err", &w->err),
                  kc_kv("terminal", (bool)(w->result.outcome == KC_OUTCOME_TERMINAL)));
 }
@@ -161,7 +164,10 @@ static void work_on(kc__worker *w, kc_queue_item *item)
         call_in_time(w, started);
     else
         call(w);
-    kc_counter_inc(c->metrics.total[follow(w, item)]);
+    kc__result_label label = follow(w, item);
+    if (label != KC__RESULT_ERROR)
+        kc__failures_clear(c->failures, item->key);
+    kc_counter_inc(c->metrics.total[label]);
     kc_error_done(&w->err);
     int64_t now = kc_clock_now(c->env.clock);
     kc_histogram_observe_duration(c->metrics.time, now - started);

@@ -7,13 +7,14 @@
  *     controller_metrics.c    controller_runtime_*
  *
  * beside enqueue.c and handler.c (from changes to keys), guard.c (crashes), deadlines.c (calls that
- * take too long), hot_loop.c (keys that come too often).
+ * take too long), hot_loop.c (keys that come too often), failures.c (keys that failed).
  */
 #ifndef KC_RUNTIME_WORKER_H
 #define KC_RUNTIME_WORKER_H
 
 #include "runtime/controller_internal.h"
 #include "runtime/deadlines.h"
+#include "runtime/failures.h"
 #include "runtime/guard.h"
 #include "runtime/hot_loop.h"
 #include "runtime/queue_internal.h"
@@ -51,7 +52,8 @@ struct kc_controller {
     KC_VEC(kc_source *) sources;
     kc_queue *queue;
     kc__loops *loops; /* NULL: not looked for. */
-    kc_log *log;      /* Says the controller's name. */
+    kc__failures *failures;
+    kc_log *log; /* Says the controller's name. */
     kc_rand rand;
     kc__controller_metrics metrics;
     kc__deadlines deadlines; /* Of the run, if there is a timeout. */

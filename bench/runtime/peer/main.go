@@ -3,7 +3,7 @@
 // The peer of ../figures/figures.c: the same figures of client-go's informer and workqueue, used as its users use
 // them, against the same server. Prints one line of name=value.
 //
-//	peer sync | reconciles N | latency | queue
+//	peer sync | reconciles N | reading N | latency | queue
 //
 // Built from Debian's packages, without modules: GO111MODULE=off GOPATH=/usr/share/gocode.
 package main
@@ -18,7 +18,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/workqueue"
@@ -36,9 +36,9 @@ import (
 const (
 	events = 2000
 	warmUp = 200
-	cycles = 200000
+	cycles = 10000
 	keys   = 1000
-	rounds = 15
+	rounds = 200
 )
 
 func check(err error) {
@@ -122,7 +122,7 @@ func keyOf(object any) types.NamespacedName {
 }
 
 // An informer whose changes go to a queue, synced.
-func controller(client *kubernetes.Clientset) (queue, int) {
+func controller(client *kubernetes.Clientset) (queue, cache.Indexer) {
 	informer, factory := newInformer(client)
 	queue := newQueue()
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -134,7 +134,7 @@ func controller(client *kubernetes.Clientset) (queue, int) {
 	for !registration.HasSynced() {
 		time.Sleep(time.Millisecond)
 	}
-	return queue, len(informer.GetStore().ListKeys())
+	return queue, informer.GetIndexer()
 }
 
 func work(queue queue, reconcile func(types.NamespacedName)) {
@@ -149,22 +149,31 @@ func work(queue queue, reconcile func(types.NamespacedName)) {
 	}
 }
 
-func reconciles(workers int) {
-	queue, n := controller(connect())
-	var calls atomic.Int64
+func reconciles(workers int, reading bool) {
+	queue, store := controller(connect())
+	lister := listers.NewConfigMapLister(store)
+	n := len(store.ListKeys())
 	var all sync.WaitGroup
 	all.Add(n)
+	reconcile := func(key types.NamespacedName) {
+		if reading {
+			_, err := lister.ConfigMaps(key.Namespace).Get(key.Name)
+			check(err)
+		}
+		all.Done()
+	}
 	start := time.Now()
 	for range workers {
-		go work(queue, func(types.NamespacedName) { calls.Add(1); all.Done() })
+		go work(queue, reconcile)
 	}
 	all.Wait()
-	fmt.Printf("a_second=%.0f\n", float64(calls.Load())/time.Since(start).Seconds())
+	fmt.Printf("a_second=%.0f\n", float64(n)/time.Since(start).Seconds())
 }
 
 func latency() {
 	client := connect()
-	queue, n := controller(client)
+	queue, store := controller(client)
+	n := len(store.ListKeys())
 	began := make(chan time.Time, n)
 	go work(queue, func(types.NamespacedName) { began <- time.Now() })
 	for range n {
@@ -213,10 +222,10 @@ func main() {
 	switch words[0] {
 	case "sync":
 		syncCache()
-	case "reconciles":
+	case "reconciles", "reading":
 		workers, err := strconv.Atoi(words[1])
 		check(err)
-		reconciles(workers)
+		reconciles(workers, words[0] == "reading")
 	case "latency":
 		latency()
 	case "queue":

@@ -49,9 +49,8 @@ void kc__check_field_ref(const kc__place *ref, const char *const *paths)
     }
     if (check_subscript(ref, text))
         return;
-    for (size_t i = 0; paths[i]; i++)
-        if (kc_str_is(text, paths[i]))
-            return;
+    if (kc_str_is_any(text, paths))
+        return;
     static const char *const known[] = {"metadata.annotations",
                                         "metadata.labels",
                                         "metadata.name",
@@ -92,9 +91,8 @@ static void check_divisor(const kc__place *ref, kc_str resource)
     if (!known || !text.n || kc_str_is(text, "0"))
         return;
     const char *const *allowed = is_cpu ? cpu : bytes;
-    for (size_t i = 0; allowed[i]; i++)
-        if (kc_str_is(text, allowed[i]))
-            return;
+    if (kc_str_is_any(text, allowed))
+        return;
     if (is_cpu)
         kc__wrong_text(&divisor, KC_FIELD_INVALID, resource,
                        "only divisor's values 1m and 1 are supported with the cpu resource");

@@ -10,14 +10,6 @@
 
 #include <stdio.h>
 
-static bool is_one_of(kc_str name, const char *const *names)
-{
-    for (size_t i = 0; names[i]; i++)
-        if (kc_str_is(name, names[i]))
-            return true;
-    return false;
-}
-
 static bool is_huge_pages(kc_str name)
 {
     return kc_str_starts(name, KC_STR("hugepages-"));
@@ -46,14 +38,14 @@ static bool is_standard(kc_str name)
                                         "services.nodeports",
                                         "services.loadbalancers",
                                         NULL};
-    return is_one_of(name, names) || is_huge_pages(name) ||
+    return kc_str_is_any(name, names) || is_huge_pages(name) ||
            kc_str_starts(name, KC_STR("requests.hugepages-"));
 }
 
 static bool is_for_containers(kc_str name)
 {
     static const char *const names[] = {"cpu", "memory", "ephemeral-storage", NULL};
-    return is_one_of(name, names) || is_huge_pages(name);
+    return kc_str_is_any(name, names) || is_huge_pages(name);
 }
 
 /* Of somebody else: "example.com/gpu". They are counted, never shared. */
@@ -121,7 +113,7 @@ static bool is_counted(kc_str name)
                                         "services.nodeports",
                                         "services.loadbalancers",
                                         NULL};
-    return is_one_of(name, names);
+    return kc_str_is_any(name, names);
 }
 
 bool kc__resource_is_shared(kc_str name)

@@ -9,14 +9,6 @@
 
 /* ---- ResourceQuota ---- */
 
-static bool is_one_of(kc_str name, const char *const *names)
-{
-    for (size_t i = 0; names[i]; i++)
-        if (kc_str_is(name, names[i]))
-            return true;
-    return false;
-}
-
 /* Those of Kubernetes itself that a quota can count. */
 static bool is_for_quotas(kc_str name)
 {
@@ -40,7 +32,7 @@ static bool is_for_quotas(kc_str name)
                                         "services.nodeports",
                                         "services.loadbalancers",
                                         NULL};
-    return is_one_of(name, names) || kc_str_starts(name, KC_STR("hugepages-")) ||
+    return kc_str_is_any(name, names) || kc_str_starts(name, KC_STR("hugepages-")) ||
            kc_str_starts(name, KC_STR("requests.hugepages-"));
 }
 
@@ -67,7 +59,7 @@ static bool is_scope(kc_str scope)
                                          "CrossNamespacePodAffinity",
                                          "VolumeAttributesClass",
                                          NULL};
-    return is_one_of(scope, scopes);
+    return kc_str_is_any(scope, scopes);
 }
 
 static bool scope_has(kc_str scope, kc_str resource)
@@ -81,7 +73,7 @@ static bool scope_has(kc_str scope, kc_str resource)
                kc_str_is(resource, "requests.storage");
     if (kc_str_is(resource, "pods"))
         return true;
-    return !kc_str_is(scope, "BestEffort") && is_one_of(resource, of_pods);
+    return !kc_str_is(scope, "BestEffort") && kc_str_is_any(resource, of_pods);
 }
 
 static void check_scope_resources(const kc__place *shown, kc_str scope, const kc_value *hard)
@@ -237,7 +229,7 @@ static void check_type(const kc__place *type)
     static const char *const types[] = {"Pod", "Container", "PersistentVolumeClaim", NULL};
     if (!kc_name_valid(KC_NAME_QUALIFIED, kc__text(type)))
         kc__check_name(type, KC_NAME_QUALIFIED);
-    else if (kc_str_find(kc__text(type), '/') < 0 && !is_one_of(kc__text(type), types))
+    else if (kc_str_find(kc__text(type), '/') < 0 && !kc_str_is_any(kc__text(type), types))
         kc__wrong(type, KC_FIELD_INVALID, "must be a standard limit type or fully qualified");
 }
 

@@ -191,7 +191,16 @@ static void a_word_of_which_nothing_is_right_is_near_to_none(void **state)
     assert_null(kc_str_nearest(kc_str_of(longest, sizeof(longest)), names, 2));
 }
 
-TESTS(slices_are_equal_by_bytes, order_is_by_byte_and_a_prefix_comes_first,
+static void one_of_a_list_is_found(void **state)
+{
+    (void)state;
+    static const char *const list[] = {"a", "bc", NULL}, *const none[] = {NULL};
+    assert_true(kc_str_is_any(KC_STR("bc"), list));
+    assert_false(kc_str_is_any(KC_STR("b"), list));
+    assert_false(kc_str_is_any(KC_STR("a"), none));
+}
+
+TESTS(one_of_a_list_is_found, slices_are_equal_by_bytes, order_is_by_byte_and_a_prefix_comes_first,
       a_part_is_clipped_to_the_slice, beginnings_ends_and_parts_are_found,
       case_is_ignored_in_ascii_only, a_byte_is_found_from_either_end,
       white_space_is_trimmed_at_both_ends, cutting_gives_every_part_and_ends, a_copy_is_terminated,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Several clients write at random while the way to the server fails at random; meanwhile each reads
- * its own writes; at the end cache, listener and server agree exactly.
+ * its own writes, and another thread lists; at the end cache, listener and server agree exactly.
  *
  * KC_SOAK_EVENTS says how many writes (defaults to some thousand; a million is the long form), and
  * KC_SOAK_SEED which ones.
@@ -78,6 +78,36 @@ static void write_all(void *user)
     for (; w->left; w->left--)
         write_one(w);
     w->done = true;
+}
+
+/* ---- listing all the while ---- */
+
+typedef struct lister {
+    plane *p;
+    _Atomic bool stop;
+    kc_thread *thread;
+} lister;
+
+/* Each list is of one moment: no name is in it twice. */
+static void check_list(plane *p, const kc_list_opts *opts)
+{
+    kc_objects list = {0};
+    kc_scoped(kc_map) names = {0};
+    must(kc_cache_list(p->cache, &kc_kind_config_map, opts, &list, NULL) == 0);
+    for (size_t i = 0; i < list.n; i++)
+        must(!kc_map_put(&names, kc_object_name(list.items[i]), list.items[i]));
+    must(list.n <= WRITERS * NAMES);
+    kc_objects_done(&list);
+}
+
+static void list_on(void *user)
+{
+    lister *l = user;
+    while (!l->stop) {
+        check_list(l->p, NULL);
+        check_list(l->p, &(kc_list_opts){.ns = "default"});
+        kc_clock_sleep(kc_clock_real(), KC_MILLISECOND);
+    }
 }
 
 /* ---- what a listener makes of what it is told ---- */
@@ -196,6 +226,8 @@ static void soak(const kc_cache_opts *opts, uint64_t seed, size_t events)
     kc_listener *l = kc_informer_listen(informer, &MIRROR, &mirror, 0);
     kc_cache_start(p->cache, NULL);
     eventually(kc_informer_synced(informer));
+    lister reads = {.p = p};
+    reads.thread = kc_thread_start("lister", list_on, &reads, NULL);
     writer writers[WRITERS];
     for (int i = 0; i < WRITERS; i++) {
         writers[i] =
@@ -205,6 +237,8 @@ static void soak(const kc_cache_opts *opts, uint64_t seed, size_t events)
     trouble_them(p, writers, &rand);
     for (int i = 0; i < WRITERS; i++)
         kc_thread_join(writers[i].thread);
+    reads.stop = true;
+    kc_thread_join(reads.thread);
     const uint64_t last = create(p->client, "default", "last", "", "v");
     eventually(kc_informer_revision(informer) >= last);
     kc_listener_remove(l);

@@ -235,6 +235,25 @@ static void a_failure_is_retried_and_says_why(void **state)
                   "controller_runtime_terminal_reconcile_errors_total{controller=\"robot\"} 0\n");
 }
 
+static void its_page_says_why_a_key_failed_until_it_succeeds(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f;
+    kc_scoped(kc_buf) failing = {0}, well = {0};
+    begin(&f, (kc_controller_opts){0});
+    f.fails = true;
+    f.result = (kc_result){.outcome = KC_OUTCOME_RETRY};
+    send(&f, "r1");
+    kc__controller_write(f.controller, &failing);
+    assert_contains(kc_buf_cstr(&failing), "\"failed\":[{\"key\":\"plant/r1\",\"error\":"
+                                           "\"somebody was faster\",\"reason\":\"Conflict\",");
+    f.fails = false;
+    f.result = kc_done();
+    kc_clock_run(f.clock, KC_SECOND, f.sleepers);
+    kc__controller_write(f.controller, &well);
+    assert_contains(kc_buf_cstr(&well), "\"failed\":[],");
+}
+
 static void a_failure_ignores_after_with_a_warning(void **state)
 {
     (void)state;
@@ -415,7 +434,8 @@ static void a_key_that_loops_is_named_with_its_causes(void **state)
     kc__controller_write(f.controller, &page);
     assert_contains(kc_buf_cstr(&page),
                     "{\"controller\":\"robot\",\"workers\":1,\"running\":true,\"loops\":[{\"key\":"
-                    "\"plant/hot\",\"reconciles\":40,\"causes\":\"Updated Pod 30\"}],\"queue\":{");
+                    "\"plant/hot\",\"reconciles\":40,\"causes\":\"Updated Pod 30\"}],"
+                    "\"failed\":[],\"queue\":{");
 }
 
 static void keys_that_come_seldom_do_not_loop(void **state)
@@ -507,7 +527,8 @@ static void a_source_that_does_not_start_or_sync_fails_the_run(void **state)
 
 TESTS(done_forgets_failures, after_forgets_and_comes_again_then, after_nothing_is_done,
       again_is_rate_limited_and_no_error, a_failure_is_retried_and_says_why,
-      a_failure_ignores_after_with_a_warning, a_terminal_failure_is_neither_retried_nor_forgotten,
+      its_page_says_why_a_key_failed_until_it_succeeds, a_failure_ignores_after_with_a_warning,
+      a_terminal_failure_is_neither_retried_nor_forgotten,
       a_priority_is_kept_unless_the_result_says_another, a_call_that_takes_too_long_is_told,
       without_a_timeout_there_is_no_deadline, stopping_cancels_calls_and_waits_for_them,
       a_controller_may_run_again, an_aborted_reconcile_is_a_failed_one,

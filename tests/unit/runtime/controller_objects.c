@@ -25,7 +25,7 @@ static void begin(fixture *f)
     f->client = kc_embed_client(f->server, &err);
     kc_log *log = kc_log_new(&(kc_log_opts){.level = KC_LOG_ERROR});
     f->manager = kc_manager_new(
-        &(kc_manager_opts){.client = f->client, .own_signals = true, .log = log}, &err);
+        &(kc_manager_opts){.client = f->client, .leave_signals = true, .log = log}, &err);
     kc_log_free(log);
     if (!f->manager)
         fail_msg("%s", kc_error_text(&err));

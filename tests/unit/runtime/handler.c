@@ -30,13 +30,18 @@ static void begin(fixture *f)
 }
 
 /* Watches, and waits until all there is has been told. */
-static void watch(fixture *f, kc_watch_kind what, const kc_predicate *global)
+static void start_source(fixture *f, kc_source *source)
 {
     kc_scoped(kc_error) err = {0};
-    f->source = kc__source_watch(f->cache, &what, global);
+    f->source = source;
     assert_int_equal(kc__source_start(f->source, f->queue, &err), 0);
     int64_t deadline = kc_clock_deadline(kc_clock_real(), 30 * KC_SECOND);
     assert_true(kc__source_wait_synced(f->source, deadline, NULL, &err));
+}
+
+static void watch(fixture *f, kc_watch_kind what, const kc_predicate *global)
+{
+    start_source(f, kc__source_watch(f->cache, &what, global));
 }
 
 static void unwatch(fixture *f)
@@ -346,9 +351,26 @@ static void waiting_for_the_first_list_can_be_cancelled(void **state)
     assert_int_equal(err.reason, 0);
 }
 
-TESTS(changes_of_an_object_add_its_key_once, a_watch_of_high_priority_has_no_low_one,
-      metadata_is_enough, a_stopped_watch_adds_nothing, the_global_predicate_is_asked_first,
-      a_predicate_swallows_updates, an_owned_object_adds_its_controller,
-      any_owner_is_added_on_request, an_owner_without_namespace_has_none_in_its_key,
-      an_object_that_moves_adds_both_owners, a_function_says_which_keys,
-      a_kind_that_is_not_there_does_not_sync, waiting_for_the_first_list_can_be_cancelled)
+static void an_informer_of_ones_own_is_a_source(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f;
+    begin(&f);
+    kc_auto(kc_cache) *other = kc_cache_new(&(kc_cache_opts){.client = f.client});
+    assert_int_equal(kc_cache_start(other, NULL), 0);
+    kc_auto(kc_informer) *informer = kc_cache_informer(other, &kc_kind_config_map, NULL);
+    start_source(&f, kc_source_informer(informer, NULL));
+    create(&f, CONFIG("a", ""));
+    kc_queue_cause cause = next(&f, "default", "a", 0);
+    assert_ptr_equal(cause.kind, &kc_kind_config_map);
+    unwatch(&f);
+    assert_true(kc_informer_wait_synced(informer, KC_FOREVER, NULL)); /* Still ours. */
+}
+
+TESTS(an_informer_of_ones_own_is_a_source, changes_of_an_object_add_its_key_once,
+      a_watch_of_high_priority_has_no_low_one, metadata_is_enough, a_stopped_watch_adds_nothing,
+      the_global_predicate_is_asked_first, a_predicate_swallows_updates,
+      an_owned_object_adds_its_controller, any_owner_is_added_on_request,
+      an_owner_without_namespace_has_none_in_its_key, an_object_that_moves_adds_both_owners,
+      a_function_says_which_keys, a_kind_that_is_not_there_does_not_sync,
+      waiting_for_the_first_list_can_be_cancelled)

@@ -61,7 +61,7 @@ static bool said_ready(void *user)
     return there;
 }
 
-static void add(kc_manager *m, kc_group group, part *p)
+static void add(kc_manager *m, kc_run_group group, part *p)
 {
     kc_runnable r = {p->name, group, run_part, .ready = said_ready, .user = p};
     assert_int_equal(kc_manager_add(m, &r, NULL), 0);
@@ -75,8 +75,8 @@ static void parts_start_and_stop_in_order(void **state)
     diary_open(&d, kc_testenv_clock(env));
     part parts[] = {{&d, "leader"}, {&d, "warm"}, {&d, "other"},
                     {&d, "cache"},  {&d, "hook"}, {&d, "server"}};
-    const kc_group groups[] = {KC_GROUP_LEADER, KC_GROUP_WARM_UP,  KC_GROUP_OTHERS,
-                               KC_GROUP_CACHES, KC_GROUP_WEBHOOKS, KC_GROUP_SERVERS};
+    const kc_run_group groups[] = {KC_GROUP_LEADER, KC_GROUP_WARM_UP,  KC_GROUP_OTHERS,
+                                   KC_GROUP_CACHES, KC_GROUP_WEBHOOKS, KC_GROUP_SERVERS};
     kc_manager *m = kc_testenv_manager(env);
     for (size_t i = 0; i < KC_COUNT(parts); i++)
         add(m, groups[i], &parts[i]);
@@ -247,6 +247,33 @@ static void a_signal_stops_it(void **state)
     OK(kc_manager_wait(m, &err), &err);
 }
 
-TESTS(parts_start_and_stop_in_order, a_failing_part_stops_everything, leadership_lost_ends_it,
-      writes_are_fenced, a_manager_is_started_once, health_and_metrics_are_served,
-      a_bad_address_is_a_sentence, a_signal_stops_it)
+static kc_result nothing(kc_context *ctx, const kc_request *request, kc_error *err)
+{
+    (void)ctx;
+    (void)request;
+    (void)err;
+    return kc_done();
+}
+
+static void what_failed_before_is_not_made_a_controller_of(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = kc_testenv_start(NULL, NULL);
+    kc_scoped(kc_error) err = {0};
+    kc_controller_opts all = {.kind = &kc_kind_config_map,
+                              .predicate = kc_predicate_selector("a==(", &err),
+                              .kind_predicate = kc_predicate_labels(),
+                              .sources = KC_SOURCES(kc_source_timer(KC_HOUR, KC_KEY("", "x"))),
+                              .reconcile = nothing};
+    assert_null(kc_controller_new(kc_testenv_manager(env), &all, &err));
+    assert_int_equal(err.reason, KC_BAD_REQUEST);
+    kc_error_done(&err);
+    kc_controller_opts other = {
+        .kind = &kc_kind_config_map, .predicate = kc_predicate_labels(), .reconcile = nothing};
+    assert_null(kc_controller_new(NULL, &other, &err));
+}
+
+TESTS(what_failed_before_is_not_made_a_controller_of, parts_start_and_stop_in_order,
+      a_failing_part_stops_everything, leadership_lost_ends_it, writes_are_fenced,
+      a_manager_is_started_once, health_and_metrics_are_served, a_bad_address_is_a_sentence,
+      a_signal_stops_it)

@@ -171,6 +171,26 @@ static void a_streamed_list_whose_end_gets_lost_is_given_up_at_the_deadline(void
     end(&s);
 }
 
+static void a_server_that_was_down_for_long_is_asked_to_stream_again(void **state)
+{
+    (void)state;
+    scene s = begin(&(kc_cache_opts){.list_deadline = 30 * KC_SECOND});
+    plane *p = s.p;
+    faulty_answer(p->way, LIST, -1, 0, NULL);
+    kc_cache_start(p->cache, NULL);
+    eventually(n_lists(p) > 0);
+    faulty_heal(p->way);
+    eventually(kc_informer_synced(s.informer));
+    eventually(faulty_count(p->way, WATCH) > 0);
+    const uint64_t revision = create(p->client, "default", "two", "", "v");
+    eventually(kc_informer_revision(s.informer) >= revision);
+    const size_t streams = faulty_count(p->way, STREAM);
+    faulty_answer(p->way, WATCH, 1, 410, EXPIRED);
+    faulty_end_watches(p->way, true);
+    eventually(faulty_count(p->way, STREAM) > streams);
+    end(&s);
+}
+
 static void a_list_that_breaks_off_is_made_again_and_deletes_nothing(void **state)
 {
     (void)state;
@@ -204,14 +224,15 @@ static void an_expired_page_token_leads_to_a_list_without_pages(void **state)
         snprintf(name, sizeof(name), "n%d", i);
         create(p->client, "default", name, "", "v");
     }
+    /* The server gives version 0 whole; the newest state comes in pages. */
+    faulty_answer(p->way, "resourceVersion=0", 1, 410, EXPIRED);
     faulty_answer(p->way, "continue=", 1, 410, EXPIRED);
     start(&s);
     assert_int_equal(kc_informer_count(s.informer), 601);
-    const size_t last = n_lists(p) - 1;
-    if (faulty_count(p->way, "continue=")) { /* A server may give all of it for version 0. */
-        assert_false(asked(p, last, "limit="));
-        assert_true(asked(p, last, "resourceVersion=0"));
-    }
+    assert_true(asked(p, 1, "limit=500"));
+    assert_true(asked(p, 2, "continue="));
+    kc_autofree char *last = faulty_target(p->way, "GET /api/v1/configmaps", 3, NULL);
+    assert_string_equal(last, "GET /api/v1/configmaps"); /* No pages, and the newest still. */
     end(&s);
 }
 
@@ -485,6 +506,7 @@ TESTS(the_first_list_is_streamed_and_goes_on_as_a_watch,
       a_watch_starts_where_the_list_ended_and_lasts_five_to_ten_minutes,
       a_server_that_streams_no_lists_is_asked_for_plain_ones,
       a_streamed_list_whose_end_gets_lost_is_given_up_at_the_deadline,
+      a_server_that_was_down_for_long_is_asked_to_stream_again,
       a_list_that_breaks_off_is_made_again_and_deletes_nothing,
       an_expired_page_token_leads_to_a_list_without_pages,
       a_list_after_the_first_is_not_older_than_what_was_seen,
