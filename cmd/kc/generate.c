@@ -14,6 +14,7 @@
 #include "generate/read_headers.h"
 #include "generate/write_code.h"
 #include "generate/write_crd.h"
+#include "generate/write_rbac.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -21,7 +22,7 @@
 
 typedef struct options {
     kc_flag_operands operands;
-    const char *output_dir, *sdk_include, *include, *header_file, *year;
+    const char *output_dir, *sdk_include, *include, *header_file, *year, *role_name;
     bool check, allow_dangerous_types, embedded_object_meta;
     int max_description; /* As kc__crd_opts has it. */
 } options;
@@ -125,12 +126,19 @@ static int generate_code(const run *r, output *out, kc_error *err)
     return kc__write_code(r->model, r->header, put_file, out, err);
 }
 
+static int generate_rbac(const run *r, output *out, kc_error *err)
+{
+    const kc__rbac_opts opts = {.role_name = r->options->role_name, .header = r->header};
+    return kc__write_rbac(r->model, &opts, put_file, out, err);
+}
+
 static const struct generator {
     const char *name, *folder;
     int (*run)(const run *r, output *out, kc_error *err);
 } generators[] = {
     {"object", ".", generate_code},
     {"crd", "config/crd/bases", generate_crds},
+    {"rbac", "config/rbac", generate_rbac},
 };
 
 /* What is named; NULL: all of them. */
@@ -180,17 +188,19 @@ static const kc_flag flags[] = {
     {"max-desc-len", .argument = "BYTES", .parse = parse_length, .offset = AT(max_description),
      .group = "CRDs",
      .help = "cut descriptions to this length, at the end of a sentence; 0 drops them"},
+    {"role-name", .argument = "NAME", .parse = kc_flag_text, .offset = AT(role_name),
+     .group = "RBAC", .help = "name of the roles whose markers name none; manager-role without it"},
 };
 
 const kc_flag_set kc_generate_flags = {
     .verb = "generate",
     .synopsis =
         "Writes what follows from headers of API types: typed functions in C (zz_generated.h and .c "
-        "beside\nthe headers), CustomResourceDefinitions.\n"
+        "beside\nthe headers), CustomResourceDefinitions; and from markers beside controllers, roles.\n"
         "\n"
         "PATH is a folder, searched with all below it for groupversion_info.h and *_types.h, "
         "or a header;\nwithout one it is api.",
-    .operands = "[object|crd|all] [PATH…]",
+    .operands = "[object|crd|rbac|all] [PATH…]",
     .operands_at = AT(operands),
     .examples = "  kc generate                            everything, of api/\n"
                 "  kc generate crd                        CRDs to config/crd/bases\n"
