@@ -15,6 +15,7 @@
 #include "generate/write_code.h"
 #include "generate/write_crd.h"
 #include "generate/write_rbac.h"
+#include "generate/write_webhook.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -132,6 +133,11 @@ static int generate_rbac(const run *r, output *out, kc_error *err)
     return kc__write_rbac(r->model, &opts, put_file, out, err);
 }
 
+static int generate_webhooks(const run *r, output *out, kc_error *err)
+{
+    return kc__write_webhooks(r->model, r->header, put_file, out, err);
+}
+
 static const struct generator {
     const char *name, *folder;
     int (*run)(const run *r, output *out, kc_error *err);
@@ -139,6 +145,7 @@ static const struct generator {
     {"object", ".", generate_code},
     {"crd", "config/crd/bases", generate_crds},
     {"rbac", "config/rbac", generate_rbac},
+    {"webhook", "config/webhook", generate_webhooks},
 };
 
 /* What is named; NULL: all of them. */
@@ -196,11 +203,12 @@ const kc_flag_set kc_generate_flags = {
     .verb = "generate",
     .synopsis =
         "Writes what follows from headers of API types: typed functions in C (zz_generated.h and .c "
-        "beside\nthe headers), CustomResourceDefinitions; and from markers beside controllers, roles.\n"
+        "beside\nthe headers), CustomResourceDefinitions; and from markers beside controllers, "
+        "roles and webhook\nconfigurations.\n"
         "\n"
         "PATH is a folder, searched with all below it for groupversion_info.h and *_types.h, "
         "or a header;\nwithout one it is api.",
-    .operands = "[object|crd|rbac|all] [PATH…]",
+    .operands = "[object|crd|rbac|webhook|all] [PATH…]",
     .operands_at = AT(operands),
     .examples = "  kc generate                            everything, of api/\n"
                 "  kc generate crd                        CRDs to config/crd/bases\n"
