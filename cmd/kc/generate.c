@@ -15,6 +15,7 @@
 #include "generate/write_code.h"
 #include "generate/write_crd.h"
 #include "generate/write_rbac.h"
+#include "generate/write_sample.h"
 #include "generate/write_webhook.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ typedef struct options {
 typedef struct output {
     const options *options;
     const char *folder; /* "-": standard output. */
+    bool keep;          /* Files that are there are left alone. */
     size_t n_files, n_stale;
 } output;
 
@@ -100,7 +102,7 @@ static int put_file(const char *name, kc_str text, void *user, kc_error *err)
     out->n_files++;
     if (!strcmp(out->folder, "-"))
         return fwrite(text.p, 1, text.n, stdout) == text.n ? 0 : -1;
-    if (has_text(path, text))
+    if (has_text(path, text) || (out->keep && access(path, F_OK) == 0))
         return 0;
     if (out->options->check) {
         out->n_stale++;
@@ -138,14 +140,21 @@ static int generate_webhooks(const run *r, output *out, kc_error *err)
     return kc__write_webhooks(r->model, r->header, put_file, out, err);
 }
 
+static int generate_samples(const run *r, output *out, kc_error *err)
+{
+    return kc__write_samples(r->model, r->header, put_file, out, err);
+}
+
 static const struct generator {
     const char *name, *folder;
     int (*run)(const run *r, output *out, kc_error *err);
+    bool is_begun; /* Files to begin with: with all the others, what is there is left alone. */
 } generators[] = {
     {"object", ".", generate_code},
     {"crd", "config/crd/bases", generate_crds},
     {"rbac", "config/rbac", generate_rbac},
     {"webhook", "config/webhook", generate_webhooks},
+    {"sample", "config/samples", generate_samples, .is_begun = true},
 };
 
 /* What is named; NULL: all of them. */
@@ -204,11 +213,11 @@ const kc_flag_set kc_generate_flags = {
     .synopsis =
         "Writes what follows from headers of API types: typed functions in C (zz_generated.h and .c "
         "beside\nthe headers), CustomResourceDefinitions; and from markers beside controllers, "
-        "roles and webhook\nconfigurations.\n"
+        "roles and webhook\nconfigurations; and an object of each kind to begin with, unless there is one.\n"
         "\n"
         "PATH is a folder, searched with all below it for groupversion_info.h and *_types.h, "
         "or a header;\nwithout one it is api.",
-    .operands = "[object|crd|rbac|webhook|all] [PATH…]",
+    .operands = "[object|crd|rbac|webhook|sample|all] [PATH…]",
     .operands_at = AT(operands),
     .examples = "  kc generate                            everything, of api/\n"
                 "  kc generate crd                        CRDs to config/crd/bases\n"
@@ -288,7 +297,7 @@ static int run_one(const run *r, const struct generator *generator, bool alone, 
                                : o->output_dir
                                    ? kc_asprintf("%s/%s", o->output_dir, generator->folder)
                                    : kc_strdup(generator->folder);
-    output out = {.options = o, .folder = folder};
+    output out = {.options = o, .folder = folder, .keep = generator->is_begun && !alone};
     const int done = generator->run(r, &out, err);
     *n_stale += out.n_stale;
     return done;
@@ -307,7 +316,7 @@ static int generate(const options *o, kc_error *err)
         done = read_model(o, given->items + words, given->n - words, &model, err);
     const run r = {o, &model, header};
     for (size_t i = 0; done == 0 && i < KC_COUNT(generators); i++)
-        if (!only || only == &generators[i])
+        if (only ? only == &generators[i] : !(o->check && generators[i].is_begun))
             done = run_one(&r, &generators[i], only != NULL, &n_stale, err);
     if (done == 0 && n_stale)
         return kc_error_set(err, KC_CONFLICT, "run 'kc generate' and commit what it writes");
