@@ -16,7 +16,10 @@
 #include "generate/write_crd.h"
 #include "generate/write_rbac.h"
 #include "generate/write_sample.h"
+#include "generate/write_types.h"
 #include "generate/write_webhook.h"
+
+#include "kc/yaml.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -24,7 +27,7 @@
 
 typedef struct options {
     kc_flag_operands operands;
-    const char *output_dir, *sdk_include, *include, *header_file, *year, *role_name;
+    const char *output_dir, *sdk_include, *include, *header_file, *year, *role_name, *from;
     bool check, allow_dangerous_types, embedded_object_meta;
     int max_description; /* As kc__crd_opts has it. */
 } options;
@@ -33,7 +36,8 @@ typedef struct options {
 typedef struct output {
     const options *options;
     const char *folder; /* "-": standard output. */
-    bool keep;          /* Files that are there are left alone. */
+    bool keep;          /* Files that are there are left alone, */
+    bool tell;          /* which is told. */
     size_t n_files, n_stale;
 } output;
 
@@ -102,14 +106,20 @@ static int put_file(const char *name, kc_str text, void *user, kc_error *err)
     out->n_files++;
     if (!strcmp(out->folder, "-"))
         return fwrite(text.p, 1, text.n, stdout) == text.n ? 0 : -1;
-    if (has_text(path, text) || (out->keep && access(path, F_OK) == 0))
+    if (has_text(path, text))
         return 0;
+    if (out->keep && access(path, F_OK) == 0) {
+        if (out->tell)
+            fprintf(stderr, "%s is there already, and was left alone\n", path);
+        return 0;
+    }
     if (out->options->check) {
         out->n_stale++;
         fprintf(stderr, "%s is not current\n", path);
         return 0;
     }
-    return make_folders(out->folder, err) < 0 ? -1 : replace_file(path, text, err);
+    kc_autofree char *folder = kc_strndup(path, (size_t)(strrchr(path, '/') - path));
+    return make_folders(folder, err) < 0 ? -1 : replace_file(path, text, err);
 }
 
 /* ---- generators ---- */
@@ -204,6 +214,8 @@ static const kc_flag flags[] = {
     {"max-desc-len", .argument = "BYTES", .parse = parse_length, .offset = AT(max_description),
      .group = "CRDs",
      .help = "cut descriptions to this length, at the end of a sentence; 0 drops them"},
+    {"from", .argument = "FILE", .parse = kc_flag_text, .offset = AT(from), .values = "FILE",
+     .group = "Types", .help = "types: the CRDs to write headers from, as YAML"},
     {"role-name", .argument = "NAME", .parse = kc_flag_text, .offset = AT(role_name),
      .group = "RBAC", .help = "name of the roles whose markers name none; manager-role without it"},
 };
@@ -215,13 +227,16 @@ const kc_flag_set kc_generate_flags = {
         "beside\nthe headers), CustomResourceDefinitions; and from markers beside controllers, "
         "roles and webhook\nconfigurations; and an object of each kind to begin with, unless there is one.\n"
         "\n"
+        "With types it goes the other way: headers from CRDs, where there are none.\n"
+        "\n"
         "PATH is a folder, searched with all below it for groupversion_info.h and *_types.h, "
         "or a header;\nwithout one it is api.",
-    .operands = "[object|crd|rbac|webhook|sample|all] [PATH…]",
+    .operands = "[object|crd|rbac|webhook|sample|all|types] [PATH…]",
     .operands_at = AT(operands),
     .examples = "  kc generate                            everything, of api/\n"
                 "  kc generate crd                        CRDs to config/crd/bases\n"
                 "  kc generate crd api/apps/v1 -o -       look at them\n"
+                "  kc generate types --from crd.yaml      headers to api/, to go on with\n"
                 "  kc generate --check                    are they current?\n",
     KC_FLAGS(flags),
     .size = sizeof(options),
@@ -243,6 +258,18 @@ static char *find_sdk(void)
             return kc_asprintf("%s/include", path);
     }
     return NULL;
+}
+
+static int read_whole(const char *path, kc_buf *text, kc_error *err)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return kc_error_set(err, KC_NOT_FOUND, "%s: %s", path, strerror(errno));
+    char chunk[8192];
+    for (size_t n; (n = fread(chunk, 1, sizeof(chunk), file)) > 0;)
+        kc_buf_append(text, kc_str_of(chunk, n));
+    fclose(file);
+    return 0;
 }
 
 static int read_header_file(const options *o, char **ret, kc_error *err)
@@ -303,8 +330,40 @@ static int run_one(const run *r, const struct generator *generator, bool alone, 
     return done;
 }
 
+/* Headers from CRDs. */
+typedef struct typing {
+    output out;
+    kc_error *err;
+} typing;
+
+static int type_one(kc_view *view, void *user)
+{
+    typing *t = user;
+    const int done = kc__write_types(kc_view_root(view), put_file, &t->out, t->err);
+    kc_view_free(view);
+    return done;
+}
+
+static int generate_types(const options *o, kc_error *err)
+{
+    kc_scoped(kc_buf) text = {0};
+    typing t = {.out = {.options = o,
+                        .folder = o->output_dir ? o->output_dir : "api",
+                        .keep = true,
+                        .tell = true},
+                .err = err};
+    if (!o->from)
+        return kc_error_set(err, KC_BAD_REQUEST, "types: which CRD? Name its file: --from FILE");
+    if (read_whole(o->from, &text, err) < 0 ||
+        kc_yaml_each(kc_buf_str(&text), NULL, type_one, &t, err) < 0)
+        return kc_error_wrap(err, "%s", o->from);
+    return 0;
+}
+
 static int generate(const options *o, kc_error *err)
 {
+    if (o->operands.n && !strcmp(o->operands.items[0], "types"))
+        return generate_types(o, err);
     const kc_flag_operands *given = &o->operands;
     const struct generator *only = given->n ? named(given->items[0]) : NULL;
     const size_t words = only || (given->n && !strcmp(given->items[0], "all")) ? 1 : 0;
