@@ -160,7 +160,8 @@ const kc__marker_def *kc__marker_def_find(kc_str name)
     for (size_t i = 0; i < KC_COUNT(kc__marker_defs); i++) {
         const kc__marker_def *def = &kc__marker_defs[i];
         if (items ? def->of_items &&
-                        kc_str_is(kc_str_sub(name, skip, name.n), def->name + sizeof(V) - 1)
+                        kc_str_eq(kc_str_sub(name, skip, name.n),
+                                  kc_str_sub(kc_cstr(def->name), sizeof(V) - 1, SIZE_MAX))
                   : kc_str_is(name, def->name))
             return def;
     }
