@@ -42,6 +42,17 @@ const kc__planned_file kc__planned_files[] = {
     {KC__PART_CONTROLLER, "controller/controller.h.in", "controllers/{{name}}_controller.h"},
     {KC__PART_CONTROLLER, "controller/controller.c.in", "controllers/{{name}}_controller.c"},
     {KC__PART_CONTROLLER, "controller/test.c.in", "tests/{{name}}_test.c"},
+
+    {KC__PART_WEBHOOK, "webhook/webhook.h.in", "webhooks/{{name}}_webhook.h", .shared = true},
+    {KC__PART_WEBHOOK, "webhook/webhook.c.in", "webhooks/{{name}}_webhook.c", .shared = true},
+    {KC__PART_WEBHOOK, "webhook/kustomization.yaml", "config/webhook/kustomization.yaml",
+     .shared = true},
+    {KC__PART_WEBHOOK, "webhook/kustomizeconfig.yaml", "config/webhook/kustomizeconfig.yaml",
+     .shared = true},
+    {KC__PART_WEBHOOK, "webhook/service.yaml", "config/webhook/service.yaml", .shared = true},
+    {KC__PART_WEBHOOK, "webhook/manifests.yaml", "config/webhook/manifests.yaml", .shared = true},
+    {KC__PART_CONVERSION, "webhook/crd_patch.yaml",
+     "config/crd/patches/webhook_in_{{group}}_{{plural}}.yaml", .shared = true},
 };
 const size_t kc__n_planned_files = KC_COUNT(kc__planned_files);
 
@@ -65,5 +76,69 @@ const kc__planned_lines kc__planned_lines_of[] = {
     {KC__PART_CONTROLLER, "cmd/main.c", "builder",
      "if ({{name}}_setup(manager, &err) < 0)\n"
      "    return kc_manager_exit(&err);\n"},
+
+    {KC__PART_WEBHOOK, "cmd/main.c", "imports", "#include \"webhooks/{{name}}_webhook.h\"\n"},
+    {KC__PART_WEBHOOK, "cmd/main.c", "webhook", .source = "webhook/main.c.in", .once = true},
+    {KC__PART_WEBHOOK, "cmd/main.c", "builder",
+     "if ({{name}}_webhook_setup(hooks, &err) < 0)\n"
+     "    return kc_manager_exit(&err);\n"},
+    {KC__PART_WEBHOOK, "config/default/kustomization.yaml", "defaultkustomizeresource",
+     "- ../webhook\n"},
+    {KC__PART_WEBHOOK, "config/rbac/role.yaml", "rules",
+     "- apiGroups: [admissionregistration.k8s.io]\n"
+     "  resources: [mutatingwebhookconfigurations, validatingwebhookconfigurations]\n"
+     "  verbs: [get, list, watch, patch]\n"
+     "- apiGroups: [apiextensions.k8s.io]\n"
+     "  resources: [customresourcedefinitions]\n"
+     "  verbs: [get, list, watch, patch]\n"},
+    {KC__PART_DEFAULTING, "webhooks/{{name}}_webhook.c", "webhookfunctions",
+     .source = "webhook/defaulting.c.in", .once = true},
+    {KC__PART_DEFAULTING, "webhooks/{{name}}_webhook.c", "webhooksetup",
+     "if (kc_webhook_default(hooks, &{{name}}_kind, set_defaults, NULL, err) < 0)\n"
+     "    return -1;\n"},
+    {KC__PART_DEFAULTING, "config/webhook/manifests.yaml", "mutatingwebhooks",
+     "- name: m{{singular}}-{{version}}.kb.io\n"
+     "  admissionReviewVersions: [v1]\n"
+     "  clientConfig:\n"
+     "    service:\n"
+     "      name: webhook-service\n"
+     "      namespace: system\n"
+     "      path: /mutate-{{hook_path}}\n"
+     "  failurePolicy: Fail\n"
+     "  sideEffects: None\n"
+     "  rules:\n"
+     "  - apiGroups: [{{api_group}}]\n"
+     "    apiVersions: [{{version}}]\n"
+     "    operations: [CREATE, UPDATE]\n"
+     "    resources: [{{plural}}]\n"},
+    {KC__PART_VALIDATION, "webhooks/{{name}}_webhook.c", "webhookfunctions",
+     .source = "webhook/validation.c.in", .once = true},
+    {KC__PART_VALIDATION, "webhooks/{{name}}_webhook.c", "webhooksetup",
+     "if (kc_webhook_validate(hooks, &{{name}}_kind, validate, NULL, err) < 0)\n"
+     "    return -1;\n"},
+    {KC__PART_VALIDATION, "config/webhook/manifests.yaml", "validatingwebhooks",
+     "- name: v{{singular}}-{{version}}.kb.io\n"
+     "  admissionReviewVersions: [v1]\n"
+     "  clientConfig:\n"
+     "    service:\n"
+     "      name: webhook-service\n"
+     "      namespace: system\n"
+     "      path: /validate-{{hook_path}}\n"
+     "  failurePolicy: Fail\n"
+     "  sideEffects: None\n"
+     "  rules:\n"
+     "  - apiGroups: [{{api_group}}]\n"
+     "    apiVersions: [{{version}}]\n"
+     "    operations: [CREATE, UPDATE]\n"
+     "    resources: [{{plural}}]\n"},
+    {KC__PART_CONVERSION, "webhooks/{{name}}_webhook.c", "webhookfunctions",
+     .source = "webhook/conversion.c.in", .once = true},
+    {KC__PART_CONVERSION, "webhooks/{{name}}_webhook.c", "webhooksetup",
+     "kc_group_kind kind = {KC_STR(\"{{api_group}}\"), KC_STR(\"{{kind}}\")};\n"
+     "if (kc_webhook_convert(hooks, kind, convert, NULL, err) < 0)\n"
+     "    return -1;\n"},
+    {KC__PART_CONVERSION, "cmd/main.c", "conversions", "\"{{plural}}.{{api_group}}\",\n"},
+    {KC__PART_CONVERSION, "config/crd/kustomization.yaml", "crdkustomizewebhookpatch",
+     "- path: patches/webhook_in_{{group}}_{{plural}}.yaml\n"},
 };
 const size_t kc__n_planned_lines = KC_COUNT(kc__planned_lines_of);

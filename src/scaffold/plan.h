@@ -27,7 +27,9 @@ typedef struct kc__planned_file {
 typedef struct kc__planned_lines {
     kc__part part;
     const char *path, *marker;
-    const char *lines; /* A template. */
+    const char *lines;  /* A template; NULL: */
+    const char *source; /* that of this name. */
+    bool once;          /* If the file has the first of the lines, it has them all, changed. */
 } kc__planned_lines;
 
 extern const kc__planned_file kc__planned_files[];

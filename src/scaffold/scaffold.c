@@ -60,16 +60,27 @@ static int put_planned(const kc__scaffold *s, const kc__planned_file *file,
     return put_file(s, kc_buf_cstr(&path), kc_buf_str(&text), file->shared, err);
 }
 
+/* Lines that people go on working at are found by their first. */
+static bool has_them(const kc__planned_lines *planned, kc_str text, kc_str lines)
+{
+    const kc_str first = kc_str_cut(&lines, '\n');
+    return planned->once && kc_str_contains(text, first);
+}
+
 static int insert_planned(const kc__scaffold *s, const kc__planned_lines *planned,
                           kc__template_values values, kc_error *err)
 {
     kc_scoped(kc_buf) path = {0}, lines = {0}, text = {0}, changed = {0};
-    if (kc__template_expand(kc_cstr(planned->lines), values, &lines, err) < 0 ||
+    const kc__template *source = planned->source ? kc__template_find(planned->source) : NULL;
+    const kc_str more = source ? source->text : kc_cstr(planned->lines);
+    if (kc__template_expand(more, values, &lines, err) < 0 ||
         kc__template_expand(kc_cstr(planned->path), values, &path, err) < 0)
         return kc_error_wrap(err, "lines for %s", planned->path);
     const char *name = kc_buf_cstr(&path);
     if (kc__file_read(s->folder, name, &text, err) < 0)
         return -1;
+    if (has_them(planned, kc_buf_str(&text), kc_buf_str(&lines)))
+        return 0;
     switch (
         kc__insert_at_marker(kc_buf_str(&text), planned->marker, kc_buf_str(&lines), &changed)) {
     case KC__INSERT_PRESENT: return 0;
@@ -313,6 +324,14 @@ int kc__scaffold_webhook(const kc__scaffold *s, const kc__webhook_opts *o, kc_er
         return kc_error_set(err, KC_INVALID,
                             "say what for: --defaulting, --programmatic-validation or "
                             "--conversion");
+    const bool has_all = (!o->defaulting || resource.defaulting) &&
+                         (!o->validation || resource.validation) &&
+                         (!o->conversion || resource.conversion);
+    if (has_all && !s->force)
+        return kc_error_set(err, KC_ALREADY_EXISTS,
+                            "%s of %s/%s has these webhooks already; --force adds what is missing "
+                            "of them",
+                            o->kind, o->group, o->version);
     resource.defaulting |= o->defaulting;
     resource.validation |= o->validation;
     resource.conversion |= o->conversion;
