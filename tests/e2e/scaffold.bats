@@ -95,6 +95,25 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
     says 'path: /mutate-apps-example-io-v1alpha1-application' 'path: /validate-apps-example-io-v1alpha1-application'
 }
 
+@test "a manager with webhooks runs" {
+    WEBHOOK_ADDRESS=127.0.0.1:0 background build/manager
+    sed 's/application-sample/second/' config/samples/apps_v1alpha1_application.yaml | kubectl apply -f -
+    kubectl wait --for condition=Ready application/second --timeout 60s
+    background_end
+}
+
+@test "every flag stands in its man page, and in completion" {
+    local verb flag completion
+    completion=$(kc completion bash)
+    for verb in init create edit; do
+        for flag in $(kc $verb --help | grep -oE '^ +(-[a-z], )?--[a-z-]+' | sed 's/.*--//'); do
+            [ "$flag" = help ] || grep -qE -- "^\.It .*Fl -$flag( |\$)" "$PREFIX/share/man/man1/kc-$verb.1"
+            [[ $completion == *"--$flag"* ]]
+        done
+        kc $verb --help | grep -q '^Examples:'
+    done
+}
+
 @test "what was changed by hand is left, and said" {
     echo '/* mine */' >>controllers/application_controller.c
     run kc create api --group apps --version v1alpha1 --kind Application
