@@ -68,7 +68,7 @@ static bool has_them(const kc__planned_lines *planned, kc_str text, kc_str lines
 }
 
 static int insert_planned(const kc__scaffold *s, const kc__planned_lines *planned,
-                          kc__template_values values, kc_error *err)
+                          kc__template_values values, kc_buf *last_said, kc_error *err)
 {
     kc_scoped(kc_buf) path = {0}, lines = {0}, text = {0}, changed = {0};
     const kc__template *source = planned->source ? kc__template_find(planned->source) : NULL;
@@ -89,7 +89,10 @@ static int insert_planned(const kc__scaffold *s, const kc__planned_lines *planne
     }
     if (kc__file_write(s->folder, name, kc_buf_str(&changed), err) < 0)
         return -1;
-    say(s, KC__SAID_INSERTED, name, NULL);
+    if (!kc_str_eq(kc_buf_str(last_said), kc_buf_str(&path)))
+        say(s, KC__SAID_INSERTED, name, NULL);
+    kc_buf_clear(last_said);
+    kc_buf_append(last_said, kc_buf_str(&path));
     return 0;
 }
 
@@ -98,13 +101,14 @@ static int insert_planned(const kc__scaffold *s, const kc__planned_lines *planne
 static int carry_out(const kc__scaffold *s, unsigned parts, const kc__values *values, kc_error *err)
 {
     const kc__template_values with = kc__values_of(values);
+    kc_scoped(kc_buf) last_said = {0}; /* A file that changes twice is named once. */
     for (size_t i = 0; i < kc__n_planned_files; i++)
         if ((kc__planned_files[i].part & parts) &&
             put_planned(s, &kc__planned_files[i], with, err) < 0)
             return -1;
     for (size_t i = 0; i < kc__n_planned_lines; i++)
         if ((kc__planned_lines_of[i].part & parts) &&
-            insert_planned(s, &kc__planned_lines_of[i], with, err) < 0)
+            insert_planned(s, &kc__planned_lines_of[i], with, &last_said, err) < 0)
             return -1;
     return 0;
 }

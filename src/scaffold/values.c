@@ -51,30 +51,43 @@ static void to_identifier(char *text, bool upper)
     }
 }
 
-static char *struct_name(const kc__project *project, const kc__resource *of)
+/* Where a kind is in the project already. */
+typedef struct elsewhere {
+    bool in_version, in_group;
+} elsewhere;
+
+static elsewhere find_elsewhere(const kc__project *project, const kc__resource *of)
 {
-    bool other_version = false, other_group = false;
-    /* Those before it have their names already. */
+    elsewhere found = {false, false};
+    /* Those before it: what comes later must not change its names. */
     for (size_t i = 0; i < kc__project_count(project); i++) {
         kc__resource has = kc__project_at(project, i);
         const bool same_group = kc_str_eq(has.group, of->group);
-        if (same_group && kc_str_eq(has.version, of->version) && kc_str_eq(has.kind, of->kind))
+        if (!kc_str_eq(has.kind, of->kind))
+            continue;
+        if (same_group && kc_str_eq(has.version, of->version))
             break;
-        other_version |= same_group && kc_str_eq(has.kind, of->kind);
-        other_group |= !same_group && kc_str_eq(has.kind, of->kind);
+        found.in_version |= same_group;
+        found.in_group |= !same_group;
     }
+    return found;
+}
+
+static char *struct_name(elsewhere found, const kc__resource *of)
+{
     kc_autofree char *plain = kc__struct_name(of->kind, of->group);
-    char *name = other_group
+    char *name = found.in_group
                      ? kc_asprintf("%.*s_%s_%.*s", KC_ARG(of->group), plain, KC_ARG(of->version))
-                 : other_version ? kc_asprintf("%s_%.*s", plain, KC_ARG(of->version))
-                                 : kc_strdup(plain);
+                 : found.in_version ? kc_asprintf("%s_%.*s", plain, KC_ARG(of->version))
+                                    : kc_strdup(plain);
     to_identifier(name, false);
     return name;
 }
 
 static void fill_kind(kc__values *v, const kc__project *project, const kc__resource *r)
 {
-    const char *name = take(v, "name", struct_name(project, r));
+    const elsewhere found = find_elsewhere(project, r);
+    const char *name = take(v, "name", struct_name(found, r));
     const char *file = take(v, "file", kc__snake_case(r->kind));
     const char *singular = take(v, "singular", kc__lower_case(r->kind));
     const bool said = kc__says_kind(name, r->kind);
@@ -84,6 +97,8 @@ static void fill_kind(kc__values *v, const kc__project *project, const kc__resou
     put(v, "plural", r->plural);
     put(v, "controller", r->controller_name.n ? r->controller_name : kc_cstr(name));
     put(v, "scope", r->cluster_scoped ? KC_STR(",scope=Cluster") : KC_STR(""));
+    /* The first version is the stored one, until the markers are moved. */
+    put(v, "storage", found.in_version ? KC_STR("") : KC_STR("/// +kubebuilder:storageversion\n"));
     put(v, "test_namespace", r->cluster_scoped ? KC_STR("NULL") : KC_STR("\"default\""));
     take(v, "kind_marker",
          said ? kc_strdup("") : kc_asprintf("/// +kc:kind=%.*s\n", KC_ARG(r->kind)));

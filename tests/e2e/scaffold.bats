@@ -8,7 +8,7 @@ setup_file() {
     # What is installed is a release's; builds with sanitizers have none.
     local build
     build=$(dirname "$(realpath "${KC:-$E2E/../../build/release/kc}")")
-    [ -e "$build/sdk/kcConfig.cmake" ] || skip "this build installs no SDK"
+    [ -e "$build/sdk/kcConfig.cmake" ] || return 0
     PREFIX=$BATS_FILE_TMPDIR/prefix
     cmake --install "$build" --prefix "$PREFIX" >/dev/null
     export PREFIX PATH=$PREFIX/bin:$PATH MAKEFLAGS=
@@ -21,12 +21,12 @@ setup_file() {
 teardown_file() { load helpers; server_stop; }
 
 setup() {
+    [ -n "${PREFIX:-}" ] || skip "this build installs no SDK"
     load helpers
     cd "$BATS_FILE_TMPDIR/robots" || return
-    job=
 }
 
-teardown() { [ -z "$job" ] || background_end; }
+teardown() { [ -z "${job:-}" ] || background_end; }
 
 # elsewhere: an empty folder of the test's own.
 elsewhere() { mkdir "$BATS_TEST_TMPDIR/elsewhere" && cd "$BATS_TEST_TMPDIR/elsewhere" || return; }
@@ -77,6 +77,19 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
 ./config/samples/kustomization.yaml" ]
     run make test
     says '100% tests passed' 'robot_arm_test'
+}
+
+@test "a kind in another version, in another group, and named as a word of C, builds" {
+    kc create api --group apps --version v1beta1 --kind Application --controller=false
+    kc create api --group other --version v1 --kind Application
+    kc create api --group apps --version v1 --kind HTTPProxy
+    kc create api --group apps --version v1 --kind Switch --plural switchboard
+    run make test
+    says '100% tests passed'
+    never_says 'warning:'
+    grep -q 'kind: HTTPProxy' config/crd/bases/apps.example.io_httpproxies.yaml
+    [ "$(grep -c 'storage: ' config/crd/bases/apps.example.io_applications.yaml)" -eq 2 ]
+    [ -s config/crd/bases/apps.example.io_switchboard.yaml ]
 }
 
 @test "webhooks for a kind build too" {
@@ -166,6 +179,16 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
     run kc create webhook --group apps --version v1alpha1 --kind Aplication --defaulting
     [ "$status" -eq 1 ]
     says "did you mean 'Application'?"
+}
+
+@test "on a terminal it asks for what is missing" {
+    elsewhere
+    # One answer a line, as typed.
+    printf 'example.net\n' | script -qec 'kc init' /dev/null
+    grep -q '^domain: example.net$' PROJECT
+    printf 'apps\nv1\nZone\n\nn\n' | script -qec 'kc create api --make=false' /dev/null
+    [ -e api/apps/v1/zone_types.h ]
+    [ ! -e controllers ]
 }
 
 @test "edit notes settings in PROJECT" {
