@@ -130,7 +130,5 @@ int kc_verb_create(int argc, char **argv)
         return kc_called_wrongly("create", &err);
     if (parsed == 0 && create(&o, &err) < 0)
         return kc_scaffold_failed("create", &err);
-    if (parsed == 0 && o.make)
-        kc_run_make("generate");
-    return 0;
+    return parsed == 0 && o.make ? kc_run_make("generate") : 0;
 }

@@ -92,7 +92,7 @@ char *kc_text_of(const char *said, const char *question)
 
 /* ---- make ---- */
 
-void kc_run_make(const char *target)
+int kc_run_make(const char *target)
 {
     char self[4096];
     const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -105,6 +105,8 @@ void kc_run_make(const char *target)
         _exit(127);
     }
     int status = -1;
-    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
-        fprintf(stderr, "kc: 'make %s' failed; run it again when its cause is removed\n", target);
+    if (child > 0 && waitpid(child, &status, 0) == child && status == 0)
+        return 0;
+    fprintf(stderr, "kc: 'make %s' failed; run it again when its cause is removed\n", target);
+    return 1;
 }

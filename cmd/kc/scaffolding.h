@@ -20,7 +20,7 @@ bool kc_answer_of(kc_answer said, const char *question, bool otherwise);
 /* The same for a text; NULL if there is no terminal to ask. The answer is freed. */
 char *kc_text_of(const char *said, const char *question);
 
-/* Runs `make TARGET` with this binary as kc; a failure is told, and no more. */
-void kc_run_make(const char *target);
+/* Runs `make TARGET` with this binary as kc. The exit code: 1, and a line, if it failed. */
+int kc_run_make(const char *target);
 
 #endif

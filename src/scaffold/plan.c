@@ -70,7 +70,8 @@ const kc__planned_lines kc__planned_lines_of[] = {
      "  verbs: [get, list, watch, create, update, patch, delete]\n"
      "- apiGroups: [{{api_group}}]\n"
      "  resources: [{{plural}}/status, {{plural}}/finalizers]\n"
-     "  verbs: [get, update, patch]\n"},
+     "  verbs: [get, update, patch]\n",
+     .generated = true},
     {KC__PART_CONTROLLER, "cmd/main.c", "imports",
      "#include \"controllers/{{name}}_controller.h\"\n"},
     {KC__PART_CONTROLLER, "cmd/main.c", "builder",
@@ -90,7 +91,8 @@ const kc__planned_lines kc__planned_lines_of[] = {
      "  verbs: [get, list, watch, patch]\n"
      "- apiGroups: [apiextensions.k8s.io]\n"
      "  resources: [customresourcedefinitions]\n"
-     "  verbs: [get, list, watch, patch]\n"},
+     "  verbs: [get, list, watch, patch]\n",
+     .generated = true},
     {KC__PART_DEFAULTING, "webhooks/{{name}}_webhook.c", "webhookfunctions",
      .source = "webhook/defaulting.c.in", .once = true},
     {KC__PART_DEFAULTING, "webhooks/{{name}}_webhook.c", "webhooksetup",
@@ -110,7 +112,8 @@ const kc__planned_lines kc__planned_lines_of[] = {
      "  - apiGroups: [{{api_group}}]\n"
      "    apiVersions: [{{version}}]\n"
      "    operations: [CREATE, UPDATE]\n"
-     "    resources: [{{plural}}]\n"},
+     "    resources: [{{plural}}]\n",
+     .generated = true},
     {KC__PART_VALIDATION, "webhooks/{{name}}_webhook.c", "webhookfunctions",
      .source = "webhook/validation.c.in", .once = true},
     {KC__PART_VALIDATION, "webhooks/{{name}}_webhook.c", "webhooksetup",
@@ -130,7 +133,8 @@ const kc__planned_lines kc__planned_lines_of[] = {
      "  - apiGroups: [{{api_group}}]\n"
      "    apiVersions: [{{version}}]\n"
      "    operations: [CREATE, UPDATE]\n"
-     "    resources: [{{plural}}]\n"},
+     "    resources: [{{plural}}]\n",
+     .generated = true},
     {KC__PART_CONVERSION, "webhooks/{{name}}_webhook.c", "webhookfunctions",
      .source = "webhook/conversion.c.in", .once = true},
     {KC__PART_CONVERSION, "webhooks/{{name}}_webhook.c", "webhooksetup",

@@ -13,7 +13,8 @@ setup_file() {
     cmake --install "$build" --prefix "$PREFIX" >/dev/null
     export PREFIX PATH=$PREFIX/bin:$PATH MAKEFLAGS=
     server_start
-    mkdir "$BATS_FILE_TMPDIR/robots" && cd "$BATS_FILE_TMPDIR/robots"
+    mkdir "$BATS_FILE_TMPDIR/robots"
+    cd "$BATS_FILE_TMPDIR/robots" || return
     kc init --domain example.io --owner 'The Authors'
     kc create api --group apps --version v1alpha1 --kind Application
 }
@@ -159,7 +160,7 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
     run kc init --domain example.io
     [ "$status" -eq 1 ]
     says 'this folder is a project already'
-    cd config
+    cd config || return
     run kc edit --multigroup
     says 'did you mean to be in'
 }
