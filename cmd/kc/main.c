@@ -14,8 +14,8 @@ const kc_verb kc_verbs[] = {
     {"apiserver", "the API server alone", kc_verb_apiserver, &kc_apiserver_flags},
     {"completion", "a script that completes kc's arguments: bash, zsh or fish", kc_verb_completion,
      .words = "bash zsh fish"},
-    {"generate", "CRDs from headers of API types", kc_verb_generate, &kc_generate_flags,
-     .words = "crd all"},
+    {"generate", "typed functions and CRDs from headers of API types", kc_verb_generate,
+     &kc_generate_flags, .words = "object crd all"},
     {"help", "what kc can do", print_help},
     {"version", "the version of this binary", print_version},
 };
