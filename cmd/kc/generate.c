@@ -14,6 +14,12 @@
 #include "generate/read_headers.h"
 #include "generate/write_code.h"
 #include "generate/write_crd.h"
+#include "generate/write_rbac.h"
+#include "generate/write_sample.h"
+#include "generate/write_types.h"
+#include "generate/write_webhook.h"
+
+#include "kc/yaml.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -21,7 +27,7 @@
 
 typedef struct options {
     kc_flag_operands operands;
-    const char *output_dir, *sdk_include, *include, *header_file, *year;
+    const char *output_dir, *sdk_include, *include, *header_file, *year, *role_name, *from;
     bool check, allow_dangerous_types, embedded_object_meta;
     int max_description; /* As kc__crd_opts has it. */
 } options;
@@ -30,6 +36,8 @@ typedef struct options {
 typedef struct output {
     const options *options;
     const char *folder; /* "-": standard output. */
+    bool keep;          /* Files that are there are left alone, */
+    bool tell;          /* which is told. */
     size_t n_files, n_stale;
 } output;
 
@@ -91,12 +99,18 @@ static int put_file(const char *name, kc_str text, void *user, kc_error *err)
         return fwrite(text.p, 1, text.n, stdout) == text.n ? 0 : -1;
     if (has_text(path, text))
         return 0;
+    if (out->keep && access(path, F_OK) == 0) {
+        if (out->tell)
+            fprintf(stderr, "%s is there already, and was left alone\n", path);
+        return 0;
+    }
     if (out->options->check) {
         out->n_stale++;
         fprintf(stderr, "%s is not current\n", path);
         return 0;
     }
-    return make_folders(out->folder, err) < 0 ? -1 : replace_file(path, text, err);
+    kc_autofree char *folder = kc_strndup(path, (size_t)(strrchr(path, '/') - path));
+    return make_folders(folder, err) < 0 ? -1 : replace_file(path, text, err);
 }
 
 /* ---- generators ---- */
@@ -116,12 +130,32 @@ static int generate_code(const run *r, output *out, kc_error *err)
     return kc__write_code(r->model, r->header, put_file, out, err);
 }
 
+static int generate_rbac(const run *r, output *out, kc_error *err)
+{
+    const kc__rbac_opts opts = {.role_name = r->options->role_name, .header = r->header};
+    return kc__write_rbac(r->model, &opts, put_file, out, err);
+}
+
+static int generate_webhooks(const run *r, output *out, kc_error *err)
+{
+    return kc__write_webhooks(r->model, r->header, put_file, out, err);
+}
+
+static int generate_samples(const run *r, output *out, kc_error *err)
+{
+    return kc__write_samples(r->model, r->header, put_file, out, err);
+}
+
 static const struct generator {
     const char *name, *folder;
     int (*run)(const run *r, output *out, kc_error *err);
+    bool is_begun; /* Files to begin with: with all the others, what is there is left alone. */
 } generators[] = {
     {"object", ".", generate_code},
     {"crd", "config/crd/bases", generate_crds},
+    {"rbac", "config/rbac", generate_rbac},
+    {"webhook", "config/webhook", generate_webhooks},
+    {"sample", "config/samples", generate_samples, .is_begun = true},
 };
 
 /* What is named; NULL: all of them. */
@@ -171,21 +205,29 @@ static const kc_flag flags[] = {
     {"max-desc-len", .argument = "BYTES", .parse = parse_length, .offset = AT(max_description),
      .group = "CRDs",
      .help = "cut descriptions to this length, at the end of a sentence; 0 drops them"},
+    {"from", .argument = "FILE", .parse = kc_flag_text, .offset = AT(from), .values = "FILE",
+     .group = "Types", .help = "types: the CRDs to write headers from, as YAML"},
+    {"role-name", .argument = "NAME", .parse = kc_flag_text, .offset = AT(role_name),
+     .group = "RBAC", .help = "name of the roles whose markers name none; manager-role without it"},
 };
 
 const kc_flag_set kc_generate_flags = {
     .verb = "generate",
     .synopsis =
         "Writes what follows from headers of API types: typed functions in C (zz_generated.h and .c "
-        "beside\nthe headers), CustomResourceDefinitions.\n"
+        "beside\nthe headers), CustomResourceDefinitions; and from markers beside controllers, "
+        "roles and webhook\nconfigurations; and an object of each kind to begin with, unless there is one.\n"
+        "\n"
+        "With types it goes the other way: headers from CRDs, where there are none.\n"
         "\n"
         "PATH is a folder, searched with all below it for groupversion_info.h and *_types.h, "
         "or a header;\nwithout one it is api.",
-    .operands = "[object|crd|all] [PATH…]",
+    .operands = "[object|crd|rbac|webhook|sample|all|types] [PATH…]",
     .operands_at = AT(operands),
     .examples = "  kc generate                            everything, of api/\n"
                 "  kc generate crd                        CRDs to config/crd/bases\n"
                 "  kc generate crd api/apps/v1 -o -       look at them\n"
+                "  kc generate types --from crd.yaml      headers to api/, to go on with\n"
                 "  kc generate --check                    are they current?\n",
     KC_FLAGS(flags),
     .size = sizeof(options),
@@ -207,6 +249,18 @@ static char *find_sdk(void)
             return kc_asprintf("%s/include", path);
     }
     return NULL;
+}
+
+static int read_whole(const char *path, kc_buf *text, kc_error *err)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return kc_error_set(err, KC_NOT_FOUND, "%s: %s", path, strerror(errno));
+    char chunk[8192];
+    for (size_t n; (n = fread(chunk, 1, sizeof(chunk), file)) > 0;)
+        kc_buf_append(text, kc_str_of(chunk, n));
+    fclose(file);
+    return 0;
 }
 
 static int read_header_file(const options *o, char **ret, kc_error *err)
@@ -261,14 +315,46 @@ static int run_one(const run *r, const struct generator *generator, bool alone, 
                                : o->output_dir
                                    ? kc_asprintf("%s/%s", o->output_dir, generator->folder)
                                    : kc_strdup(generator->folder);
-    output out = {.options = o, .folder = folder};
+    output out = {.options = o, .folder = folder, .keep = generator->is_begun && !alone};
     const int done = generator->run(r, &out, err);
     *n_stale += out.n_stale;
     return done;
 }
 
+/* Headers from CRDs. */
+typedef struct typing {
+    output out;
+    kc_error *err;
+} typing;
+
+static int type_one(kc_view *view, void *user)
+{
+    typing *t = user;
+    const int done = kc__write_types(kc_view_root(view), put_file, &t->out, t->err);
+    kc_view_free(view);
+    return done;
+}
+
+static int generate_types(const options *o, kc_error *err)
+{
+    kc_scoped(kc_buf) text = {0};
+    typing t = {.out = {.options = o,
+                        .folder = o->output_dir ? o->output_dir : "api",
+                        .keep = true,
+                        .tell = true},
+                .err = err};
+    if (!o->from)
+        return kc_error_set(err, KC_BAD_REQUEST, "types: which CRD? Name its file: --from FILE");
+    if (read_whole(o->from, &text, err) < 0 ||
+        kc_yaml_each(kc_buf_str(&text), NULL, type_one, &t, err) < 0)
+        return kc_error_wrap(err, "%s", o->from);
+    return 0;
+}
+
 static int generate(const options *o, kc_error *err)
 {
+    if (o->operands.n && !strcmp(o->operands.items[0], "types"))
+        return generate_types(o, err);
     const kc_flag_operands *given = &o->operands;
     const struct generator *only = given->n ? named(given->items[0]) : NULL;
     const size_t words = only || (given->n && !strcmp(given->items[0], "all")) ? 1 : 0;
@@ -280,7 +366,7 @@ static int generate(const options *o, kc_error *err)
         done = read_model(o, given->items + words, given->n - words, &model, err);
     const run r = {o, &model, header};
     for (size_t i = 0; done == 0 && i < KC_COUNT(generators); i++)
-        if (!only || only == &generators[i])
+        if (only ? only == &generators[i] : !(o->check && generators[i].is_begun))
             done = run_one(&r, &generators[i], only != NULL, &n_stale, err);
     if (done == 0 && n_stale)
         return kc_error_set(err, KC_CONFLICT, "run 'kc generate' and commit what it writes");

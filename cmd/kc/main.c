@@ -14,9 +14,13 @@ const kc_verb kc_verbs[] = {
     {"apiserver", "the API server alone", kc_verb_apiserver, &kc_apiserver_flags},
     {"completion", "a script that completes kc's arguments: bash, zsh or fish", kc_verb_completion,
      .words = "bash zsh fish"},
-    {"generate", "typed functions and CRDs from headers of API types", kc_verb_generate,
-     &kc_generate_flags, .words = "object crd all"},
+    {"create", "a kind with its controller, or webhooks, for a project", kc_verb_create,
+     &kc_create_flags, .words = "api webhook"},
+    {"edit", "the settings of a project", kc_verb_edit, &kc_edit_flags},
+    {"generate", "code, CRDs, roles and samples from headers of API types", kc_verb_generate,
+     &kc_generate_flags, .words = "object crd rbac webhook sample types all"},
     {"help", "what kc can do", print_help},
+    {"init", "a new project, for controllers", kc_verb_init, &kc_init_flags},
     {"version", "the version of this binary", print_version},
 };
 const size_t kc_n_verbs = KC_COUNT(kc_verbs);
@@ -69,15 +73,15 @@ static int print_help(int argc, char **argv)
          "Usage: kc VERB [FLAGS]\n");
     for (size_t i = 0; i < KC_COUNT(kc_verbs); i++)
         printf("  %-11s %s\n", kc_verbs[i].name, kc_verbs[i].summary);
-    puts(
-        "\n"
-        "Examples:\n"
-        "  kc apiserver --file-rootpath=/tmp/kc      start an API server\n"
-        "  kc apiserver --help                       all its flags\n"
-        "  kc generate crd api                       write CRDs of the types in api/\n"
-        "  source <(kc completion bash)              complete arguments in this shell\n"
-        "\n"
-        "The whole plane in one process (kc up) and the tools for writing controllers are to come.");
+    puts("\n"
+         "Examples:\n"
+         "  kc apiserver --file-rootpath=/tmp/kc      start an API server\n"
+         "  kc apiserver --help                       all its flags\n"
+         "  kc init --domain example.io               a project for controllers\n"
+         "  kc generate crd api                       write CRDs of the types in api/\n"
+         "  source <(kc completion bash)              complete arguments in this shell\n"
+         "\n"
+         "The whole plane in one process (kc up) is to come.");
     return 0;
 }
 

@@ -23,6 +23,15 @@ extern const kc_flag_set kc_apiserver_flags;
 int kc_verb_generate(int argc, char **argv);
 extern const kc_flag_set kc_generate_flags;
 
+int kc_verb_init(int argc, char **argv);
+extern const kc_flag_set kc_init_flags;
+
+int kc_verb_create(int argc, char **argv);
+extern const kc_flag_set kc_create_flags;
+
+int kc_verb_edit(int argc, char **argv);
+extern const kc_flag_set kc_edit_flags;
+
 int kc_verb_completion(int argc, char **argv);
 
 /* Prints "kc VERB: sentence" and where to read more; returns 2. For wrong calls. */

@@ -6,6 +6,7 @@
 #ifndef KC_CONDITIONS_H
 #define KC_CONDITIONS_H
 
+#include "kc/api.h"
 #include "kc/arena.h"
 #include "kc/clock.h"
 #include "kc/edit.h"
@@ -26,5 +27,11 @@ static inline bool kc_condition_true(const kc_object *object, kc_str type)
 {
     return kc_condition_is(object, type, KC_STR("True"));
 }
+
+/* The same in a list of a struct (api.h), which grows in `arena`: &robot->status.conditions,
+ * &robot->status.n_conditions, robot->metadata.arena. Texts of `condition` are copied. True if
+ * something changed. */
+bool kc_status_condition_set(kc_status_condition **items, size_t *n, kc_arena *arena,
+                             const kc_clock *clock, const kc_status_condition *condition);
 
 #endif

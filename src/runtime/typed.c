@@ -242,7 +242,8 @@ int kc_typed_set_controller(kc_object_meta *of, const kc_typed *owner_type, cons
             at = i;
     }
     kc_owner_reference *all = kc_arena_calloc(arena, n + 1, sizeof(*all));
-    memcpy(all, of->owner_references, n * sizeof(*all));
+    if (n)
+        memcpy(all, of->owner_references, n * sizeof(*all));
     all[at] = reference_to(owner_type, meta, arena);
     of->owner_references = all;
     of->n_owner_references = KC_MAX(n, at + 1);

@@ -80,5 +80,33 @@ static void a_condition_can_be_removed(void **state)
                      "{\"status\":{\"conditions\":[{\"type\":\"A\"},{\"type\":\"C\"}]}}");
 }
 
-TESTS(a_new_condition_gets_the_time, the_time_moves_with_the_status_only,
-      other_conditions_and_members_stay, a_condition_can_be_removed)
+static void a_struct_s_condition_keeps_its_time_until_its_status_changes(void **state)
+{
+    (void)state;
+    kc_auto(kc_clock) *clock = kc_clock_virtual_new(START);
+    kc_scoped(kc_arena) arena = {0};
+    kc_status_condition other = {.type = (char *)"Other", .status = (char *)"False"},
+                        *list = &other;
+    size_t n = 1;
+    kc_status_condition c = {.type = (char *)"Ready",
+                             .status = (char *)"True",
+                             .reason = (char *)"Checked",
+                             .observed_generation = 3};
+    assert_true(kc_status_condition_set(&list, &n, &arena, clock, &c));
+    assert_int_equal(n, 2);
+    assert_string_equal(list[0].type, "Other");
+    assert_int_equal(list[1].last_transition_time.at, START);
+    kc_clock_advance(clock, KC_MINUTE);
+    assert_false(kc_status_condition_set(&list, &n, &arena, clock, &c));
+    c.message = (char *)"more";
+    assert_true(kc_status_condition_set(&list, &n, &arena, clock, &c));
+    assert_int_equal(list[1].last_transition_time.at, START);
+    c.status = (char *)"False";
+    assert_true(kc_status_condition_set(&list, &n, &arena, clock, &c));
+    assert_int_equal(list[1].last_transition_time.at, START + KC_MINUTE);
+    assert_int_equal(n, 2);
+}
+
+TESTS(a_struct_s_condition_keeps_its_time_until_its_status_changes, a_new_condition_gets_the_time,
+      the_time_moves_with_the_status_only, other_conditions_and_members_stay,
+      a_condition_can_be_removed)

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan.c: the tables of what a project consists of.
+ *
+ * Paths and lines are templates as files are; values.c has their values. To add a file: its
+ * template, and a row. What several kinds share (a list, a function that sets all up) is a file
+ * with a marker and rows of lines for it.
+ */
+#include "scaffold/plan.h"
+
+#include "kc/mem.h"
+
+const kc__planned_file kc__planned_files[] = {
+    {KC__PART_PROJECT, "project/gitignore", ".gitignore"},
+    {KC__PART_PROJECT, "project/clang-format", ".clang-format"},
+    {KC__PART_PROJECT, "project/CMakeLists.txt", "CMakeLists.txt"},
+    {KC__PART_PROJECT, "project/Makefile", "Makefile"},
+    {KC__PART_PROJECT, "project/Dockerfile", "Dockerfile"},
+    {KC__PART_PROJECT, "project/README.md", "README.md"},
+    {KC__PART_PROJECT, "project/main.c.in", "cmd/main.c"},
+    {KC__PART_PROJECT, "project/crd_kustomization.yaml", "config/crd/kustomization.yaml"},
+    {KC__PART_PROJECT, "project/rbac_kustomization.yaml", "config/rbac/kustomization.yaml"},
+    {KC__PART_PROJECT, "project/role.yaml", "config/rbac/role.yaml"},
+    {KC__PART_PROJECT, "project/role_binding.yaml", "config/rbac/role_binding.yaml"},
+    {KC__PART_PROJECT, "project/service_account.yaml", "config/rbac/service_account.yaml"},
+    {KC__PART_PROJECT, "project/leader_election_role.yaml",
+     "config/rbac/leader_election_role.yaml"},
+    {KC__PART_PROJECT, "project/manager_kustomization.yaml", "config/manager/kustomization.yaml"},
+    {KC__PART_PROJECT, "project/manager.yaml", "config/manager/manager.yaml"},
+    {KC__PART_PROJECT, "project/default_kustomization.yaml", "config/default/kustomization.yaml"},
+    {KC__PART_PROJECT, "project/samples_kustomization.yaml", "config/samples/kustomization.yaml"},
+
+    {KC__PART_API, "api/groupversion_info.h.in", "api/{{group}}/{{version}}/groupversion_info.h",
+     .shared = true},
+    {KC__PART_API, "api/types.h.in", "api/{{group}}/{{version}}/{{file}}_types.h"},
+    {KC__PART_API, "api/sample.yaml", "{{sample}}"},
+    {KC__PART_API, "api/editor_role.yaml", "config/rbac/{{group}}_{{file}}_editor_role.yaml",
+     .shared = true},
+    {KC__PART_API, "api/viewer_role.yaml", "config/rbac/{{group}}_{{file}}_viewer_role.yaml",
+     .shared = true},
+
+    {KC__PART_CONTROLLER, "controller/controller.h.in", "controllers/{{name}}_controller.h"},
+    {KC__PART_CONTROLLER, "controller/controller.c.in", "controllers/{{name}}_controller.c"},
+    {KC__PART_CONTROLLER, "controller/test.c.in", "tests/{{name}}_test.c"},
+
+    {KC__PART_WEBHOOK, "webhook/webhook.h.in", "webhooks/{{name}}_webhook.h", .shared = true},
+    {KC__PART_WEBHOOK, "webhook/webhook.c.in", "webhooks/{{name}}_webhook.c", .shared = true},
+    {KC__PART_WEBHOOK, "webhook/kustomization.yaml", "config/webhook/kustomization.yaml",
+     .shared = true},
+    {KC__PART_WEBHOOK, "webhook/kustomizeconfig.yaml", "config/webhook/kustomizeconfig.yaml",
+     .shared = true},
+    {KC__PART_WEBHOOK, "webhook/service.yaml", "config/webhook/service.yaml", .shared = true},
+    {KC__PART_WEBHOOK, "webhook/manifests.yaml", "config/webhook/manifests.yaml", .shared = true},
+    {KC__PART_CONVERSION, "webhook/crd_patch.yaml",
+     "config/crd/patches/webhook_in_{{group}}_{{plural}}.yaml", .shared = true},
+};
+const size_t kc__n_planned_files = KC_COUNT(kc__planned_files);
+
+const kc__planned_lines kc__planned_lines_of[] = {
+    {KC__PART_API, "config/crd/kustomization.yaml", "crdkustomizeresource",
+     "- bases/{{api_group}}_{{plural}}.yaml\n"},
+    {KC__PART_API, "config/samples/kustomization.yaml", "manifestskustomizesamples",
+     "- {{sample_file}}\n"},
+    {KC__PART_API, "config/rbac/kustomization.yaml", "rbackustomizeresource",
+     "- {{group}}_{{file}}_editor_role.yaml\n"
+     "- {{group}}_{{file}}_viewer_role.yaml\n"},
+    {KC__PART_CONTROLLER, "config/rbac/role.yaml", "rules",
+     "- apiGroups: [{{api_group}}]\n"
+     "  resources: [{{plural}}]\n"
+     "  verbs: [get, list, watch, create, update, patch, delete]\n"
+     "- apiGroups: [{{api_group}}]\n"
+     "  resources: [{{plural}}/status, {{plural}}/finalizers]\n"
+     "  verbs: [get, update, patch]\n",
+     .generated = true},
+    {KC__PART_CONTROLLER, "cmd/main.c", "imports",
+     "#include \"controllers/{{name}}_controller.h\"\n"},
+    {KC__PART_CONTROLLER, "cmd/main.c", "builder",
+     "if ({{name}}_setup(manager, &err) < 0)\n"
+     "    return kc_manager_exit(&err);\n"},
+
+    {KC__PART_WEBHOOK, "cmd/main.c", "imports", "#include \"webhooks/{{name}}_webhook.h\"\n"},
+    {KC__PART_WEBHOOK, "cmd/main.c", "webhook", .source = "webhook/main.c.in", .once = true},
+    {KC__PART_WEBHOOK, "cmd/main.c", "builder",
+     "if ({{name}}_webhook_setup(hooks, &err) < 0)\n"
+     "    return kc_manager_exit(&err);\n"},
+    {KC__PART_WEBHOOK, "config/default/kustomization.yaml", "defaultkustomizeresource",
+     "- ../webhook\n"},
+    {KC__PART_WEBHOOK, "config/rbac/role.yaml", "rules",
+     "- apiGroups: [admissionregistration.k8s.io]\n"
+     "  resources: [mutatingwebhookconfigurations, validatingwebhookconfigurations]\n"
+     "  verbs: [get, list, watch, patch]\n"
+     "- apiGroups: [apiextensions.k8s.io]\n"
+     "  resources: [customresourcedefinitions]\n"
+     "  verbs: [get, list, watch, patch]\n",
+     .generated = true},
+    {KC__PART_DEFAULTING, "webhooks/{{name}}_webhook.c", "webhookfunctions",
+     .source = "webhook/defaulting.c.in", .once = true},
+    {KC__PART_DEFAULTING, "webhooks/{{name}}_webhook.c", "webhooksetup",
+     "if (kc_webhook_default(hooks, &{{name}}_kind, set_defaults, NULL, err) < 0)\n"
+     "    return -1;\n"},
+    {KC__PART_DEFAULTING, "config/webhook/manifests.yaml", "mutatingwebhooks",
+     "- name: m{{singular}}-{{version}}.kb.io\n"
+     "  admissionReviewVersions: [v1]\n"
+     "  clientConfig:\n"
+     "    service:\n"
+     "      name: webhook-service\n"
+     "      namespace: system\n"
+     "      path: /mutate-{{hook_path}}\n"
+     "  failurePolicy: Fail\n"
+     "  sideEffects: None\n"
+     "  rules:\n"
+     "  - apiGroups: [{{api_group}}]\n"
+     "    apiVersions: [{{version}}]\n"
+     "    operations: [CREATE, UPDATE]\n"
+     "    resources: [{{plural}}]\n",
+     .generated = true},
+    {KC__PART_VALIDATION, "webhooks/{{name}}_webhook.c", "webhookfunctions",
+     .source = "webhook/validation.c.in", .once = true},
+    {KC__PART_VALIDATION, "webhooks/{{name}}_webhook.c", "webhooksetup",
+     "if (kc_webhook_validate(hooks, &{{name}}_kind, validate, NULL, err) < 0)\n"
+     "    return -1;\n"},
+    {KC__PART_VALIDATION, "config/webhook/manifests.yaml", "validatingwebhooks",
+     "- name: v{{singular}}-{{version}}.kb.io\n"
+     "  admissionReviewVersions: [v1]\n"
+     "  clientConfig:\n"
+     "    service:\n"
+     "      name: webhook-service\n"
+     "      namespace: system\n"
+     "      path: /validate-{{hook_path}}\n"
+     "  failurePolicy: Fail\n"
+     "  sideEffects: None\n"
+     "  rules:\n"
+     "  - apiGroups: [{{api_group}}]\n"
+     "    apiVersions: [{{version}}]\n"
+     "    operations: [CREATE, UPDATE]\n"
+     "    resources: [{{plural}}]\n",
+     .generated = true},
+    {KC__PART_CONVERSION, "webhooks/{{name}}_webhook.c", "webhookfunctions",
+     .source = "webhook/conversion.c.in", .once = true},
+    {KC__PART_CONVERSION, "webhooks/{{name}}_webhook.c", "webhooksetup",
+     "kc_group_kind kind = {KC_STR(\"{{api_group}}\"), KC_STR(\"{{kind}}\")};\n"
+     "if (kc_webhook_convert(hooks, kind, convert, NULL, err) < 0)\n"
+     "    return -1;\n"},
+    {KC__PART_CONVERSION, "cmd/main.c", "conversions", "\"{{plural}}.{{api_group}}\",\n"},
+    {KC__PART_CONVERSION, "config/crd/kustomization.yaml", "crdkustomizewebhookpatch",
+     "- path: patches/webhook_in_{{group}}_{{plural}}.yaml\n"},
+};
+const size_t kc__n_planned_lines = KC_COUNT(kc__planned_lines_of);

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * project.c: PROJECT as an edit, so that writing keeps what reading did not understand: plugins,
+ * fields of later versions. Keys are written in order; the file is a program's.
+ */
+#include "scaffold/project.h"
+
+#include "kc/yaml.h"
+
+static const char COMMENT[] =
+    "# What has been scaffolded in this project. 'kc create' and 'kc edit' read and write it.\n";
+static const kc_str LAYOUT = KC_STR_INIT("c.kubecontroller.io/v1");
+
+struct kc__project {
+    kc_edit *edit;
+};
+
+/* ---- texts of nodes ---- */
+
+static kc_str text_of(const kc_node *in, const char *name)
+{
+    return kc_node_as_str(kc_node_get(in, kc_cstr(name)));
+}
+
+static void set_text(kc_edit *edit, kc_node *in, const char *name, kc_str text)
+{
+    if (text.n)
+        kc_node_set(edit, in, kc_cstr(name), kc_node_str(edit, text));
+}
+
+static void set_true(kc_edit *edit, kc_node *in, const char *name, bool on)
+{
+    if (on)
+        kc_node_set(edit, in, kc_cstr(name), kc_node_bool(edit, true));
+}
+
+static bool is_true(const kc_node *in, const char *name)
+{
+    return kc_node_as_bool(kc_node_get(in, kc_cstr(name)), false);
+}
+
+/* ---- the file ---- */
+
+kc__project *kc__project_new(kc_str name, kc_str domain, kc_str repo)
+{
+    kc__project *project = kc_new(kc__project);
+    kc_edit *edit = project->edit = kc_edit_new();
+    kc_node *root = kc_edit_root(edit), *layout = kc_node_array(edit);
+    kc_node_append(layout, kc_node_str(edit, LAYOUT));
+    kc_node_set(edit, root, KC_STR("layout"), layout);
+    set_text(edit, root, "projectName", name);
+    set_text(edit, root, "domain", domain);
+    set_text(edit, root, "repo", repo);
+    set_text(edit, root, "version", KC_STR("3"));
+    return project;
+}
+
+kc__project *kc__project_parse(kc_str text, kc_error *err)
+{
+    kc_auto(kc_view) *view = kc_yaml_parse(text, NULL, err);
+    if (!view) {
+        kc_error_wrap(err, "PROJECT");
+        return NULL;
+    }
+    const kc_value *root = kc_view_root(view);
+    if (!kc_as_str(kc_get(root, "projectName")).n || !kc_as_str(kc_get(root, "domain")).n) {
+        kc_error_set(err, KC_INVALID, "PROJECT has no projectName or no domain");
+        return NULL;
+    }
+    kc__project *project = kc_new(kc__project);
+    project->edit = kc_edit_of_value(root);
+    return project;
+}
+
+kc__project *kc__project_free(kc__project *project)
+{
+    if (!project)
+        return NULL;
+    kc_edit_free(project->edit);
+    free(project);
+    return NULL;
+}
+
+int kc__project_write(const kc__project *project, kc_buf *out, kc_error *err)
+{
+    kc_auto(kc_view) *view = kc_edit_view(project->edit, err);
+    if (!view)
+        return -1;
+    kc_buf_puts(out, COMMENT);
+    kc_yaml_write(out, kc_view_root(view));
+    return 0;
+}
+
+kc_str kc__project_name(const kc__project *project)
+{
+    return text_of(kc_edit_root(project->edit), "projectName");
+}
+
+kc_str kc__project_domain(const kc__project *project)
+{
+    return text_of(kc_edit_root(project->edit), "domain");
+}
+
+static void set_switch(kc__project *project, const char *name, bool on)
+{
+    kc_node *root = kc_edit_root(project->edit);
+    kc_node_remove(root, kc_cstr(name));
+    set_true(project->edit, root, name, on);
+}
+
+void kc__project_set_multigroup(kc__project *project, bool on)
+{
+    set_switch(project, "multigroup", on);
+}
+
+void kc__project_set_namespaced(kc__project *project, bool on)
+{
+    set_switch(project, "namespaced", on);
+}
+
+/* ---- resources ---- */
+
+static kc_node *resources_of(const kc__project *project)
+{
+    return kc_node_get(kc_edit_root(project->edit), KC_STR("resources"));
+}
+
+size_t kc__project_count(const kc__project *project)
+{
+    kc_node *list = resources_of(project);
+    return kc_node_type(list) == KC_ARRAY ? kc_node_len(list) : 0;
+}
+
+kc__resource kc__project_at(const kc__project *project, size_t index)
+{
+    const kc_node *node = kc_node_at(resources_of(project), index);
+    const kc_node *api = kc_node_get(node, KC_STR("api"));
+    const kc_node *webhooks = kc_node_get(node, KC_STR("webhooks"));
+    return (kc__resource){
+        .group = text_of(node, "group"),
+        .version = text_of(node, "version"),
+        .kind = text_of(node, "kind"),
+        .plural = text_of(node, "plural"),
+        .domain = text_of(node, "domain"),
+        .controller_name = text_of(node, "controllerName"),
+        .api = api != NULL,
+        .cluster_scoped = api && !is_true(api, "namespaced"),
+        .controller = is_true(node, "controller"),
+        .defaulting = is_true(webhooks, "defaulting"),
+        .validation = is_true(webhooks, "validation"),
+        .conversion = is_true(webhooks, "conversion"),
+    };
+}
+
+static kc_node *find_node(const kc__project *project, kc_str group, kc_str version, kc_str kind)
+{
+    for (size_t i = 0; i < kc__project_count(project); i++) {
+        kc__resource has = kc__project_at(project, i);
+        if (kc_str_eq(has.group, group) && kc_str_eq(has.version, version) &&
+            kc_str_eq(has.kind, kind))
+            return kc_node_at(resources_of(project), i);
+    }
+    return NULL;
+}
+
+bool kc__project_find(const kc__project *project, kc_str group, kc_str version, kc_str kind,
+                      kc__resource *ret)
+{
+    const kc_node *node = find_node(project, group, version, kind);
+    for (size_t i = 0; node && i < kc__project_count(project); i++)
+        if (kc_node_at(resources_of(project), i) == node)
+            *ret = kc__project_at(project, i);
+    return node != NULL;
+}
+
+static kc_node *add_node(kc__project *project, const kc__resource *resource)
+{
+    kc_edit *edit = project->edit;
+    kc_node *list = resources_of(project), *node = kc_node_object(edit);
+    if (kc_node_type(list) != KC_ARRAY) {
+        list = kc_node_array(edit);
+        kc_node_set(edit, kc_edit_root(edit), KC_STR("resources"), list);
+    }
+    set_text(edit, node, "group", resource->group);
+    set_text(edit, node, "version", resource->version);
+    set_text(edit, node, "kind", resource->kind);
+    kc_node_append(list, node);
+    return node;
+}
+
+void kc__project_put(kc__project *project, const kc__resource *resource)
+{
+    kc_edit *edit = project->edit;
+    kc_node *node = find_node(project, resource->group, resource->version, resource->kind);
+    if (!node)
+        node = add_node(project, resource);
+    set_text(edit, node, "domain", resource->domain);
+    set_text(edit, node, "plural", resource->plural);
+    set_text(edit, node, "controllerName", resource->controller_name);
+    set_true(edit, node, "controller", resource->controller);
+    if (resource->api) {
+        kc_node *api = kc_node_need_object(edit, node, KC_STR("api"));
+        set_text(edit, api, "crdVersion", KC_STR("v1"));
+        set_true(edit, api, "namespaced", !resource->cluster_scoped);
+    }
+    if (resource->defaulting || resource->validation || resource->conversion) {
+        kc_node *webhooks = kc_node_need_object(edit, node, KC_STR("webhooks"));
+        set_text(edit, webhooks, "webhookVersion", KC_STR("v1"));
+        set_true(edit, webhooks, "defaulting", resource->defaulting);
+        set_true(edit, webhooks, "validation", resource->validation);
+        set_true(edit, webhooks, "conversion", resource->conversion);
+    }
+}

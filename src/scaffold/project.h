@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * project.h: the file PROJECT, which says what has been scaffolded. As kubebuilder's: what this
+ * program does not know in it stays.
+ */
+#ifndef KC_SCAFFOLD_PROJECT_H
+#define KC_SCAFFOLD_PROJECT_H
+
+#include "kc/edit.h"
+#include "kc/error.h"
+
+typedef struct kc__project kc__project;
+
+/* A kind of the project. Texts of one that was found live as long as the project. */
+typedef struct kc__resource {
+    kc_str group, version, kind, plural; /* The group without the domain. */
+    kc_str domain, controller_name;
+    bool cluster_scoped, api, controller;
+    bool defaulting, validation, conversion; /* Webhooks. */
+} kc__resource;
+
+kc__project *kc__project_new(kc_str name, kc_str domain, kc_str repo);
+/* The text of a PROJECT. KC_INVALID if it is none. */
+kc__project *kc__project_parse(kc_str text, kc_error *err);
+kc__project *kc__project_free(kc__project *project);
+KC_AUTO_DEFINE(kc__project, kc__project_free)
+
+kc_str kc__project_name(const kc__project *project);
+kc_str kc__project_domain(const kc__project *project);
+void kc__project_set_multigroup(kc__project *project, bool on);
+void kc__project_set_namespaced(kc__project *project, bool on);
+
+size_t kc__project_count(const kc__project *project);
+kc__resource kc__project_at(const kc__project *project, size_t index);
+/* False if it is not there. */
+bool kc__project_find(const kc__project *project, kc_str group, kc_str version, kc_str kind,
+                      kc__resource *ret);
+/* Adds it, or sets what it has in addition. */
+void kc__project_put(kc__project *project, const kc__resource *resource);
+
+int kc__project_write(const kc__project *project, kc_buf *out, kc_error *err);
+
+#endif

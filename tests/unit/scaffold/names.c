@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scaffold/names.h"
+#include "testing.h"
+
+#define assert_makes(call, expected)         \
+    do {                                     \
+        kc_autofree char *text = (call);     \
+        assert_string_equal(text, expected); \
+    } while (0)
+
+static void assert_refuses(int (*check)(const char *text, kc_error *err), const char *text,
+                           const char *part)
+{
+    kc_scoped(kc_error) err = {0};
+    assert_true(check(text, &err) < 0);
+    assert_error(&err, KC_INVALID, part);
+}
+
+static void versions_are_those_of_kubernetes(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"v1", "v12", "v1alpha1", "v2beta10"};
+    for (size_t i = 0; i < KC_COUNT(good); i++)
+        assert_int_equal(kc__check_version(good[i], NULL), 0);
+    assert_refuses(kc__check_version, "1", "did you mean 'v1'?");
+    assert_refuses(kc__check_version, "V1", "did you mean 'v1'?");
+    assert_refuses(kc__check_version, "v1alpha", "did you mean 'v1alpha1'?");
+    assert_refuses(kc__check_version, "v01", "'v01' is no version");
+    assert_refuses(kc__check_version, "v1gamma1", "'v1gamma1' is no version");
+    assert_refuses(kc__check_version, "", "'' is no version");
+}
+
+static void kinds_begin_with_a_capital(void **state)
+{
+    (void)state;
+    assert_int_equal(kc__check_kind("RobotArm2", NULL), 0);
+    assert_refuses(kc__check_kind, "robot", "did you mean 'Robot'?");
+    assert_refuses(kc__check_kind, "robot_arm", "did you mean 'RobotArm'?");
+    assert_refuses(kc__check_kind, "../x", "is no kind");
+    assert_refuses(kc__check_kind, "", "is no kind");
+}
+
+static void groups_and_domains_are_names_of_dns(void **state)
+{
+    (void)state;
+    assert_int_equal(kc__check_group("apps", NULL), 0);
+    assert_refuses(kc__check_group, "My_Apps", "did you mean 'my-apps'?");
+    assert_refuses(kc__check_group, "../up", "is no group");
+    assert_refuses(kc__check_domain, "example..io", "is no domain");
+    assert_refuses(kc__check_project_name, "9lives", "is no name of a project");
+}
+
+static void kinds_have_names_in_c(void **state)
+{
+    (void)state;
+    assert_makes(kc__snake_case(KC_STR("Robot")), "robot");
+    assert_makes(kc__snake_case(KC_STR("RobotArm")), "robot_arm");
+    assert_makes(kc__snake_case(KC_STR("HTTPProxy")), "http_proxy");
+    assert_makes(kc__snake_case(KC_STR("ClusterIP")), "cluster_ip");
+    assert_makes(kc__struct_name(KC_STR("Switch"), KC_STR("net-work")), "net_work_switch");
+    assert_true(kc__says_kind("robot_arm", KC_STR("RobotArm")));
+    assert_false(kc__says_kind("http_proxy", KC_STR("HTTPProxy")));
+    assert_false(kc__says_kind("robot_v1", KC_STR("RobotV1")));
+    assert_false(kc__says_kind("shirt_t", KC_STR("ShirtT")));
+}
+
+static void plurals_are_made_of_kinds(void **state)
+{
+    (void)state;
+    assert_makes(kc__plural_of(KC_STR("Robot")), "robots");
+    assert_makes(kc__plural_of(KC_STR("Policy")), "policies");
+    assert_makes(kc__plural_of(KC_STR("Gateway")), "gateways");
+    assert_makes(kc__plural_of(KC_STR("Address")), "addresses");
+    assert_makes(kc__plural_of(KC_STR("Box")), "boxes");
+    assert_makes(kc__plural_of(KC_STR("Branch")), "branches");
+}
+
+TESTS(versions_are_those_of_kubernetes, kinds_begin_with_a_capital,
+      groups_and_domains_are_names_of_dns, kinds_have_names_in_c, plurals_are_made_of_kinds)

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scaffold/project.h"
+#include "testing.h"
+
+static const kc__resource robot = {.group = KC_STR_INIT("apps"),
+                                   .version = KC_STR_INIT("v1"),
+                                   .kind = KC_STR_INIT("Robot"),
+                                   .plural = KC_STR_INIT("robots"),
+                                   .domain = KC_STR_INIT("example.io"),
+                                   .api = true,
+                                   .controller = true};
+
+static kc__project *parse(const char *text)
+{
+    kc_scoped(kc_error) err = {0};
+    kc__project *project = kc__project_parse(kc_cstr(text), &err);
+    assert_non_null(project);
+    return project;
+}
+
+static char *text_of(const kc__project *project)
+{
+    kc_scoped(kc_buf) out = {0};
+    assert_int_equal(kc__project_write(project, &out, NULL), 0);
+    return kc_buf_take(&out);
+}
+
+static void a_new_project_has_a_name_and_a_domain(void **state)
+{
+    (void)state;
+    kc_auto(kc__project) *project =
+        kc__project_new(KC_STR("robots"), KC_STR("example.io"), KC_STR(""));
+    kc_autofree char *text = text_of(project);
+    assert_contains(text, "domain: example.io\nlayout:\n- c.kubecontroller.io/v1\n"
+                          "projectName: robots\nversion: \"3\"\n");
+    kc_auto(kc__project) *read = parse(text);
+    assert_str(kc__project_name(read), "robots");
+    assert_str(kc__project_domain(read), "example.io");
+    assert_int_equal(kc__project_count(read), 0);
+}
+
+static void a_kind_is_found_again(void **state)
+{
+    (void)state;
+    kc_auto(kc__project) *project = kc__project_new(KC_STR("a"), KC_STR("b"), KC_STR(""));
+    kc__project_put(project, &robot);
+    kc_autofree char *text = text_of(project);
+    kc_auto(kc__project) *read = parse(text);
+    kc__resource found;
+    assert_true(kc__project_find(read, KC_STR("apps"), KC_STR("v1"), KC_STR("Robot"), &found));
+    assert_str(found.plural, "robots");
+    assert_true(found.api && found.controller && !found.cluster_scoped && !found.defaulting);
+    assert_false(kc__project_find(read, KC_STR("apps"), KC_STR("v2"), KC_STR("Robot"), &found));
+}
+
+static void a_kind_that_is_there_gets_what_is_new(void **state)
+{
+    (void)state;
+    kc_auto(kc__project) *project = kc__project_new(KC_STR("a"), KC_STR("b"), KC_STR(""));
+    kc__resource more = robot;
+    more.controller = false;
+    kc__project_put(project, &more);
+    more.validation = true;
+    kc__project_put(project, &more);
+    assert_int_equal(kc__project_count(project), 1);
+    kc__resource now = kc__project_at(project, 0);
+    assert_true(now.validation && now.api && !now.controller && !now.conversion);
+}
+
+static void what_is_not_known_stays(void **state)
+{
+    (void)state;
+    kc_auto(kc__project) *project =
+        parse("domain: b\nprojectName: a\nplugins:\n  helm: {dir: x}\nresources:\n"
+              "- {group: apps, version: v1, kind: Robot, external: true}\n");
+    kc__project_put(project, &robot);
+    kc__project_set_multigroup(project, true);
+    kc_autofree char *text = text_of(project);
+    assert_contains(text, "plugins:\n  helm:\n    dir: x\n");
+    assert_contains(text, "external: true\n");
+    assert_contains(text, "multigroup: true\n");
+}
+
+static void settings_are_turned_off_again(void **state)
+{
+    (void)state;
+    kc_auto(kc__project) *project = parse("{domain: b, projectName: a, namespaced: true}");
+    kc__project_set_namespaced(project, false);
+    kc_autofree char *text = text_of(project);
+    assert_null(strstr(text, "namespaced"));
+}
+
+static void what_is_no_project_is_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "[]",
+                                        "a: b",
+                                        "domain: b",
+                                        "projectName: {}",
+                                        "domain: [",
+                                        "{projectName: a, domain: 3}"};
+    for (size_t i = 0; i < KC_COUNT(texts); i++) {
+        kc_scoped(kc_error) err = {0};
+        assert_null(kc__project_parse(kc_cstr(texts[i]), &err));
+        assert_contains(kc_error_text(&err), "PROJECT");
+    }
+}
+
+static void resources_of_a_wrong_shape_are_none(void **state)
+{
+    (void)state;
+    kc_auto(kc__project) *project = parse("{domain: b, projectName: a, resources: {x: 1}}");
+    assert_int_equal(kc__project_count(project), 0);
+    kc_auto(kc__project) *odd = parse("{domain: b, projectName: a, resources: [1, {kind: []}]}");
+    assert_int_equal(kc__project_count(odd), 2);
+    assert_str(kc__project_at(odd, 1).kind, "");
+}
+
+TESTS(a_new_project_has_a_name_and_a_domain, a_kind_is_found_again,
+      a_kind_that_is_there_gets_what_is_new, what_is_not_known_stays, settings_are_turned_off_again,
+      what_is_no_project_is_refused, resources_of_a_wrong_shape_are_none)
