@@ -211,11 +211,37 @@ static int read_args(const parts *p, kc__gen_at at, kc_arena *arena, kc__gen_mar
     return read < 0 ? read : check_present(p, at, marker, err);
 }
 
+/* Whether what follows the first word of a line that is no marker makes it one: a formatter that
+ * fills comments joined them. */
+static bool is_joined(kc_str name)
+{
+    kc_str rest = name;
+    const kc_str first = kc_str_cut(&rest, ' ');
+    return rest.p && kc__marker_def_find(first);
+}
+
+bool kc__marker_is_lost(kc_str line)
+{
+    const kc_str prefix = KC_STR(" +kubebuilder:");
+    for (size_t i = 1; i + prefix.n < line.n; i++) {
+        kc_str rest = kc_str_sub(line, i, line.n);
+        if (!kc_str_starts(rest, prefix))
+            continue;
+        rest = kc_str_sub(rest, 1, rest.n);
+        return kc_str_find(kc_str_cut(&rest, ' '), '=') > 0;
+    }
+    return false;
+}
+
 int kc__marker_parse(kc_str line, kc__gen_at at, kc__marker_scope scope, kc_arena *arena,
                      kc__gen_marker *ret_marker, kc_error *err)
 {
     line = kc_str_trim(line);
     const parts p = take_apart(kc_str_sub(line, 1, line.n));
+    if (!p.def && is_joined(p.name))
+        return kc__gen_error(err, at,
+                             "a marker needs a line of its own; was this comment filled by a "
+                             "formatter?");
     if (!p.def)
         return kc__marker_is_foreign(p.name) ? 0 : unknown(p.name, at, err);
     if (!(p.def->scope & scope))

@@ -14,6 +14,10 @@
 /* The line is a marker's: its first sign is '+'. It may yet be for somebody else. */
 bool kc__marker_is_line(kc_str line);
 
+/* The line is text with a marker and its value within it, which a formatter that fills comments put
+ * there: nobody would see that it is gone. Text may speak of markers, without a value. */
+bool kc__marker_is_lost(kc_str line);
+
 /*
  * Reads one line, which begins with '+'. 1: a marker; 0: it is for somebody else, or for another
  * kind of thing than `scope` where that is allowed (kubebuilder:rbac). Negative, with the marker's

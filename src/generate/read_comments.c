@@ -24,8 +24,14 @@ static void add_marker(kc__reader *r, kc__read_file *file, const kc__comment_lin
     const kc__gen_at at = {file->name, line->line, line->column};
     kc__gen_marker marker;
     kc_scoped(kc_error) why = {0};
-    if (!kc__marker_is_line(line->text))
+    if (!kc__marker_is_line(line->text)) {
+        if (kc__marker_is_lost(line->text))
+            kc__reader_fail(r, at,
+                            "a marker needs a line of its own; was this comment filled by a "
+                            "formatter? (clang-format keeps markers with CommentPragmas: "
+                            "'^/? *\\+')");
         return;
+    }
     int read = kc__marker_parse(line->text, at, scope, r->arena, &marker, &why);
     if (read > 0) {
         kc_vec_push(into, marker);

@@ -213,10 +213,12 @@ static bool is_left_out(kc__reader *r, CXCursor cursor, kc__read_file *file)
 {
     kc__read_doc doc = {0};
     const bool failed = r->failed;
+    const size_t n_markers = r->package_markers.n;
     kc_error *const err = r->err;
-    r->err = NULL; /* Told when it is read. */
+    r->err = NULL; /* Told, and kept, when it is read. */
     kc__reader_doc(r, cursor, KC__ON_TYPE, &doc);
     r->err = err;
+    r->package_markers.n = n_markers;
     r->failed = failed;
     const kc__gen_markers markers = {doc.markers.items, doc.markers.n};
     const bool left_out = !is_generated(&markers);

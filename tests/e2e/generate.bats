@@ -3,9 +3,18 @@
 #
 # kc generate as a person runs it: in a project's folder, on its headers.
 
+setup_file() {
+    load helpers
+    server_start
+}
+
+teardown_file() {
+    load helpers
+    server_stop
+}
+
 setup() {
-    cd "$BATS_TEST_DIRNAME/../.." || return
-    KC=$(realpath "${KC:-build/release/kc}")
+    load helpers
     cd "$BATS_TEST_TMPDIR" || return
     mkdir -p api/apps/v1
     echo '/// +groupName=apps.example.io' >api/apps/v1/groupversion_info.h
@@ -69,6 +78,20 @@ HEADER
     echo '# Copyright YEAR' >license
     "$KC" generate crd -o - --header-file=license --year=2031 | head -n 2 >top
     [ "$(cat top)" = $'# Copyright 2031\n---' ]
+}
+
+@test "the server takes what was generated, and holds objects to it" {
+    sed -i 's|/// Legs|/// +kubebuilder:validation:Maximum=8\n    /// Legs|' api/apps/v1/robot_types.h
+    "$KC" generate crd -o out
+    kubectl apply -f out
+    kubectl wait --for=condition=Established --timeout=20s crd/robots.apps.example.io
+    robot='{"apiVersion":"apps.example.io/v1","kind":"Robot","metadata":{"name":"a","namespace":"default"}'
+    kubectl apply -f - <<<"$robot,\"spec\":{\"legs\":4}}"
+    run kubectl apply -f - <<<"$robot,\"spec\":{\"legs\":9}}"
+    [ "$status" -eq 1 ]
+    [[ $output == *"should be less than or equal to 8"* ]]
+    run kubectl explain robots.spec.legs
+    [[ $output == *"Legs to walk on."* ]]
 }
 
 @test "a wrong call is told" {

@@ -138,6 +138,9 @@ static const struct error_row {
     {KC__ON_TYPE, "+kubebuilder:printcolumn:name=x,name=y", "has 'name' twice"},
     {KC__ON_TYPE, "+kubebuilder:printcolumn:name=x type=y", "needs the argument 'type'"},
     {KC__ON_TYPE, "+kubebuilder:printcolumn:name=\"x\" type=y", "',' is expected before 'type=y'"},
+    {KC__ON_FIELD, "+optional +kubebuilder:validation:Minimum=0",
+     "a marker needs a line of its own"},
+    {KC__ON_FIELD, "+optional +nullable", "a marker needs a line of its own"},
     {KC__ON_TYPE, "+kubebuilder:resource:zzz=x",
      "has no argument 'zzz', only path, shortName, categories, singular, scope"},
 };

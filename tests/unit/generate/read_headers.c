@@ -255,6 +255,8 @@ static const struct error_row {
      ":4:11: there is no marker '+kubebuilder:validation:Maximun'"},
     {"/* +kubebuilder:default=1 */\n#define X 1\ntypedef struct r { int a; } r;\n",
      ":2:4: '+kubebuilder:default' is for a field, and none follows it"},
+    {"typedef struct r {\n    /// How many. +kubebuilder:validation:Minimum=0\n    int a;\n} r;\n",
+     ":3:9: a marker needs a line of its own; was this comment filled by a formatter?"},
     {"typedef struct r { nonsense a; } r;\n", ":2:20: unknown type name 'nonsense'"},
     {"typedef struct r { int a }\n", ":2:27: expected ';' after struct"},
     {"#include \"nowhere.h\"\n", ":2:10: 'nowhere.h' file not found"},
