@@ -34,6 +34,7 @@ typedef struct robot_status {
 /// Robot is something that works for people.
 /// +kubebuilder:object:root=true
 /// +kubebuilder:subresource:status
+/// +kc:resource:catalog=machines,controller=generic
 /// +kubebuilder:printcolumn:name=Arms,type=integer,JSONPath=.status.arms
 typedef struct robot {
     kc_object_meta metadata;

@@ -30,3 +30,5 @@ const kc_struct robot_struct = {"robot", sizeof(robot), robot_members, KC_COUNT(
 
 const kc_kind robot_kind = {.group = "example.com", .version = "v1", .kind = "Robot", .plural = "robots", .singular = "robot", .namespaced = true};
 const kc_typed robot_type = {&robot_kind, &robot_struct};
+
+const kc_resource_metadata robot_metadata = {.kind = &robot_kind, .description = "Robot is something that works for people.", .catalog = "machines", .controller = KC_CONTROLLER_GENERIC};

@@ -12,6 +12,7 @@ extern const kc_struct robot_status_struct;
 extern const kc_struct robot_struct;
 extern const kc_kind robot_kind;
 extern const kc_typed robot_type;
+extern const kc_resource_metadata robot_metadata;
 KC_TYPED_KIND(robot)
 
 #endif

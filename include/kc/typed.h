@@ -16,6 +16,7 @@
 #define KC_TYPED_H
 
 #include "kc/cache.h"
+#include "kc/resource_metadata.h"
 #include "kc/struct.h"
 
 /* A kind and its struct. */

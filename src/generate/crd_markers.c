@@ -8,6 +8,7 @@
  * To add one: a row of `rows`.
  */
 #include "generate/crd_internal.h"
+#include "kc/resource_metadata.h"
 
 #include "kc/json.h"
 
@@ -132,6 +133,33 @@ static void apply_metadata(const work *w)
         add_pairs(w, "labels", true);
 }
 
+static bool is_controller_type(kc_str text)
+{
+    static const char *const types[] = {"none", "generic", "phase-machine", NULL};
+    return !text.p || kc_str_is_any(text, types);
+}
+
+/* What resource_metadata.h has, for servers: annotations. */
+static void apply_resource_metadata(const work *w)
+{
+    static const struct {
+        const char *argument, *annotation;
+    } known[] = {
+        {"catalog", KC_ANNOTATION_CATALOG},          {"prefix", KC_ANNOTATION_PREFIX},
+        {"controller", KC_ANNOTATION_CONTROLLER},    {"phaseMachine", KC_ANNOTATION_PHASE_MACHINE},
+        {"notPortable", KC_ANNOTATION_NOT_PORTABLE},
+    };
+    if (!is_controller_type(kc__gen_marker_arg(w->marker, "controller")))
+        kc__maker_fail(w->maker, w->marker->at,
+                       "'+kc:resource': controller is none, generic or phase-machine");
+    for (size_t i = 0; i < KC_COUNT(known); i++) {
+        kc_str value = kc__gen_marker_arg(w->marker, known[i].argument);
+        if (value.p)
+            kc_vec_push(&w->crd->annotations,
+                        ((kc__crd_pair){kc_cstr(known[i].annotation), value}));
+    }
+}
+
 static const struct row {
     const char *name;
     void (*apply)(const work *w);
@@ -146,6 +174,7 @@ static const struct row {
     {"kubebuilder:deprecatedversion", apply_deprecated},
     {"kubebuilder:selectablefield", apply_selectable},
     {"kubebuilder:metadata", apply_metadata},
+    {"kc:resource", apply_resource_metadata},
 };
 
 void kc__crd_apply(kc__schema_maker *maker, kc__crd *crd, kc__crd_version *version)

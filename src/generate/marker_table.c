@@ -149,6 +149,11 @@ const kc__marker_def kc__marker_defs[] = {
     {"kc:json", F, false, VALUE(REST)},
     {"kc:inline", F, false, NO_ARGS},
     {"kc:kind", T, false, VALUE(STRING)},
+    {"kc:resource",
+     T,
+     false,
+     {OPT("catalog", STRING), OPT("prefix", STRING), OPT("description", STRING),
+      OPT("controller", STRING), OPT("phaseMachine", STRING), OPT("notPortable", BOOL)}},
     {"kc:value", KC__ON_ENUMERATOR, false, {OPT("", STRING)}},
 };
 const size_t kc__n_marker_defs = KC_COUNT(kc__marker_defs);

@@ -80,6 +80,7 @@ static void put_declarations(kc_buf *out, const kc__gen_type *type)
         return;
     kc_buf_printf(out, "extern const kc_kind %.*s_kind;\n", KC_ARG(type->c_name));
     kc_buf_printf(out, "extern const kc_typed %.*s_type;\n", KC_ARG(type->c_name));
+    kc_buf_printf(out, "extern const kc_resource_metadata %.*s_metadata;\n", KC_ARG(type->c_name));
     kc_buf_printf(out, "KC_TYPED_KIND(%.*s)\n", KC_ARG(type->c_name));
 }
 
@@ -268,6 +269,42 @@ static void put_kind(kc_buf *out, const kc__gen_package *package, const kc__gen_
                   KC_ARG(type->c_name), KC_ARG(type->c_name), KC_ARG(type->c_name));
 }
 
+/* .name = "text", unless there is none. */
+static void put_text_member(kc_buf *out, const char *name, kc_str text)
+{
+    if (!text.n)
+        return;
+    kc_buf_printf(out, ", .%s = ", name);
+    put_c_text(out, text);
+}
+
+static kc_str first_paragraph(kc_str doc)
+{
+    const char *end = doc.n ? memmem(doc.p, doc.n, "\n\n", 2) : NULL;
+    return end ? kc_str_of(doc.p, (size_t)(end - doc.p)) : doc;
+}
+
+/* resource_metadata.h: what the plane knows of the kind. */
+static void put_metadata(kc_buf *out, const kc__gen_type *type)
+{
+    const kc__gen_marker *marker = kc__gen_marker_find(&type->markers, "kc:resource");
+    kc_str controller = kc__gen_marker_arg(marker, "controller");
+    kc_str description = kc__gen_marker_arg(marker, "description");
+    kc_buf_printf(out, "const kc_resource_metadata %.*s_metadata = {.kind = &%.*s_kind",
+                  KC_ARG(type->c_name), KC_ARG(type->c_name));
+    put_text_member(out, "description", description.n ? description : first_paragraph(type->doc));
+    put_text_member(out, "catalog", kc__gen_marker_arg(marker, "catalog"));
+    put_text_member(out, "prefix", kc__gen_marker_arg(marker, "prefix"));
+    if (kc_str_is(controller, "generic"))
+        kc_buf_puts(out, ", .controller = KC_CONTROLLER_GENERIC");
+    else if (kc_str_is(controller, "phase-machine"))
+        kc_buf_puts(out, ", .controller = KC_CONTROLLER_PHASE_MACHINE");
+    put_text_member(out, "phase_machine", kc__gen_marker_arg(marker, "phaseMachine"));
+    if (kc_str_is(kc__gen_marker_arg(marker, "notPortable"), "true"))
+        kc_buf_puts(out, ", .not_portable = true");
+    kc_buf_puts(out, "};\n\n");
+}
+
 static void put_source(kc_buf *out, const kc__gen_package *package, kc_arena *arena)
 {
     kc_buf_puts(out, "#include \"zz_generated.h\"\n\n#include <stddef.h>\n\n");
@@ -279,8 +316,10 @@ static void put_source(kc_buf *out, const kc__gen_package *package, kc_arena *ar
         if (!is_ours(type) || type->base != KC__GEN_STRUCT)
             continue;
         put_struct(out, type);
-        if (type->is_root)
+        if (type->is_root) {
             put_kind(out, package, type, arena);
+            put_metadata(out, type);
+        }
     }
     while (out->n > 1 && out->p[out->n - 1] == '\n' && out->p[out->n - 2] == '\n')
         out->n--;

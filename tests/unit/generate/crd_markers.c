@@ -227,6 +227,13 @@ static const row kinds[] = {
     {"", "+kubebuilder:metadata:annotations=\"a/b=c=d\";x=y,labels=l=m",
      "metadata:\n  annotations:\n    a/b: c=d\n    x: \"y\"\n  labels:\n    l: m\n"
      "  name: robots.apps.example.io\n"},
+    {"",
+     "+kc:resource:catalog=machines,prefix=plant,controller=phase-machine,phaseMachine=robot,"
+     "notPortable=true",
+     "  annotations:\n    kubecontroller.io/catalog: machines\n"
+     "    kubecontroller.io/controller: phase-machine\n"
+     "    kubecontroller.io/not-portable: \"true\"\n"
+     "    kubecontroller.io/phase-machine: robot\n    kubecontroller.io/prefix: plant\n"},
     {"", "+kubebuilder:selectablefield:JSONPath=`.spec.name`",
      "    selectableFields:\n    - jsonPath: .spec.name\n"},
     {"", "+" V "XValidation:rule=\"self.metadata.name != 'x'\"",

@@ -25,6 +25,7 @@ static void a_kind_gets_a_line_of_functions(void **state)
     assert_contains(code, "#ifndef APPS_EXAMPLE_IO_V1_GENERATED_H\n");
     assert_contains(code, "#include \"robot_types.h\"\n");
     assert_contains(code, "extern const kc_kind robot_kind;\nextern const kc_typed robot_type;\n"
+                          "extern const kc_resource_metadata robot_metadata;\n"
                           "KC_TYPED_KIND(robot)\n");
     assert_contains(code,
                     "const kc_kind robot_kind = {.group = \"apps.example.io\", .version = \"v1\", "
@@ -94,6 +95,30 @@ static void the_resource_is_what_its_marker_says(void **state)
     assert_contains(code, ".plural = \"robotz\", .singular = \"bot\", .namespaced = false};");
 }
 
+static void what_a_plane_knows_of_a_kind_is_written(void **state)
+{
+    (void)state;
+    kc_autofree char *code = code_of("/// Robot works.\n///\n/// For people.\n"
+                                     "/// +kubebuilder:object:root=true\n"
+                                     "/// +kc:resource:catalog=machines,prefix=plant,"
+                                     "controller=generic,notPortable=true\n"
+                                     "typedef struct robot { kc_object_meta metadata; } robot;\n");
+    assert_contains(code, "extern const kc_resource_metadata robot_metadata;\n");
+    assert_contains(code, "const kc_resource_metadata robot_metadata = {.kind = &robot_kind, "
+                          ".description = \"Robot works.\", .catalog = \"machines\", "
+                          ".prefix = \"plant\", .controller = KC_CONTROLLER_GENERIC, "
+                          ".not_portable = true};");
+}
+
+static void another_controller_type_is_refused(void **state)
+{
+    (void)state;
+    kc_autofree char *text = crds_of("/// +kubebuilder:object:root=true\n"
+                                     "/// +kc:resource:controller=magic\n"
+                                     "typedef struct robot { kc_object_meta metadata; } robot;\n");
+    assert_contains(text, "controller is none, generic or phase-machine");
+}
+
 static void the_same_header_gives_the_same_text(void **state)
 {
     (void)state;
@@ -104,4 +129,5 @@ static void the_same_header_gives_the_same_text(void **state)
 
 TESTS(a_kind_gets_a_line_of_functions, members_say_where_and_what_they_are,
       structs_and_enums_of_ones_own_have_tables, the_resource_is_what_its_marker_says,
+      what_a_plane_knows_of_a_kind_is_written, another_controller_type_is_refused,
       the_same_header_gives_the_same_text)
