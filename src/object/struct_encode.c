@@ -171,24 +171,29 @@ static kc_node *overlaid_map(kc_edit *edit, const kc_node *old, const kc_struct 
     return map;
 }
 
+/* What a member becomes that is not laid over in its place. */
+static kc_node *replaced(kc_edit *edit, const kc_node *old, const kc_member *member,
+                         const kc_value *now)
+{
+    if (old && member->type == KC_MEMBER_STRUCT && member->shape == KC_SHAPE_LIST)
+        return overlaid_list(edit, old, member->of, now);
+    if (old && member->type == KC_MEMBER_STRUCT && member->shape == KC_SHAPE_MAP)
+        return overlaid_map(edit, old, member->of, now);
+    return kc_node_copy(edit, now);
+}
+
 static void overlay_member(kc_edit *edit, kc_node *node, const kc_member *member,
                            const kc_value *now)
 {
     kc_str name = kc_cstr(member->name);
     kc_node *old = kc_node_get(node, name);
-    if (!now) {
+    bool single = member->shape == KC_SHAPE_VALUE || member->shape == KC_SHAPE_POINTER;
+    if (!now)
         kc_node_remove(node, name);
-    } else if (member->type != KC_MEMBER_STRUCT || !old) {
-        kc_node_set(edit, node, name, kc_node_copy(edit, now));
-    } else if (member->shape == KC_SHAPE_LIST) {
-        kc_node_set(edit, node, name, overlaid_list(edit, old, member->of, now));
-    } else if (member->shape == KC_SHAPE_MAP) {
-        kc_node_set(edit, node, name, overlaid_map(edit, old, member->of, now));
-    } else if (kc_node_type(old) == KC_OBJECT) {
+    else if (single && member->type == KC_MEMBER_STRUCT && kc_node_type(old) == KC_OBJECT)
         overlay(edit, old, member->of, now);
-    } else {
-        kc_node_set(edit, node, name, kc_node_copy(edit, now));
-    }
+    else
+        kc_node_set(edit, node, name, replaced(edit, old, member, now));
 }
 
 static void overlay(kc_edit *edit, kc_node *node, const kc_struct *type, const kc_value *value)

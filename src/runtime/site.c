@@ -223,9 +223,9 @@ int kc__split_address(const char *address, char ret_host[64], int *ret_port, kc_
     bool bracketed = n > 1 && address[0] == '[' && address[n - 1] == ']';
     snprintf(ret_host, 64, "%.*s", (int)(bracketed ? n - 2 : n), address + bracketed);
     if (!n)
-        strcpy(ret_host, "0.0.0.0");
+        snprintf(ret_host, 64, "0.0.0.0");
     else if (strcmp(ret_host, "localhost") == 0)
-        strcpy(ret_host, "127.0.0.1");
+        snprintf(ret_host, 64, "127.0.0.1");
     *ret_port = (int)port;
     return 0;
 }
