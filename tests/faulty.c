@@ -215,15 +215,17 @@ static ssize_t read_watch(answer *a, char *bytes, size_t n, kc_error *err)
         kc_locked (&f->mutex)
             cut_lines(a);
     }
-    bool in_time = true;
-    kc_locked (&f->mutex)
+    bool in_time = true, over = false;
+    kc_locked (&f->mutex) {
         while (f->frozen && a->ending == GOES_ON && in_time && !kc_cancel_fired(a->cancel))
             in_time =
                 kc_cond_wait_until(&f->thawed, &f->mutex, f->clock,
                                    a->base.read_deadline ? a->base.read_deadline : KC_FOREVER);
+        over = a->ending != GOES_ON; /* Its token is fired a moment later. */
+    }
     if (!in_time)
         return kc_error_set(err, KC_TIMEOUT, "nothing came in time");
-    if (kc_cancel_fired(a->cancel))
+    if (over || kc_cancel_fired(a->cancel))
         return after_end(a, kc_error_set(err, KC_TIMEOUT, "cancelled"), err);
     return give(a, bytes, n);
 }
