@@ -60,8 +60,8 @@ write_statuses() {
 shows() {
     local expected=$1
     shift
-    diff -u <(printf '%s\n' "$expected") <(k get "$@" | sed -E 's/  +/  /g; s/ +$//; s/\b([0-9]+[smhd]){1,2}\b/AGE/g; s/\b[0-9]+y[0-9]+d\b/YEARS/g
-        s/20[0-9-]+T[0-9:]+Z/TIME/g; s/\b10\.[0-9.]+/IP/g; s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UID/g; /^$/d')
+    diff -u <(printf '%s\n' "$expected") <(k get "$@" | sed -E 's/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UID/g; s/  +/  /g; s/ +$//; s/\b([0-9]+[smhd]){1,2}\b/AGE/g; s/\b[0-9]+y[0-9]+d\b/YEARS/g
+        s/20[0-9-]+T[0-9:]+Z/TIME/g; s/\b10\.[0-9.]+/IP/g; /^$/d')
 }
 
 @test "nodes" {
