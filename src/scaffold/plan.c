@@ -64,14 +64,6 @@ const kc__planned_lines kc__planned_lines_of[] = {
     {KC__PART_API, "config/rbac/kustomization.yaml", "rbackustomizeresource",
      "- {{group}}_{{file}}_editor_role.yaml\n"
      "- {{group}}_{{file}}_viewer_role.yaml\n"},
-    {KC__PART_CONTROLLER, "config/rbac/role.yaml", "rules",
-     "- apiGroups: [{{api_group}}]\n"
-     "  resources: [{{plural}}]\n"
-     "  verbs: [get, list, watch, create, update, patch, delete]\n"
-     "- apiGroups: [{{api_group}}]\n"
-     "  resources: [{{plural}}/status, {{plural}}/finalizers]\n"
-     "  verbs: [get, update, patch]\n",
-     .generated = true},
     {KC__PART_CONTROLLER, "cmd/main.c", "imports",
      "#include \"controllers/{{name}}_controller.h\"\n"},
     {KC__PART_CONTROLLER, "cmd/main.c", "builder",
@@ -85,56 +77,16 @@ const kc__planned_lines kc__planned_lines_of[] = {
      "    return kc_manager_exit(&err);\n"},
     {KC__PART_WEBHOOK, "config/default/kustomization.yaml", "defaultkustomizeresource",
      "- ../webhook\n"},
-    {KC__PART_WEBHOOK, "config/rbac/role.yaml", "rules",
-     "- apiGroups: [admissionregistration.k8s.io]\n"
-     "  resources: [mutatingwebhookconfigurations, validatingwebhookconfigurations]\n"
-     "  verbs: [get, list, watch, patch]\n"
-     "- apiGroups: [apiextensions.k8s.io]\n"
-     "  resources: [customresourcedefinitions]\n"
-     "  verbs: [get, list, watch, patch]\n",
-     .generated = true},
     {KC__PART_DEFAULTING, "webhooks/{{name}}_webhook.c", "webhookfunctions",
      .source = "webhook/defaulting.c.in", .once = true},
     {KC__PART_DEFAULTING, "webhooks/{{name}}_webhook.c", "webhooksetup",
      "if (kc_webhook_default(hooks, &{{name}}_kind, set_defaults, NULL, err) < 0)\n"
      "    return -1;\n"},
-    {KC__PART_DEFAULTING, "config/webhook/manifests.yaml", "mutatingwebhooks",
-     "- name: m{{singular}}-{{version}}.kb.io\n"
-     "  admissionReviewVersions: [v1]\n"
-     "  clientConfig:\n"
-     "    service:\n"
-     "      name: webhook-service\n"
-     "      namespace: system\n"
-     "      path: /mutate-{{hook_path}}\n"
-     "  failurePolicy: Fail\n"
-     "  sideEffects: None\n"
-     "  rules:\n"
-     "  - apiGroups: [{{api_group}}]\n"
-     "    apiVersions: [{{version}}]\n"
-     "    operations: [CREATE, UPDATE]\n"
-     "    resources: [{{plural}}]\n",
-     .generated = true},
     {KC__PART_VALIDATION, "webhooks/{{name}}_webhook.c", "webhookfunctions",
      .source = "webhook/validation.c.in", .once = true},
     {KC__PART_VALIDATION, "webhooks/{{name}}_webhook.c", "webhooksetup",
      "if (kc_webhook_validate(hooks, &{{name}}_kind, validate, NULL, err) < 0)\n"
      "    return -1;\n"},
-    {KC__PART_VALIDATION, "config/webhook/manifests.yaml", "validatingwebhooks",
-     "- name: v{{singular}}-{{version}}.kb.io\n"
-     "  admissionReviewVersions: [v1]\n"
-     "  clientConfig:\n"
-     "    service:\n"
-     "      name: webhook-service\n"
-     "      namespace: system\n"
-     "      path: /validate-{{hook_path}}\n"
-     "  failurePolicy: Fail\n"
-     "  sideEffects: None\n"
-     "  rules:\n"
-     "  - apiGroups: [{{api_group}}]\n"
-     "    apiVersions: [{{version}}]\n"
-     "    operations: [CREATE, UPDATE]\n"
-     "    resources: [{{plural}}]\n",
-     .generated = true},
     {KC__PART_CONVERSION, "webhooks/{{name}}_webhook.c", "webhookfunctions",
      .source = "webhook/conversion.c.in", .once = true},
     {KC__PART_CONVERSION, "webhooks/{{name}}_webhook.c", "webhooksetup",

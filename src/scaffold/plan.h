@@ -29,8 +29,7 @@ typedef struct kc__planned_lines {
     const char *path, *marker;
     const char *lines;  /* A template; NULL: */
     const char *source; /* that of this name. */
-    bool generated; /* Without the marker `kc generate` has written it: nothing is to be said. */
-    bool once;      /* If the file has the first of the lines, it has them all, changed. */
+    bool once;          /* If the file has the first of the lines, it has them all, changed. */
 } kc__planned_lines;
 
 extern const kc__planned_file kc__planned_files[];

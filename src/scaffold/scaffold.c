@@ -84,10 +84,7 @@ static int insert_planned(const kc__scaffold *s, const kc__planned_lines *planne
     switch (
         kc__insert_at_marker(kc_buf_str(&text), planned->marker, kc_buf_str(&lines), &changed)) {
     case KC__INSERT_PRESENT: return 0;
-    case KC__INSERT_NO_MARKER:
-        if (!planned->generated)
-            say(s, KC__SAID_NO_MARKER, name, kc_buf_cstr(&lines));
-        return 0;
+    case KC__INSERT_NO_MARKER: say(s, KC__SAID_NO_MARKER, name, kc_buf_cstr(&lines)); return 0;
     case KC__INSERTED: break;
     }
     if (kc__file_write(s->folder, name, kc_buf_str(&changed), err) < 0)
