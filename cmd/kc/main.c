@@ -14,6 +14,8 @@ const kc_verb kc_verbs[] = {
     {"apiserver", "the API server alone", kc_verb_apiserver, &kc_apiserver_flags},
     {"completion", "a script that completes kc's arguments: bash, zsh or fish", kc_verb_completion,
      .words = "bash zsh fish"},
+    {"controllers", "the controllers of a plane, against any server", kc_verb_controllers,
+     &kc_controllers_flags},
     {"create", "a kind with its controller, or webhooks, for a project", kc_verb_create,
      &kc_create_flags, .words = "api webhook"},
     {"edit", "the settings of a project", kc_verb_edit, &kc_edit_flags},
@@ -72,7 +74,7 @@ static int print_help(int argc, char **argv)
          "\n"
          "Usage: kc VERB [FLAGS]\n");
     for (size_t i = 0; i < KC_COUNT(kc_verbs); i++)
-        printf("  %-11s %s\n", kc_verbs[i].name, kc_verbs[i].summary);
+        printf("  %-12s %s\n", kc_verbs[i].name, kc_verbs[i].summary);
     puts("\n"
          "Examples:\n"
          "  kc apiserver --file-rootpath=/tmp/kc      start an API server\n"

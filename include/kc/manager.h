@@ -86,6 +86,11 @@ typedef struct kc_runnable {
 /* Before or while it runs. Copied. */
 int kc_manager_add(kc_manager *manager, const kc_runnable *runnable, kc_error *err);
 
+/* What its controllers share and nobody else frees: `free_it` is called when the manager is freed,
+ * after everything that runs has stopped, the last one given first. Its cache and clients are still
+ * there then. */
+void kc_manager_keep(kc_manager *manager, void *state, void (*free_it)(void *state));
+
 /* Checks behind /healthz and /readyz: 0, or negative with why. Any thread, must be quick. */
 typedef int kc_check_fn(void *user, kc_error *err);
 int kc_manager_add_health(kc_manager *manager, const char *name, kc_check_fn *check, void *user,

@@ -153,7 +153,7 @@ void kc__values_collect(kc__values *values, uint32_t index, const kc__index_def 
         emit_at_path(def->path, object, collect, &to);
 }
 
-void kc__values_done(kc__values *values)
+void kc__index_values_done(kc__values *values)
 {
     kc_buf_done(&values->text);
     kc_vec_done(&values->list);

@@ -55,7 +55,7 @@ typedef struct kc__values {
     KC_VEC(kc__value) list;
 } kc__values;
 
-void kc__values_done(kc__values *values);
+void kc__index_values_done(kc__values *values);
 void kc__values_clear(kc__values *values);
 /* Appends what index number `index` has of the object. */
 void kc__values_collect(kc__values *values, uint32_t index, const kc__index_def *def,

@@ -96,8 +96,8 @@ kc_informer *kc__informer_free(kc_informer *i)
     kc_gauge_add(i->metrics.objects, -(double)i->store.n);
     kc__fifo_free(i->fifo);
     kc__store_done(&i->store);
-    kc__values_done(&i->before);
-    kc__values_done(&i->after);
+    kc__index_values_done(&i->before);
+    kc__index_values_done(&i->after);
     kc_vec_done(&i->active);
     kc_vec_done(&i->joining);
     kc_cond_done(&i->changed);

@@ -46,7 +46,7 @@ static void wrote_object(kc_informer *i, kc__origin *origin, const kc_object *ob
     kc_locked (&i->mutex)
         if (origin->revision < write.revision)
             kc__own_writes_add(&origin->own, &write, now);
-    kc__values_done(&values);
+    kc__index_values_done(&values);
 }
 
 /*

@@ -171,6 +171,21 @@ kc_manager *kc_manager_new(const kc_manager_opts *opts, kc_error *err)
     return kc_take(m);
 }
 
+void kc_manager_keep(kc_manager *manager, void *state, void (*free_it)(void *state))
+{
+    kc_locked (&manager->mutex)
+        kc_vec_push(&manager->kept, ((kc__kept){state, free_it}));
+}
+
+static void free_kept(kc_manager *m)
+{
+    while (m->kept.n) {
+        const kc__kept last = m->kept.items[--m->kept.n];
+        last.free_it(last.state);
+    }
+    kc_vec_done(&m->kept);
+}
+
 kc_manager *kc_manager_free(kc_manager *m)
 {
     if (!m)
@@ -181,6 +196,7 @@ kc_manager *kc_manager_free(kc_manager *m)
     for (size_t i = KC__GROUPS; i-- > 0;)
         kc__group_done(&m->groups[i]);
     kc_vec_done(&m->controllers);
+    free_kept(m);
     kc__site_free(m->health_pages);
     kc__site_free(m->metrics_pages);
     kc_recorder_stop(m->recorder, 0);

@@ -12,6 +12,12 @@
 
 enum { KC__GROUPS = KC_GROUP_LEADER + 1 };
 
+/* Something to be freed with it. */
+typedef struct kc__kept {
+    void *state;
+    void (*free_it)(void *state);
+} kc__kept;
+
 struct kc_manager {
     char *name;
     const kc_clock *clock;
@@ -39,6 +45,7 @@ struct kc_manager {
     kc_mutex mutex; /* Guards what follows. */
     kc_cond changed;
     KC_VEC(kc_controller *) controllers; /* For their names and pages; their groups own them. */
+    KC_VEC(kc__kept) kept;
     bool started, stopping, leads;
     kc_error failure; /* The first. */
 };

@@ -42,7 +42,7 @@ static kc_str text_of(const kc__own_write *write)
 static void write_free(kc__own_write *write)
 {
     kc_object_unref(write->object);
-    kc__values_done(&write->values);
+    kc__index_values_done(&write->values);
     free(write->uid);
     free(write);
 }

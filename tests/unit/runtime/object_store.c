@@ -38,8 +38,8 @@ static void fixture_free(fixture *f)
 {
     kc__store_done(&f->store);
     kc_path_free(f->path);
-    kc__values_done(&f->before);
-    kc__values_done(&f->after);
+    kc__index_values_done(&f->before);
+    kc__index_values_done(&f->after);
     free(f);
 }
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* indexes.c: see indexes.h. */
+#include "common/indexes.h"
+
+#include "kc/kinds.h"
+#include "kc/view.h"
+
+static void by_controller(const kc_object *object, kc_index_emit *emit, void *to, void *user)
+{
+    (void)user;
+    kc_scoped(kc_arena) arena = {0};
+    kc_owner controller;
+    if (kc_object_controller(object, &arena, &controller)) {
+        emit(controller.uid, to);
+        return;
+    }
+    kc_scoped(kc_buf) value = {0};
+    kc_buf_puts(&value, KC__ORPHANS_OF);
+    kc_buf_append(&value, kc_object_namespace(object));
+    emit(kc_buf_str(&value), to);
+}
+
+static void by_node(const kc_object *object, kc_index_emit *emit, void *to, void *user)
+{
+    (void)user;
+    kc_auto(kc_view) *view = kc_view_of(object);
+    emit(kc_as_str(kc_dig(kc_view_root(view), "spec.nodeName")), to);
+}
+
+static const struct {
+    const kc_kind *kind;
+    const char *name;
+    kc_index_fn *fn;
+} indexes[] = {
+    {&kc_kind_pod, KC__BY_CONTROLLER, by_controller},
+    {&kc_kind_pod, KC__BY_NODE, by_node},
+    {&kc_kind_replica_set, KC__BY_CONTROLLER, by_controller},
+};
+
+int kc__make_indexes(kc_cache *cache, kc_error *err)
+{
+    for (size_t i = 0; i < KC_COUNT(indexes); i++)
+        if (kc_cache_index(cache, indexes[i].kind, indexes[i].name, indexes[i].fn, NULL, err) < 0)
+            return -1;
+    return 0;
+}
