@@ -280,13 +280,18 @@ static int hash_key(kc_http_server *s, const kc__keypair *pair, kc_error *err)
 static int make_key(kc_http_server *s, kc_error *err)
 {
     const char *names[] = {"localhost", "127.0.0.1", "::1"};
-    kc_scoped(kc__keypair) pair = {0};
+    kc_scoped(kc__keypair) issuer = {0}, pair = {0}; /* Of the issuer nothing is kept. */
+    const int64_t wall = kc_clock_wall(kc_clock_real());
+    const kc__cert_spec authority = {.use = KC__CERT_AUTHORITY,
+                                     .common_name = "kubecontroller-http-server-ca",
+                                     .lifetime = KEY_LIFETIME};
     const kc__cert_spec spec = {.use = KC__CERT_SERVER,
                                 .common_name = "kubecontroller-http-server",
                                 .names = names,
                                 .n_names = KC_COUNT(names),
                                 .lifetime = KEY_LIFETIME};
-    if (kc__keypair_make(&spec, NULL, kc_clock_wall(kc_clock_real()), &pair, err) < 0 ||
+    if (kc__keypair_make(&authority, NULL, wall, &issuer, err) < 0 ||
+        kc__keypair_make(&spec, &issuer, wall, &pair, err) < 0 ||
         kc__cert_write(pair.cert, &s->cert, err) < 0 || kc__key_write(pair.key, &s->key, err) < 0)
         return -1;
     return hash_key(s, &pair, err);
