@@ -205,11 +205,13 @@ flags_of_apiserver() {
     done
 }
 
-@test "every flag of generate stands in the help and in the man page" {
-    for flag in $("$KC" completion fish | sed -nE "s/.*from generate' -l ([a-z-]+) .*/\1/p"); do
-        echo "--$flag"
-        "$KC" generate --help | grep -qE -- "^  (-., )?--$flag( |=|\$)"
-        grep -qE -- "^\.It .*Fl -$flag( |\$)" docs/man/kc-generate.1
+@test "every flag of other verbs stands in the help and in the man page" {
+    for verb in controllers.8 generate.1; do
+        for flag in $("$KC" completion fish | sed -nE "s/.*from ${verb%.*}' -l ([a-z-]+) .*/\1/p"); do
+            echo "${verb%.*} --$flag"
+            "$KC" "${verb%.*}" --help | grep -qE -- "^  (-., )?--$flag( |=|\$)"
+            grep -qE -- "^\.It .*Fl -$flag( |\$)" "docs/man/kc-$verb"
+        done
     done
 }
 
