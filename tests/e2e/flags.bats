@@ -301,7 +301,7 @@ flags_of_apiserver() {
     [ "$(cat "$root"/certs/* | sha256sum)" = "$before" ]
 }
 
-@test "without TLS there are no certificates" {
+@test "without TLS there is no certificate for it" {
     read -r insecure _ < <(free_ports)
     "$KC" apiserver --file-rootpath="$root" --secure-port=0 --insecure-port="$insecure" >"$BATS_TEST_TMPDIR/out" 3>&- &
     pid=$!
@@ -310,7 +310,7 @@ flags_of_apiserver() {
         sleep 0.1
     done
     grep -qF "kubectl -s http://127.0.0.1:$insecure get namespaces" "$BATS_TEST_TMPDIR/out"
-    [ ! -e "$root/certs" ]
+    [ ! -e "$root/certs/apiserver.crt" ]
     [ ! -e "$root/admin.kubeconfig" ]
     stop TERM
     [ "$status" -eq 0 ]
