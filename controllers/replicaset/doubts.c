@@ -55,8 +55,8 @@ void kc__doubts_remove(kc__doubts *doubts, kc_key set)
     free(key);
 }
 
-/* Whoever says 4xx has refused. */
+/* Whoever says 4xx has refused; without a code the request did not even get there (transport.h). */
 bool kc__is_doubtful(const kc_error *err)
 {
-    return err->reason && (err->code < 400 || err->code >= 500);
+    return err->code >= 500;
 }

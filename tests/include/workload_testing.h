@@ -193,4 +193,89 @@ static inline KC_UNUSED void bind_pod(kc_testenv *env, kc_str pod, const char *n
        &err);
 }
 
+/* ---- the same world, whatever happened on the way ---- */
+
+/* Until nothing is left to do, though the manager may end on the way: then another one goes on, and
+ * that is counted. */
+static inline KC_UNUSED int settle_through(kc_testenv *env, const char *names)
+{
+    kc_scoped(kc_error) err = {0};
+    OK(kc_testenv_settle_within(env, 10 * KC_MINUTE, &err), &err);
+    if (!kc_testenv_crashed(env))
+        return 0;
+    kc_manager *manager = kc_testenv_restart(env, &err);
+    assert_non_null(manager);
+    add_controllers(manager, names);
+    return 1 + settle_through(env, names);
+}
+
+static inline int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static inline char *line_of(const kc_object *object)
+{
+    kc_auto(kc_view) *view = kc_view_of(object);
+    const kc_value *root = kc_view_root(view), *status = kc_get(root, "status");
+    const char *of_many = kc_as_cstr(kc_dig(root, "metadata.generateName"), NULL);
+    kc_scoped(kc_buf) line = {0};
+    kc_buf_printf(&line, "%.*s %s%s labels=%.*s", KC_ARG(kc_object_kind(object)),
+                  of_many ? of_many : kc_as_cstr(kc_dig(root, "metadata.name"), ""),
+                  kc_object_owners_json(object).n ? " owned" : "",
+                  KC_ARG(kc_object_labels_json(object)));
+    if (!of_many)
+        kc_buf_printf(&line, " %.*s", KC_ARG(kc_object_annotations_json(object)));
+    kc_buf_printf(&line, " wants=%lld phase=%s",
+                  (long long)kc_as_i64_or(kc_dig(root, "spec.replicas"), -1),
+                  kc_as_cstr(kc_get(status, "phase"), ""));
+    kc_members (status, name, value) {
+        int64_t number;
+        if (kc_as_i64(value, &number))
+            kc_buf_printf(&line, " %.*s=%lld", KC_ARG(name), (long long)number);
+    }
+    kc_items (kc_get(status, "conditions"), c)
+        kc_buf_printf(&line, " %s=%s/%s", kc_as_cstr(kc_get(c, "type"), ""),
+                      kc_as_cstr(kc_get(c, "status"), ""), kc_as_cstr(kc_get(c, "reason"), ""));
+    return kc_buf_take(&line);
+}
+
+/* All workloads and their pods, a line each, without what is random or a matter of time. */
+static inline KC_UNUSED char *world_of(kc_testenv *env)
+{
+    const kc_kind *kinds[] = {&kc_kind_deployment, &kc_kind_replica_set, &kc_kind_pod};
+    KC_VEC(char *) lines = {0};
+    kc_scoped(kc_buf) text = {0};
+    for (size_t k = 0; k < KC_COUNT(kinds); k++) {
+        kc_scoped(kc_objects) list = all_of(env, kinds[k]);
+        for (size_t i = 0; i < list.n; i++)
+            kc_vec_push(&lines, line_of(list.items[i]));
+    }
+    kc_vec_sort(&lines, by_text);
+    kc_vec_each (&lines, line) {
+        kc_buf_printf(&text, "%s\n", *line);
+        free(*line);
+    }
+    kc_vec_done(&lines);
+    return kc_buf_take(&text);
+}
+
+/* How many objects of a kind were ever made. */
+static inline KC_UNUSED size_t ever_made(kc_testenv *env, const kc_kind *kind)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_client *client = kc_testenv_client(env);
+    kc_auto(kc_watch) *watch =
+        kc_client_watch(client, kind, &(kc_watch_opts){.resource_version = "1"}, &err);
+    if (!watch)
+        fail_msg("%s", kc_error_text(&err));
+    for (size_t n = 0;;) {
+        kc_scoped(kc_watch_event) event = {0};
+        const int64_t soon = kc_clock_deadline(kc_testenv_clock(env), KC_SECOND);
+        if (kc_watch_next(watch, soon, &event, NULL) <= 0)
+            return n;
+        n += event.type == KC_EVENT_ADDED;
+    }
+}
+
 #endif
