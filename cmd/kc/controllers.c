@@ -155,11 +155,15 @@ static int run(const options *o, kc_error *err)
         return -1;
     kc_auto(kc_log) *log =
         kc_log_new(&(kc_log_opts){.verbosity = o->verbosity, .format = o->log_format});
+    kc_scoped(kc_buf) root_ca = {0};
     kc_auto(kc_manager) *manager = make_manager(o, config, log, err);
-    if (!manager)
+    if (!manager || kc_config_authority(config, &root_ca, err) < 0)
         return -1;
-    kc_controllers_opts opts = {
-        .names = o->names, .workers = o->workers, .node_grace = o->node_grace, .pods = o->pods};
+    kc_controllers_opts opts = {.names = o->names,
+                                .workers = o->workers,
+                                .node_grace = o->node_grace,
+                                .root_ca = kc_buf_cstr(&root_ca),
+                                .pods = o->pods};
     if (kc_controllers_add(manager, &opts, err) < 0)
         return -1;
     return kc_manager_run(manager, err);
