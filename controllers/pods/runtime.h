@@ -89,7 +89,12 @@ typedef struct kc__runtime_ops {
     kc__probe_result (*probe)(kc__runtime *runtime, const kc_pod *pod,
                               const kc_container *container, int attempt, const kc_probe *probe,
                               kc_cancel *cancel, kc_error *err);
-    /* Its containers have ended: all of the pod goes, logs too. */
+    /* May be NULL: for a runtime whose containers do not outlive this process. They ran before, as
+     * the pod's status says: from now on they run as if they had gone on. */
+    void (*resume)(kc__runtime *runtime, const kc_pod *pod, const kc_container *container,
+                   int attempt, kc_time started);
+    /* All of the pod goes, logs too. Its containers have ended; where they have not (a pod that is
+     * not ours any more, after a start), they are ended at once. */
     void (*remove)(kc__runtime *runtime, kc_str pod_uid);
     /* Uids of the pods it still has, from before: the runner removes those that are not its any
      * more. */
