@@ -27,6 +27,7 @@ typedef struct kc_controllers_opts {
                           * kube-root-ca.crt in every namespace. Without one there is no such
                           * ConfigMap. */
     int64_t node_grace;  /* A node without a heartbeat for so long is lost. Defaults to 40 s. */
+    int ended_pods;      /* Pods that have ended are kept up to this number. Defaults to 12500. */
     kc_pods_opts pods;   /* Nodes of our own: pods.h. */
 } kc_controllers_opts;
 
