@@ -19,6 +19,7 @@ typedef struct kc__pods {
     kc__runtime *runtime;
     bool own_runtime;
     kc__nodes *nodes;
+    kc__node_server *server;
     kc_recorder *recorder;
 
     kc_mutex mutex;        /* Guards all below, not what states hold. Nothing is called under it. */
