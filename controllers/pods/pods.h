@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pods.h: the runner of pods, as its own files see it.
+ */
+#ifndef KC_CONTROLLERS_PODS_PODS_H
+#define KC_CONTROLLERS_PODS_PODS_H
+
+#include "kc/controller.h"
+#include "kc/map.h"
+
+#include "pods/nodes.h"
+#include "pods/pod_state.h"
+
+typedef struct kc__pods {
+    kc_pods_opts opts; /* Complete. */
+    const kc_clock *clock;
+    kc_log *log;
+    kc_cache *cache;
+    kc__runtime *runtime;
+    bool own_runtime;
+    kc__nodes *nodes;
+    kc_recorder *recorder;
+
+    kc_mutex mutex;        /* Guards all below, not what states hold. Nothing is called under it. */
+    kc_map by_uid, by_key; /* Of kc__pod_state; a key is "namespace/name". */
+    kc_map addresses;      /* Of states, by address. */
+    uint32_t next_address;
+    bool taking_up, taken_up;
+    kc_cond taken;
+
+    kc_mutex wake_mutex; /* Guards queue. Taken after `mutex`, before the queue's own. */
+    kc_queue *queue;     /* While the controller runs. */
+} kc__pods;
+
+/* Before the manager starts. `runtime`: of the caller's, who keeps it until the manager is freed;
+ * NULL: one as the options say. */
+int kc__pods_add(kc_manager *manager, const kc_pods_opts *opts, int workers, kc__runtime *runtime,
+                 kc_error *err);
+
+/* pod_run.c */
+kc_reconcile_fn kc__pods_reconcile;
+
+/* pod_table.c: states by uid and key. A state found belongs to the caller, who has its key. */
+kc__pod_state *kc__pods_find(kc__pods *pods, kc_key key);
+/* Remembers a pod that is new here. */
+kc__pod_state *kc__pods_remember(kc__pods *pods, const kc_pod *pod, kc__node *node);
+/* Frees it, and all that it had: containers, its address, its part of the node. */
+void kc__pods_forget(kc__pods *pods, kc__pod_state *state);
+/* Looks at a pod again. Any thread. */
+void kc__pods_wake(kc__pods *pods, kc_str uid);
+/* The pods that were here before this process, once: the first worker does it, others wait. */
+void kc__pods_take_up(kc__pods *pods);
+kc_source *kc__pods_wake_source(kc__pods *pods);
+
+/* admission.c */
+/* Takes its part of its node; again: nothing. False, and the state says why, where it does not
+ * fit. */
+bool kc__pods_admit(kc__pods *pods, const kc_pod *pod, kc__pod_state *state);
+/* It was admitted before this process: takes its part, whether it fits or not. */
+void kc__pods_account(kc__pods *pods, const kc_pod *pod, kc__pod_state *state);
+void kc__pods_release(kc__pods *pods, kc__pod_state *state);
+
+#endif
