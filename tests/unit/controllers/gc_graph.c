@@ -276,21 +276,14 @@ static void random_event(kc__gc_graph *graph, kc_rand *rand)
     char owners[LETTERS + 1];
     random_owners(rand, owners);
     switch (kc_rand_below(rand, 8)) {
-    case 0:
-        kc__gc_lost(graph, uid);
-        break;
-    case 1:
-        kc__gc_absent(graph, &(kc__gc_identity){TYPE, kc_cstr(ns), uid, uid});
-        break;
-    case 2:
-        kc__gc_exists(graph, &(kc__gc_identity){TYPE, kc_cstr(ns), uid, uid});
-        break;
+    case 0: kc__gc_lost(graph, uid); break;
+    case 1: kc__gc_absent(graph, &(kc__gc_identity){TYPE, kc_cstr(ns), uid, uid}); break;
+    case 2: kc__gc_exists(graph, &(kc__gc_identity){TYPE, kc_cstr(ns), uid, uid}); break;
     case 3:
         if (!kc_rand_below(rand, 20))
             kc__gc_unwatched(graph, TYPE);
         break;
-    default:
-        see(graph, ns, id, owners, more[kc_rand_below(rand, KC_COUNT(more))]);
+    default: see(graph, ns, id, owners, more[kc_rand_below(rand, KC_COUNT(more))]);
     }
 }
 
