@@ -319,6 +319,12 @@ typedef struct kc_pod_affinity_term {
     size_t n_namespaces;
     kc_label_selector *namespace_selector;
     char *topology_key;
+    /// +optional
+    char **match_label_keys;
+    size_t n_match_label_keys;
+    /// +optional
+    char **mismatch_label_keys;
+    size_t n_mismatch_label_keys;
 } kc_pod_affinity_term;
 
 typedef struct kc_weighted_pod_affinity_term {

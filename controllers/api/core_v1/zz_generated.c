@@ -301,6 +301,8 @@ static const kc_member kc_pod_affinity_term_members[] = {
     {.name = "namespaces", .offset = offsetof(kc_pod_affinity_term, namespaces), .count_offset = offsetof(kc_pod_affinity_term, n_namespaces), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST},
     {.name = "namespaceSelector", .offset = offsetof(kc_pod_affinity_term, namespace_selector), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_label_selector_struct},
     {.name = "topologyKey", .offset = offsetof(kc_pod_affinity_term, topology_key), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
+    {.name = "matchLabelKeys", .offset = offsetof(kc_pod_affinity_term, match_label_keys), .count_offset = offsetof(kc_pod_affinity_term, n_match_label_keys), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST},
+    {.name = "mismatchLabelKeys", .offset = offsetof(kc_pod_affinity_term, mismatch_label_keys), .count_offset = offsetof(kc_pod_affinity_term, n_mismatch_label_keys), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST},
 };
 
 const kc_struct kc_pod_affinity_term_struct = {"kc_pod_affinity_term", sizeof(kc_pod_affinity_term), kc_pod_affinity_term_members, KC_COUNT(kc_pod_affinity_term_members), -1};
