@@ -138,8 +138,9 @@ static size_t keep_others(const kc_pod *pod, kc_pod_condition *to)
     return n;
 }
 
-void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_state *state, kc_time now,
-                             kc_arena *arena, kc_pod_status *status)
+void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_state *state,
+                             const kc__pod_place *place, kc_time now, kc_arena *arena,
+                             kc_pod_status *status)
 {
     kc_pod_condition *list =
         kc_arena_calloc(arena, pod->status.n_conditions + KC_COUNT(ours), sizeof(kc_pod_condition));
@@ -152,6 +153,8 @@ void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_state *state, kc_t
     list[n++] = make(pod, ours[2], ready(pod, of_containers, arena), now);
     list[n++] = make(pod, ours[3], of_containers, now);
     list[n++] = make(pod, ours[4], (verdict){.yes = true}, now);
+    for (size_t i = 0; i < n && place->no_generations; i++)
+        list[i].observed_generation = 0;
     status->conditions = list;
     status->n_conditions = n;
 }

@@ -165,9 +165,10 @@ static void watch_over(const kc_pod *pod, kc__pod_state *state, size_t i, kc_tim
         give_up(pod, state, i, "failed startup probe", spec->startup_probe, now, plan);
     else if (c->post_start == KC__HOOK_FAILED)
         kc__plan_stop(pod, state, i, grace_of(pod, NULL), "FailedPostStartHook", now, plan);
-    else if (spec->lifecycle && spec->lifecycle->post_start && c->post_start == KC__HOOK_NONE)
+    else if (spec->lifecycle && spec->lifecycle->post_start && c->post_start == KC__HOOK_NONE) {
+        c->post_start = KC__HOOK_RUNS;
         kc__plan_add(plan, KC__ACT_POST_START, i, c->now.number);
-    else
+    } else
         kc__plan_probes(pod, state, i, now, plan);
 }
 
@@ -265,8 +266,9 @@ void kc__pod_plan(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan
 {
     bool doomed = false;
     plan->next = KC_FOREVER;
+    kc__pod_state_wake_hooks(state, now);
     const bool ending = is_ending(pod, state, now, plan);
-    if (!ending) {
+    if (!ending && state->prepared) {
         if (has_initialized(state) || initialize(pod, state, now, plan, &doomed)) {
             if (all_done(pod, state))
                 doomed = true;
@@ -279,5 +281,8 @@ void kc__pod_plan(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan
     if (ending || doomed)
         kc__plan_stop_all(pod, state, now, plan);
     kc__plan_stopping(pod, state, now, plan);
+    for (size_t i = 0; i < state->n; i++)
+        if (state->containers[i].hook_until)
+            kc__plan_look(plan, state->containers[i].hook_until);
     plan->over = (ending || doomed) && !kc__pod_is_alive(state);
 }

@@ -51,7 +51,10 @@ kc__pod_state *kc__pod_state_free(kc__pod_state *state)
     free(state->name);
     free(state->key);
     free(state->failed_message);
-    free(state->mount_error);
+    kc_map_done(&state->sources);
+    kc_vec_each (&state->inbox, result)
+        free(result->message);
+    kc_vec_done(&state->inbox);
     free(state);
     return NULL;
 }
@@ -216,8 +219,10 @@ void kc__pod_state_resume(kc__pod_state *state, const kc_pod *pod, kc__runtime *
     state->start_time = pod->status.start_time.at;
     if (pod->status.pod_ip)
         snprintf(state->ip, sizeof(state->ip), "%s", pod->status.pod_ip);
-    for (size_t i = 0; i < state->n; i++)
+    for (size_t i = 0; i < state->n; i++) {
         resume_one(state, pod, i, runtime, &report);
+        state->prepared = state->prepared || state->containers[i].now.number >= 0;
+    }
 }
 
 /* ---- what was done ---- */
@@ -233,6 +238,7 @@ void kc__pod_state_started(kc__pod_state *state, const kc_pod *pod, size_t i, in
     c->image = kc_strdup(image ? image : "");
     memset(c->probes, 0, sizeof(c->probes));
     c->post_start = c->pre_stop = KC__HOOK_NONE;
+    c->hook_until = 0;
     c->stop = KC__STOP_NOT;
     c->waiting = NULL;
     free(kc_take(c->waiting_message));
@@ -247,6 +253,20 @@ void kc__pod_state_not_started(kc__pod_state *state, size_t i, const char *reaso
     free(c->waiting_message);
     c->waiting_message = kc_strdup(message);
     c->retry_at = retry_at;
+}
+
+void kc__pod_state_wake_hooks(kc__pod_state *state, kc_time now)
+{
+    for (size_t i = 0; i < state->n; i++) {
+        kc__container_state *c = &state->containers[i];
+        if (!c->hook_until || now < c->hook_until)
+            continue;
+        c->hook_until = 0;
+        if (c->post_start == KC__HOOK_RUNS)
+            c->post_start = KC__HOOK_OK;
+        if (c->pre_stop == KC__HOOK_RUNS)
+            c->pre_stop = KC__HOOK_OK;
+    }
 }
 
 /* ---- asking ---- */

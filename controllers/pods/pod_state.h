@@ -15,6 +15,7 @@
 
 #include "pods/runtime.h"
 
+#include "kc/map.h"
 #include "kc/vec.h"
 
 /* One attempt of a container: what the runtime says of it, kept. */
@@ -65,7 +66,7 @@ typedef struct kc__container_state {
     char *image;           /* Of the newest. */
     kc__probe_state probes[KC__PROBES];
     kc__hook_state post_start, pre_stop;
-    kc_time hook_until; /* Of a hook that only sleeps. */
+    kc_time hook_until; /* Of a hook that only sleeps; 0: it does more. */
     kc__stop_stage stop;
     kc_time stop_until; /* Grace ends; from KC__STOP_ASKED on: it is forced. */
     int stop_grace;     /* In seconds, as it was when stopping began. */
@@ -78,6 +79,27 @@ typedef struct kc__container_state {
     kc_time backoff_at;
 } kc__container_state;
 
+/* A probe or a hook: pod_jobs.h. */
+typedef enum kc__job_type {
+    KC__JOB_PROBE,
+    KC__JOB_POST_START,
+    KC__JOB_PRE_STOP,
+} kc__job_type;
+
+typedef struct kc__job {
+    kc__job_type type;
+    kc__probe_type probe;
+    size_t container;
+    int attempt;
+    int grace; /* Of hooks: seconds. */
+} kc__job;
+
+typedef struct kc__job_result {
+    kc__job job;
+    bool ok;
+    char *message; /* Why not; the receiver's. */
+} kc__job_result;
+
 typedef struct kc__pod_state {
     char *uid, *ns, *name, *key; /* key: "namespace/name". */
     struct kc__node *node;
@@ -87,12 +109,14 @@ typedef struct kc__pod_state {
     /* It has failed, and why, if that is for the runner to say: not admitted, too long. */
     const char *failed;
     char *failed_message;
-    char *mount_error;
     kc_time start_time;
     char ip[46];
     bool counted; /* It takes this of its node: thousandths, bytes. */
     int64_t cpu, memory;
-    uint64_t filled; /* Hash of what its volumes were filled with. */
+    uint64_t filled;              /* Hash of what its volumes were filled with; 0: they were not. */
+    bool mount_said;              /* Why they could not be was said. */
+    kc_map sources;               /* Of pod_refs.c. */
+    KC_VEC(kc__job_result) inbox; /* Under the lock of the table of states. */
 } kc__pod_state;
 
 kc__pod_state *kc__pod_state_new(const kc_pod *pod);
@@ -112,6 +136,8 @@ void kc__pod_state_not_started(kc__pod_state *state, size_t i, const char *reaso
 /* A probe of an attempt has ended. False if it does not matter any more. */
 bool kc__pod_state_probed(kc__pod_state *state, const kc_pod *pod, size_t i, int attempt,
                           kc__probe_type type, bool ok);
+/* A hook that only sleeps has slept. */
+void kc__pod_state_wake_hooks(kc__pod_state *state, kc_time now);
 
 /* By number. */
 const kc_container *kc__pod_container(const kc_pod *pod, size_t i);
@@ -190,6 +216,7 @@ static inline kc_time kc__whole_seconds(kc_time at)
 typedef struct kc__pod_place {
     const char *runtime; /* Of container IDs. */
     const char *host_ip;
+    bool no_generations; /* The server does not keep observedGeneration. */
 } kc__pod_place;
 
 /* The whole status, over that of `pod`; what the runner does not know of stays. `over`: as the plan
@@ -197,7 +224,8 @@ typedef struct kc__pod_place {
 void kc__pod_status_make(const kc_pod *pod, const kc__pod_state *state, const kc__pod_place *place,
                          kc_time now, bool over, kc_arena *arena, kc_pod_status *ret);
 /* Conditions, once the rest of the status is there. */
-void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_state *state, kc_time now,
-                             kc_arena *arena, kc_pod_status *status);
+void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_state *state,
+                             const kc__pod_place *place, kc_time now, kc_arena *arena,
+                             kc_pod_status *status);
 
 #endif

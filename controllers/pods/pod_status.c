@@ -219,7 +219,8 @@ void kc__pod_status_make(const kc_pod *pod, const kc__pod_state *state, const kc
                          kc_time now, bool over, kc_arena *arena, kc_pod_status *ret)
 {
     *ret = pod->status;
-    ret->observed_generation = pod->metadata.generation;
+    if (!place->no_generations)
+        ret->observed_generation = pod->metadata.generation;
     if (!state->admitted && state->failed) { /* Nothing of it has ever been here. */
         set_phase(pod, state, over, ret);
         return;
@@ -228,5 +229,5 @@ void kc__pod_status_make(const kc_pod *pod, const kc__pod_state *state, const kc
     containers(pod, state, place->runtime, arena, ret);
     set_phase(pod, state, over, ret);
     addresses(state, place, arena, ret);
-    kc__pod_conditions_make(pod, state, now, arena, ret);
+    kc__pod_conditions_make(pod, state, place, now, arena, ret);
 }

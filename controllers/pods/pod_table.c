@@ -80,6 +80,7 @@ kc__pod_state *kc__pods_remember(kc__pods *pods, const kc_pod *pod, kc__node *no
         kc_map_put(&pods->by_uid, kc_cstr(state->uid), state);
         kc_map_put(&pods->by_key, kc_cstr(state->key), state);
     }
+    kc__pods_refer(pods, pod, state);
     if (state->start_time) {
         kc__pods_account(pods, pod, state);
         state->admitted = true;
@@ -90,6 +91,7 @@ kc__pod_state *kc__pods_remember(kc__pods *pods, const kc_pod *pod, kc__node *no
 void kc__pods_forget(kc__pods *pods, kc__pod_state *state)
 {
     kc__pods_release(pods, state);
+    kc__pods_unrefer(pods, state);
     kc_locked (&pods->mutex) {
         kc_map_remove(&pods->by_key, kc_cstr(state->key));
         kc_map_remove(&pods->by_uid, kc_cstr(state->uid));

@@ -7,7 +7,7 @@
 #include "kc/controllers.h"
 #include "kc/view.h"
 
-#define POD(name, more, spec)                                                               \
+#define POD(name, more, spec)                                                                  \
     "{'apiVersion':'v1','kind':'Pod','metadata':{'namespace':'default','name':'" name "'" more \
     "},'spec':{'nodeName':'simulated-0','containers':[{'name':'main','image':'x'}]" spec "}}"
 
@@ -68,10 +68,12 @@ static void a_deleted_pod_goes(void **state)
     kc_auto(kc_object) *made = make(env, POD("a", "", ""));
     settle(env);
     kc_scoped(kc_error) err = {0};
-    OK(kc_client_delete(kc_testenv_client(env), &kc_kind_pod, KC_KEY("default", "a"), NULL, &err), &err);
+    OK(kc_client_delete(kc_testenv_client(env), &kc_kind_pod, KC_KEY("default", "a"), NULL, &err),
+       &err);
     settle(env);
     kc_auto(kc_object) *pod = look_up(env, &kc_kind_pod, "a");
     assert_null(pod);
 }
 
-TESTS(a_node_registers_and_renews_its_lease, a_bound_pod_becomes_running_and_ready, a_deleted_pod_goes)
+TESTS(a_node_registers_and_renews_its_lease, a_bound_pod_becomes_running_and_ready,
+      a_deleted_pod_goes)
