@@ -2,7 +2,7 @@
 /*
  * pod_act.c: carrying out what a plan says: with the runtime, the jobs, and the recorder.
  *
- * To add an action: a row of kc__act in pod_state.h, a case here.
+ * To add an action: a row of kc__act in pod_record.h, a case here.
  */
 #include "pods/pod_act.h"
 
@@ -33,7 +33,7 @@ void kc__look_say(const kc__look *look, size_t i, bool warning, const char *reas
 static void not_started(kc__look *l, size_t i, const char *reason, const kc_error *err)
 {
     kc_autofree char *text = kc_asprintf("Error: %s", kc_error_text(err));
-    kc__pod_state_not_started(l->state, i, reason, kc_error_text(err), l->now + RETRY_TIME);
+    kc__pod_record_not_started(l->state, i, reason, kc_error_text(err), l->now + RETRY_TIME);
     kc__look_say(l, i, true, "Failed", text);
 }
 
@@ -41,7 +41,7 @@ static void started(kc__look *l, const kc__action *a, const char *name)
 {
     kc_autofree char *created = kc_asprintf("Created container: %s", name);
     kc_autofree char *running = kc_asprintf("Started container %s", name);
-    kc__pod_state_started(l->state, l->pod, a->container, a->attempt);
+    kc__pod_record_started(l->state, l->pod, a->container, a->attempt);
     kc__look_say(l, a->container, false, "Created", created);
     kc__look_say(l, a->container, false, "Started", running);
 }
@@ -83,7 +83,7 @@ static void take_probe(kc__look *l, const kc__job_result *r)
 {
     static const char *const names[] = {"Startup", "Liveness", "Readiness"};
     const kc__job *job = &r->job;
-    if (!kc__pod_state_probed(l->state, l->pod, job->container, job->attempt, job->probe, r->ok) ||
+    if (!kc__pod_record_probed(l->state, l->pod, job->container, job->attempt, job->probe, r->ok) ||
         r->ok)
         return;
     kc_autofree char *text = kc_asprintf("%s probe failed: %s", names[job->probe], r->message);

@@ -12,7 +12,7 @@ typedef struct kc__look {
     kc__pods *pods;
     kc_context *ctx;
     kc_pod *pod;
-    kc__pod_state *state;
+    kc__pod_record *state;
     kc_time now;
     kc_time next; /* As the last plan says. */
     bool over;

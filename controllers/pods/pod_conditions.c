@@ -6,7 +6,7 @@
  * Those of others stay, and stand first. The time of a transition is that of the status before
  * where the condition's status is the same.
  */
-#include "pods/pod_state.h"
+#include "pods/pod_record.h"
 
 static const char *const ours[] = {"PodReadyToStartContainers", "Initialized",  "Ready",
                                    "ContainersReady",           "PodScheduled", NULL};
@@ -56,7 +56,7 @@ static const char *with_names(kc_arena *arena, const char *text, kc_buf *names)
 
 /* ---- each of them ---- */
 
-static verdict containers_ready(const kc_pod *pod, const kc__pod_state *state,
+static verdict containers_ready(const kc_pod *pod, const kc__pod_record *state,
                                 const kc_pod_status *s, kc_arena *arena)
 {
     kc_scoped(kc_buf) names = {0};
@@ -138,7 +138,7 @@ static size_t keep_others(const kc_pod *pod, kc_pod_condition *to)
     return n;
 }
 
-void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_state *state,
+void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_record *state,
                              const kc__pod_place *place, kc_time now, kc_arena *arena,
                              kc_pod_status *status)
 {

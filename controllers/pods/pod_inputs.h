@@ -9,13 +9,13 @@
 #include "kc/client.h"
 
 #include "pods/nodes.h"
-#include "pods/pod_state.h"
+#include "pods/pod_record.h"
 
 /* What it is worked out with. Results live in the arena. */
 typedef struct kc__inputs {
     kc_client *client; /* Reads from the cache. */
     const kc_pod *pod;
-    const kc__pod_state *state;
+    const kc__pod_record *state;
     kc_arena *arena;
 } kc__inputs;
 

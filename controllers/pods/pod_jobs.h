@@ -7,7 +7,7 @@
 
 #include "kc/manager.h"
 
-#include "pods/pod_state.h"
+#include "pods/pod_record.h"
 
 typedef struct kc__jobs kc__jobs;
 

@@ -44,7 +44,7 @@ static int work_out(const kc__inputs *in, worked_out *volumes, uint64_t *ret_has
     return 0;
 }
 
-static int fill_volumes(kc__pods *pods, const kc__inputs *in, kc__pod_state *state, kc_error *err)
+static int fill_volumes(kc__pods *pods, const kc__inputs *in, kc__pod_record *state, kc_error *err)
 {
     uint64_t hash;
     const size_t n = in->pod->spec.n_volumes;
@@ -63,7 +63,7 @@ static int fill_volumes(kc__pods *pods, const kc__inputs *in, kc__pod_state *sta
     return 0;
 }
 
-int kc__pods_mount(kc__pods *pods, kc_client *client, const kc_pod *pod, kc__pod_state *state,
+int kc__pods_mount(kc__pods *pods, kc_client *client, const kc_pod *pod, kc__pod_record *state,
                    kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};

@@ -22,7 +22,7 @@ static char *source_key(const kc_kind *kind, kc_str ns, kc_str name)
 
 typedef struct pair {
     kc__pods *pods;
-    kc__pod_state *state;
+    kc__pod_record *state;
 } pair;
 
 static void add(const kc_kind *kind, const char *name, void *user)
@@ -42,7 +42,7 @@ static void add(const kc_kind *kind, const char *name, void *user)
     }
 }
 
-void kc__pods_refer(kc__pods *pods, const kc_pod *pod, kc__pod_state *state)
+void kc__pods_refer(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
 {
     kc__each_source(pod, add, &(pair){pods, state});
 }
@@ -54,7 +54,7 @@ static void source_free(source *s)
     free(s);
 }
 
-void kc__pods_unrefer(kc__pods *pods, kc__pod_state *state)
+void kc__pods_unrefer(kc__pods *pods, kc__pod_record *state)
 {
     kc_locked (&pods->mutex)
         kc_map_each (&state->sources, it) {
@@ -85,7 +85,7 @@ static void enqueue_users(kc__pods *pods, const kc_kind *kind, const kc_object *
         source *s = kc_map_get(&pods->sources, kc_cstr(key));
         if (s)
             kc_map_each (&s->pods, it)
-                kc_vec_push(&names, kc_strdup(((kc__pod_state *)it->value)->name));
+                kc_vec_push(&names, kc_strdup(((kc__pod_record *)it->value)->name));
     }
     kc_vec_each (&names, name) {
         kc_enqueue(to, (kc_key){kc_object_namespace(object), kc_cstr(*name)});

@@ -22,7 +22,7 @@ static bool go_round(kc__look *l)
 {
     kc__plan plan = {0};
     bool more = false;
-    kc__pod_state_observe(l->state, l->pod, l->pods->runtime);
+    kc__pod_record_observe(l->state, l->pod, l->pods->runtime);
     kc__pod_plan(l->pod, l->state, l->now, &plan);
     kc_vec_each (&plan.actions, a)
         more = kc__look_act(l, a) || more;
@@ -122,9 +122,9 @@ static kc_result look_after(kc__look *l, kc_error *err)
 }
 
 /* The state of a pod that is there, on one of our nodes; NULL: there is nothing to do. */
-static kc__pod_state *state_of(kc__pods *pods, kc_key key, const kc_pod *pod)
+static kc__pod_record *state_of(kc__pods *pods, kc_key key, const kc_pod *pod)
 {
-    kc__pod_state *state = kc__pods_find(pods, key);
+    kc__pod_record *state = kc__pods_find(pods, key);
     if (state && (!pod || strcmp(pod->metadata.uid, state->uid) != 0)) {
         kc__pods_forget(pods, state);
         state = NULL;

@@ -61,7 +61,7 @@ static void pods_free(void *user)
         kc__simulated_listen(pods->runtime, NULL, NULL);
     kc__pods_free_refs(pods);
     kc_map_each (&pods->by_uid, it)
-        kc__pod_state_free(it->value);
+        kc__pod_record_free(it->value);
     kc_map_done(&pods->by_uid);
     kc_map_done(&pods->by_key);
     kc_map_done(&pods->addresses);
@@ -81,7 +81,7 @@ static void job_done(kc_str uid, const kc__job_result *result, void *user)
     kc__pods *pods = user;
     bool taken = false;
     kc_locked (&pods->mutex) {
-        kc__pod_state *state = kc_map_get(&pods->by_uid, uid);
+        kc__pod_record *state = kc_map_get(&pods->by_uid, uid);
         taken = state;
         if (state)
             kc_vec_push(&state->inbox, *result);
