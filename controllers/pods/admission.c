@@ -112,10 +112,15 @@ bool kc__pods_admit(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
     if (state->admitted || state->failed)
         return !state->failed;
     requests_of(pod, &cpu, &memory);
+    kc_auto(kc_cluster_node) *object = kc__node_get(node);
+    const char *why = NULL, *predicate = object ? kc__node_refuses(object, pod, &why) : NULL;
     kc_locked (&pods->nodes->mutex) {
         refuse_for_want(state, "OutOfpods", "pods", 1, node->pods, pods->nodes->pods);
         refuse_for_want(state, "OutOfcpu", "cpu", cpu, node->cpu, pods->nodes->cpu);
         refuse_for_want(state, "OutOfmemory", "memory", memory, node->memory, pods->nodes->memory);
+        if (predicate)
+            refuse(state, predicate,
+                   kc_asprintf("Pod was rejected: Predicate %s failed: %s", predicate, why));
         if (!state->failed)
             take(state, cpu, memory);
     }

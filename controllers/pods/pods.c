@@ -54,7 +54,6 @@ static void complete(kc_pods_opts *o)
 static void pods_free(void *user)
 {
     kc__pods *pods = user;
-    kc_recorder_stop(pods->recorder, kc_clock_deadline(pods->clock, KC_SECOND));
     if (pods->own_runtime)
         pods->runtime->ops->free(pods->runtime);
     else if (pods->runtime)
@@ -163,14 +162,7 @@ int kc__pods_add(kc_manager *manager, const kc_pods_opts *opts, int workers, kc_
     kc_manager_keep(manager, pods, pods_free);
     if (make_runtime(pods, runtime, err) < 0)
         return -1;
-    pods->recorder = kc_recorder_new(&(kc_recorder_opts){.client = kc_manager_live_client(manager),
-                                                         .component = "kubelet",
-                                                         .host = pods->opts.node,
-                                                         .log = pods->log,
-                                                         .metrics = kc_manager_metrics(manager)},
-                                     err);
-    if (!pods->recorder)
-        return -1;
+    pods->recorder = kc_recorder_as(kc_manager_recorder(manager), "kubelet");
     pods->nodes =
         kc__nodes_new(manager, &pods->opts, pods->runtime->name, pods->runtime->version, err);
     pods->jobs = kc__jobs_new(manager, pods->runtime, job_done, pods, err);

@@ -21,7 +21,7 @@ typedef struct kc__pods {
     bool own_runtime;
     kc__nodes *nodes;
     kc__jobs *jobs;
-    kc_recorder *recorder;
+    kc_recorder *recorder;       /* The manager's, as "kubelet". */
     _Atomic bool no_generations; /* The server does not keep status.observedGeneration. */
 
     kc_mutex mutex; /* Guards all below, and the inboxes of states. Nothing is called under it. */
