@@ -238,6 +238,7 @@ typedef struct kc_claim_volume {
     /// +optional
     bool read_only;
 } kc_claim_volume;
+
 typedef struct kc_downward_file {
     char *path;
     kc_field_ref *field_ref;
