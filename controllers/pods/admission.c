@@ -51,7 +51,7 @@ static void requests_of(const kc_pod *pod, int64_t *ret_cpu, int64_t *ret_memory
     add_requests(&overhead, ret_cpu, ret_memory);
 }
 
-static void take(kc__pod_state *state, int64_t cpu, int64_t memory)
+static void take(kc__pod_record *state, int64_t cpu, int64_t memory)
 {
     state->counted = true;
     state->cpu = cpu;
@@ -61,7 +61,7 @@ static void take(kc__pod_state *state, int64_t cpu, int64_t memory)
     state->node->pods++;
 }
 
-void kc__pods_account(kc__pods *pods, const kc_pod *pod, kc__pod_state *state)
+void kc__pods_account(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
 {
     int64_t cpu, memory;
     requests_of(pod, &cpu, &memory);
@@ -70,7 +70,7 @@ void kc__pods_account(kc__pods *pods, const kc_pod *pod, kc__pod_state *state)
             take(state, cpu, memory);
 }
 
-void kc__pods_release(kc__pods *pods, kc__pod_state *state)
+void kc__pods_release(kc__pods *pods, kc__pod_record *state)
 {
     if (!state->counted)
         return;
@@ -84,7 +84,7 @@ void kc__pods_release(kc__pods *pods, kc__pod_state *state)
 
 /* ---- whether it fits ---- */
 
-static void refuse(kc__pod_state *state, const char *reason, char *message)
+static void refuse(kc__pod_record *state, const char *reason, char *message)
 {
     if (state->failed)
         free(message);
@@ -94,7 +94,7 @@ static void refuse(kc__pod_state *state, const char *reason, char *message)
     }
 }
 
-static void refuse_for_want(kc__pod_state *state, const char *reason, const char *what,
+static void refuse_for_want(kc__pod_record *state, const char *reason, const char *what,
                             int64_t requested, int64_t used, int64_t capacity)
 {
     if (!requested || used + requested <= capacity)
@@ -105,17 +105,22 @@ static void refuse_for_want(kc__pod_state *state, const char *reason, const char
                        what, (long long)requested, (long long)used, (long long)capacity));
 }
 
-bool kc__pods_admit(kc__pods *pods, const kc_pod *pod, kc__pod_state *state)
+bool kc__pods_admit(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
 {
     int64_t cpu, memory;
     kc__node *node = state->node;
     if (state->admitted || state->failed)
         return !state->failed;
     requests_of(pod, &cpu, &memory);
+    kc_auto(kc_cluster_node) *object = kc__node_get(node);
+    const char *why = NULL, *predicate = object ? kc__node_refuses(object, pod, &why) : NULL;
     kc_locked (&pods->nodes->mutex) {
         refuse_for_want(state, "OutOfpods", "pods", 1, node->pods, pods->nodes->pods);
         refuse_for_want(state, "OutOfcpu", "cpu", cpu, node->cpu, pods->nodes->cpu);
         refuse_for_want(state, "OutOfmemory", "memory", memory, node->memory, pods->nodes->memory);
+        if (predicate)
+            refuse(state, predicate,
+                   kc_asprintf("Pod was rejected: Predicate %s failed: %s", predicate, why));
         if (!state->failed)
             take(state, cpu, memory);
     }

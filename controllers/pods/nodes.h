@@ -76,6 +76,9 @@ kc__node *kc__nodes_find(const kc__nodes *nodes, kc_str name);
 /* The Node as the cache has it; NULL if it does not. The caller's. */
 kc_cluster_node *kc__node_get(const kc__node *node);
 
+/* The predicate by which the node does not take a pod, and why (static texts); NULL: it does. */
+const char *kc__node_refuses(const kc_cluster_node *node, const kc_pod *pod, const char **ret_why);
+
 /* Registers it, or puts right what is wrong with what the server has of it. */
 int kc__node_register(kc__node *node, kc_error *err);
 /* A heartbeat, if the last was long ago or the server's idea of the node is another. */

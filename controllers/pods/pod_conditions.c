@@ -6,7 +6,7 @@
  * Those of others stay, and stand first. The time of a transition is that of the status before
  * where the condition's status is the same.
  */
-#include "pods/pod_state.h"
+#include "pods/pod_record.h"
 
 static const char *const ours[] = {"PodReadyToStartContainers", "Initialized",  "Ready",
                                    "ContainersReady",           "PodScheduled", NULL};
@@ -56,7 +56,7 @@ static const char *with_names(kc_arena *arena, const char *text, kc_buf *names)
 
 /* ---- each of them ---- */
 
-static verdict containers_ready(const kc_pod *pod, const kc__pod_state *state,
+static verdict containers_ready(const kc_pod *pod, const kc__pod_record *state,
                                 const kc_pod_status *s, kc_arena *arena)
 {
     kc_scoped(kc_buf) names = {0};
@@ -138,8 +138,9 @@ static size_t keep_others(const kc_pod *pod, kc_pod_condition *to)
     return n;
 }
 
-void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_state *state, kc_time now,
-                             kc_arena *arena, kc_pod_status *status)
+void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_record *state,
+                             const kc__pod_place *place, kc_time now, kc_arena *arena,
+                             kc_pod_status *status)
 {
     kc_pod_condition *list =
         kc_arena_calloc(arena, pod->status.n_conditions + KC_COUNT(ours), sizeof(kc_pod_condition));
@@ -152,6 +153,8 @@ void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_state *state, kc_t
     list[n++] = make(pod, ours[2], ready(pod, of_containers, arena), now);
     list[n++] = make(pod, ours[3], of_containers, now);
     list[n++] = make(pod, ours[4], (verdict){.yes = true}, now);
+    for (size_t i = 0; i < n && place->no_generations; i++)
+        list[i].observed_generation = 0;
     status->conditions = list;
     status->n_conditions = n;
 }

@@ -15,7 +15,7 @@
  * Back-off: an attempt that ends starts again at once the first time, then 10 s after it ended,
  * then 20 s and so on up to 5 min; whoever ran for 10 min begins anew.
  */
-#include "pods/pod_state.h"
+#include "pods/pod_record.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static bool backoff_expired(const kc__container_state *c, kc_time ended)
 }
 
 /* "10s", "1m20s": as Go prints it. */
-static void say_backoff(const kc_pod *pod, kc__pod_state *state, size_t i, kc__plan *plan)
+static void say_backoff(const kc_pod *pod, kc__pod_record *state, size_t i, kc__plan *plan)
 {
     kc__container_state *c = &state->containers[i];
     const char *name = kc__pod_container(pod, i)->name;
@@ -83,7 +83,7 @@ static void say_backoff(const kc_pod *pod, kc__pod_state *state, size_t i, kc__p
 }
 
 /* True while an attempt that has ended must not start again yet. */
-static bool backs_off(const kc_pod *pod, kc__pod_state *state, size_t i, kc_time now,
+static bool backs_off(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now,
                       kc__plan *plan)
 {
     kc__container_state *c = &state->containers[i];
@@ -103,7 +103,7 @@ static bool backs_off(const kc_pod *pod, kc__pod_state *state, size_t i, kc_time
 }
 
 /* A start that failed is tried again later; it does not count as an attempt. */
-static void start(const kc_pod *pod, kc__pod_state *state, size_t i, kc_time now, kc__plan *plan)
+static void start(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now, kc__plan *plan)
 {
     kc__container_state *c = &state->containers[i];
     const bool tried = c->retry_at > 0;
@@ -139,7 +139,7 @@ static bool image_changed(const kc__container_state *c, const kc_container *spec
 }
 
 /* Ends a container for a reason; "will be restarted" where it will. */
-static void give_up(const kc_pod *pod, kc__pod_state *state, size_t i, const char *why,
+static void give_up(const kc_pod *pod, kc__pod_record *state, size_t i, const char *why,
                     const kc_probe *probe, kc_time now, kc__plan *plan)
 {
     const kc_container *spec = kc__pod_container(pod, i);
@@ -150,7 +150,7 @@ static void give_up(const kc_pod *pod, kc__pod_state *state, size_t i, const cha
     kc__plan_stop(pod, state, i, grace_of(pod, probe), text, now, plan);
 }
 
-static void watch_over(const kc_pod *pod, kc__pod_state *state, size_t i, kc_time now,
+static void watch_over(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now,
                        kc__plan *plan)
 {
     kc__container_state *c = &state->containers[i];
@@ -165,15 +165,16 @@ static void watch_over(const kc_pod *pod, kc__pod_state *state, size_t i, kc_tim
         give_up(pod, state, i, "failed startup probe", spec->startup_probe, now, plan);
     else if (c->post_start == KC__HOOK_FAILED)
         kc__plan_stop(pod, state, i, grace_of(pod, NULL), "FailedPostStartHook", now, plan);
-    else if (spec->lifecycle && spec->lifecycle->post_start && c->post_start == KC__HOOK_NONE)
+    else if (spec->lifecycle && spec->lifecycle->post_start && c->post_start == KC__HOOK_NONE) {
+        c->post_start = KC__HOOK_RUNS;
         kc__plan_add(plan, KC__ACT_POST_START, i, c->now.number);
-    else
+    } else
         kc__plan_probes(pod, state, i, now, plan);
 }
 
 /* ---- init containers ---- */
 
-static bool has_initialized(const kc__pod_state *state)
+static bool has_initialized(const kc__pod_record *state)
 {
     for (size_t i = state->n_init; i < state->n; i++)
         if (state->containers[i].now.number >= 0)
@@ -182,8 +183,8 @@ static bool has_initialized(const kc__pod_state *state)
 }
 
 /* One step of the way: true when the next one may go. `*doomed`: it failed for good. */
-static bool init_one(const kc_pod *pod, kc__pod_state *state, size_t i, kc_time now, kc__plan *plan,
-                     bool *doomed)
+static bool init_one(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now,
+                     kc__plan *plan, bool *doomed)
 {
     kc__container_state *c = &state->containers[i];
     const kc_container *spec = kc__pod_container(pod, i);
@@ -199,7 +200,7 @@ static bool init_one(const kc_pod *pod, kc__pod_state *state, size_t i, kc_time 
     return false;
 }
 
-static bool initialize(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan *plan,
+static bool initialize(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan,
                        bool *doomed)
 {
     for (size_t i = 0; i < state->n_init; i++)
@@ -215,7 +216,7 @@ static bool is_done(const kc_pod *pod, const kc__container_state *c)
     return c->now.phase == KC__CONTAINER_ENDED && !kc__pod_restarts(pod, c->now.exit_code);
 }
 
-static bool all_done(const kc_pod *pod, const kc__pod_state *state)
+static bool all_done(const kc_pod *pod, const kc__pod_record *state)
 {
     for (size_t i = state->n_init; i < state->n; i++)
         if (!is_done(pod, &state->containers[i]))
@@ -223,7 +224,7 @@ static bool all_done(const kc_pod *pod, const kc__pod_state *state)
     return true;
 }
 
-static void run_containers(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan *plan)
+static void run_containers(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan)
 {
     for (size_t i = 0; i < state->n; i++) {
         kc__container_state *c = &state->containers[i];
@@ -235,7 +236,7 @@ static void run_containers(const kc_pod *pod, kc__pod_state *state, kc_time now,
 
 /* ---- the whole ---- */
 
-static bool is_too_old(const kc_pod *pod, const kc__pod_state *state, kc_time now, kc__plan *plan)
+static bool is_too_old(const kc_pod *pod, const kc__pod_record *state, kc_time now, kc__plan *plan)
 {
     const int64_t *seconds = pod->spec.active_deadline_seconds;
     if (!seconds || !state->start_time)
@@ -247,7 +248,7 @@ static bool is_too_old(const kc_pod *pod, const kc__pod_state *state, kc_time no
 }
 
 /* It is to end: deleted, failed by us, or over by what its status says. */
-static bool is_ending(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan *plan)
+static bool is_ending(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan)
 {
     if (pod->metadata.deletion_timestamp.at || state->failed ||
         kc__phase_is_terminal(pod->status.phase))
@@ -261,12 +262,13 @@ static bool is_ending(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__
     return true;
 }
 
-void kc__pod_plan(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan *plan)
+void kc__pod_plan(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan)
 {
     bool doomed = false;
     plan->next = KC_FOREVER;
+    kc__pod_record_wake_hooks(state, now);
     const bool ending = is_ending(pod, state, now, plan);
-    if (!ending) {
+    if (!ending && state->prepared) {
         if (has_initialized(state) || initialize(pod, state, now, plan, &doomed)) {
             if (all_done(pod, state))
                 doomed = true;
@@ -279,5 +281,8 @@ void kc__pod_plan(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan
     if (ending || doomed)
         kc__plan_stop_all(pod, state, now, plan);
     kc__plan_stopping(pod, state, now, plan);
+    for (size_t i = 0; i < state->n; i++)
+        if (state->containers[i].hook_until)
+            kc__plan_look(plan, state->containers[i].hook_until);
     plan->over = (ending || doomed) && !kc__pod_is_alive(state);
 }

@@ -7,7 +7,7 @@
  * startup probe that has spoken, and a liveness probe that has failed, are not asked again for this
  * attempt.
  */
-#include "pods/pod_state.h"
+#include "pods/pod_record.h"
 
 /* The server has set all of these; a pod made by hand in a test has not. */
 static int64_t period_of(const kc_probe *probe)
@@ -46,7 +46,8 @@ static void plan_one(kc__container_state *c, size_t i, const kc_probe *probe, kc
                     .act = KC__ACT_PROBE, .container = i, .attempt = c->now.number, .probe = type});
 }
 
-void kc__plan_probes(const kc_pod *pod, kc__pod_state *state, size_t i, kc_time now, kc__plan *plan)
+void kc__plan_probes(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now,
+                     kc__plan *plan)
 {
     kc__container_state *c = &state->containers[i];
     const kc_container *spec = kc__pod_container(pod, i);
@@ -58,8 +59,8 @@ void kc__plan_probes(const kc_pod *pod, kc__pod_state *state, size_t i, kc_time 
     }
 }
 
-bool kc__pod_state_probed(kc__pod_state *state, const kc_pod *pod, size_t i, int attempt,
-                          kc__probe_type type, bool ok)
+bool kc__pod_record_probed(kc__pod_record *state, const kc_pod *pod, size_t i, int attempt,
+                           kc__probe_type type, bool ok)
 {
     kc__container_state *c = &state->containers[i];
     kc__probe_state *p = &c->probes[type];

@@ -6,11 +6,11 @@
  * it compares first. So nothing is ever patched up: a status that somebody else has changed is put
  * right by the next look. A terminal phase is never left.
  */
-#include "pods/pod_state.h"
+#include "pods/pod_record.h"
 
 /* ---- containers ---- */
 
-static char *container_id(const kc__pod_state *state, const char *runtime, const char *name,
+static char *container_id(const kc__pod_record *state, const char *runtime, const char *name,
                           int attempt, kc_arena *arena)
 {
     return kc_arena_printf(arena, "%s://%s_%s_%d", runtime, state->uid, name, attempt);
@@ -51,7 +51,7 @@ static kc_container_running *running(kc_time started, kc_arena *arena)
 }
 
 /* A container in back-off, or that could not be started, waits; how it ended is its last state. */
-static void state_of(const kc__pod_state *state, const kc__container_state *c, const char *runtime,
+static void state_of(const kc__pod_record *state, const kc__container_state *c, const char *runtime,
                      kc_arena *arena, kc_container_status *s)
 {
     if (c->last.phase == KC__CONTAINER_ENDED)
@@ -72,7 +72,7 @@ static void state_of(const kc__pod_state *state, const kc__container_state *c, c
             waiting(state->n_init ? "PodInitializing" : "ContainerCreating", NULL, arena);
 }
 
-static void container_status(const kc_pod *pod, const kc__pod_state *state, size_t i,
+static void container_status(const kc_pod *pod, const kc__pod_record *state, size_t i,
                              const char *runtime, kc_arena *arena, kc_container_status *s)
 {
     const kc__container_state *c = &state->containers[i];
@@ -97,7 +97,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static void containers(const kc_pod *pod, const kc__pod_state *state, const char *runtime,
+static void containers(const kc_pod *pod, const kc__pod_record *state, const char *runtime,
                        kc_arena *arena, kc_pod_status *ret)
 {
     const size_t n_init = state->n_init, n = state->n - n_init;
@@ -158,7 +158,7 @@ static void count_container(const kc_pod *pod, const kc_container_status *s, tal
     }
 }
 
-static const char *phase_of(const kc_pod *pod, const kc__pod_state *state, const kc_pod_status *s,
+static const char *phase_of(const kc_pod *pod, const kc__pod_record *state, const kc_pod_status *s,
                             bool over)
 {
     tally t = {0};
@@ -185,7 +185,7 @@ static const char *phase_of(const kc_pod *pod, const kc__pod_state *state, const
 
 /* ---- the whole ---- */
 
-static void addresses(const kc__pod_state *state, const kc__pod_place *place, kc_arena *arena,
+static void addresses(const kc__pod_record *state, const kc__pod_place *place, kc_arena *arena,
                       kc_pod_status *ret)
 {
     kc_ip_entry *entries = kc_arena_calloc(arena, 2, sizeof(*entries));
@@ -199,7 +199,7 @@ static void addresses(const kc__pod_state *state, const kc__pod_place *place, kc
     ret->n_pod_ips = 1;
 }
 
-static void set_phase(const kc_pod *pod, const kc__pod_state *state, bool over, kc_pod_status *ret)
+static void set_phase(const kc_pod *pod, const kc__pod_record *state, bool over, kc_pod_status *ret)
 {
     const char *was = pod->status.phase;
     const char *phase = phase_of(pod, state, ret, over);
@@ -215,11 +215,12 @@ static void set_phase(const kc_pod *pod, const kc__pod_state *state, bool over, 
         ret->reason = ret->message = NULL;
 }
 
-void kc__pod_status_make(const kc_pod *pod, const kc__pod_state *state, const kc__pod_place *place,
+void kc__pod_status_make(const kc_pod *pod, const kc__pod_record *state, const kc__pod_place *place,
                          kc_time now, bool over, kc_arena *arena, kc_pod_status *ret)
 {
     *ret = pod->status;
-    ret->observed_generation = pod->metadata.generation;
+    if (!place->no_generations)
+        ret->observed_generation = pod->metadata.generation;
     if (!state->admitted && state->failed) { /* Nothing of it has ever been here. */
         set_phase(pod, state, over, ret);
         return;
@@ -228,5 +229,5 @@ void kc__pod_status_make(const kc_pod *pod, const kc__pod_state *state, const kc
     containers(pod, state, place->runtime, arena, ret);
     set_phase(pod, state, over, ret);
     addresses(state, place, arena, ret);
-    kc__pod_conditions_make(pod, state, now, arena, ret);
+    kc__pod_conditions_make(pod, state, place, now, arena, ret);
 }

@@ -7,7 +7,7 @@
  * always are between SIGTERM and SIGKILL. Sidecars run until the containers have ended, and end in
  * the reverse order of their start; a hook does not wait for a turn.
  */
-#include "pods/pod_state.h"
+#include "pods/pod_record.h"
 
 #define LEAST_GRACE (2 * KC_SECOND)
 
@@ -16,7 +16,7 @@ static const kc_lifecycle_handler *pre_stop(const kc_container *spec)
     return spec->lifecycle ? spec->lifecycle->pre_stop : NULL;
 }
 
-void kc__plan_stop(const kc_pod *pod, kc__pod_state *state, size_t i, int64_t grace_seconds,
+void kc__plan_stop(const kc_pod *pod, kc__pod_record *state, size_t i, int64_t grace_seconds,
                    const char *why, kc_time now, kc__plan *plan)
 {
     kc__container_state *c = &state->containers[i];
@@ -47,7 +47,7 @@ static void shorten(kc__container_state *c, int64_t grace_seconds, kc_time now)
     c->stop_until = KC_MIN(c->stop_until, now + KC_MAX(grace_seconds * KC_SECOND, LEAST_GRACE));
 }
 
-void kc__plan_stop_all(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan *plan)
+void kc__plan_stop_all(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan)
 {
     const int64_t *grace = pod->metadata.deletion_grace_period_seconds;
     grace = grace ? grace : pod->spec.termination_grace_period_seconds;
@@ -59,7 +59,7 @@ void kc__plan_stop_all(const kc_pod *pod, kc__pod_state *state, kc_time now, kc_
 }
 
 /* A sidecar's turn comes when no container and no later sidecar runs any more. */
-static bool has_turn(const kc_pod *pod, const kc__pod_state *state, size_t i)
+static bool has_turn(const kc_pod *pod, const kc__pod_record *state, size_t i)
 {
     if (i >= state->n_init || !kc__is_sidecar(kc__pod_container(pod, i)))
         return true;
@@ -71,7 +71,7 @@ static bool has_turn(const kc_pod *pod, const kc__pod_state *state, size_t i)
 }
 
 /* One container, as far as it comes now. */
-static void go_on(const kc_pod *pod, kc__pod_state *state, size_t i, kc_time now, kc__plan *plan)
+static void go_on(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now, kc__plan *plan)
 {
     kc__container_state *c = &state->containers[i];
     const bool late = now >= c->stop_until;
@@ -89,7 +89,7 @@ static void go_on(const kc_pod *pod, kc__pod_state *state, size_t i, kc_time now
         kc__plan_look(plan, c->stop_until);
 }
 
-void kc__plan_stopping(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan *plan)
+void kc__plan_stopping(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan)
 {
     for (size_t i = 0; i < state->n; i++)
         if (state->containers[i].stop != KC__STOP_NOT &&

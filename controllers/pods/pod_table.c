@@ -16,10 +16,10 @@
 
 /* ---- finding ---- */
 
-kc__pod_state *kc__pods_find(kc__pods *pods, kc_key key)
+kc__pod_record *kc__pods_find(kc__pods *pods, kc_key key)
 {
     kc_scoped(kc_buf) text = {0};
-    kc__pod_state *state = NULL;
+    kc__pod_record *state = NULL;
     kc_key_write(&text, key);
     kc_locked (&pods->mutex)
         state = kc_map_get(&pods->by_key, kc_buf_str(&text));
@@ -30,7 +30,7 @@ void kc__pods_wake(kc__pods *pods, kc_str uid)
 {
     kc_autofree char *ns = NULL, *name = NULL;
     kc_locked (&pods->mutex) {
-        const kc__pod_state *state = kc_map_get(&pods->by_uid, uid);
+        const kc__pod_record *state = kc_map_get(&pods->by_uid, uid);
         ns = state ? kc_strdup(state->ns) : NULL;
         name = state ? kc_strdup(state->name) : NULL;
     }
@@ -46,7 +46,7 @@ void kc__pods_wake(kc__pods *pods, kc_str uid)
 /* ---- addresses ---- */
 
 /* 10.0.0.1 and up, those that are taken left out; with the lock held. */
-static void give_address(kc__pods *pods, kc__pod_state *state)
+static void give_address(kc__pods *pods, kc__pod_record *state)
 {
     do {
         const uint32_t n = ++pods->next_address & 0xffffff;
@@ -57,7 +57,7 @@ static void give_address(kc__pods *pods, kc__pod_state *state)
 }
 
 /* Pods of this machine have its address; simulated ones one each. With the lock held. */
-static void keep_address(kc__pods *pods, const kc_pod *pod, kc__pod_state *state)
+static void keep_address(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
 {
     if (pods->opts.mode != KC_PODS_SIMULATE || pod->spec.host_network) {
         snprintf(state->ip, sizeof(state->ip), "%s", state->node->ip);
@@ -70,16 +70,17 @@ static void keep_address(kc__pods *pods, const kc_pod *pod, kc__pod_state *state
 
 /* ---- remembering and forgetting ---- */
 
-kc__pod_state *kc__pods_remember(kc__pods *pods, const kc_pod *pod, kc__node *node)
+kc__pod_record *kc__pods_remember(kc__pods *pods, const kc_pod *pod, kc__node *node)
 {
-    kc__pod_state *state = kc__pod_state_new(pod);
+    kc__pod_record *state = kc__pod_record_new(pod);
     state->node = node;
-    kc__pod_state_resume(state, pod, pods->runtime);
+    kc__pod_record_resume(state, pod, pods->runtime);
     kc_locked (&pods->mutex) {
         keep_address(pods, pod, state);
         kc_map_put(&pods->by_uid, kc_cstr(state->uid), state);
         kc_map_put(&pods->by_key, kc_cstr(state->key), state);
     }
+    kc__pods_refer(pods, pod, state);
     if (state->start_time) {
         kc__pods_account(pods, pod, state);
         state->admitted = true;
@@ -87,9 +88,10 @@ kc__pod_state *kc__pods_remember(kc__pods *pods, const kc_pod *pod, kc__node *no
     return state;
 }
 
-void kc__pods_forget(kc__pods *pods, kc__pod_state *state)
+void kc__pods_forget(kc__pods *pods, kc__pod_record *state)
 {
     kc__pods_release(pods, state);
+    kc__pods_unrefer(pods, state);
     kc_locked (&pods->mutex) {
         kc_map_remove(&pods->by_key, kc_cstr(state->key));
         kc_map_remove(&pods->by_uid, kc_cstr(state->uid));
@@ -97,7 +99,7 @@ void kc__pods_forget(kc__pods *pods, kc__pod_state *state)
             kc_map_remove(&pods->addresses, kc_cstr(state->ip));
     }
     pods->runtime->ops->remove(pods->runtime, kc_cstr(state->uid));
-    kc__pod_state_free(state);
+    kc__pod_record_free(state);
 }
 
 /* ---- after a start ---- */

@@ -15,6 +15,10 @@
 
 #include "internal.h"
 #include "pods/simulate.h"
+#if __has_include("pods/process.h")
+#include "pods/process.h"
+#define HAS_PROCESSES 1
+#endif
 
 #include "kc/kinds.h"
 #include "kc/view.h"
@@ -51,16 +55,17 @@ static void complete(kc_pods_opts *o)
 static void pods_free(void *user)
 {
     kc__pods *pods = user;
-    kc_recorder_stop(pods->recorder, 0);
     if (pods->own_runtime)
         pods->runtime->ops->free(pods->runtime);
     else if (pods->runtime)
         kc__simulated_listen(pods->runtime, NULL, NULL);
+    kc__pods_free_refs(pods);
     kc_map_each (&pods->by_uid, it)
-        kc__pod_state_free(it->value);
+        kc__pod_record_free(it->value);
     kc_map_done(&pods->by_uid);
     kc_map_done(&pods->by_key);
     kc_map_done(&pods->addresses);
+    kc__jobs_free(pods->jobs);
     kc__nodes_free(pods->nodes);
     kc__node_server_free(pods->server);
     kc_cond_done(&pods->taken);
@@ -69,6 +74,23 @@ static void pods_free(void *user)
     kc_log_free(pods->log);
     free((char *)pods->opts.node);
     free(pods);
+}
+
+/* What a job came to is taken up by the next look at its pod. */
+static void job_done(kc_str uid, const kc__job_result *result, void *user)
+{
+    kc__pods *pods = user;
+    bool taken = false;
+    kc_locked (&pods->mutex) {
+        kc__pod_record *state = kc_map_get(&pods->by_uid, uid);
+        taken = state;
+        if (state)
+            kc_vec_push(&state->inbox, *result);
+    }
+    if (taken)
+        kc__pods_wake(pods, uid);
+    else
+        free(result->message);
 }
 
 static void runtime_changed(kc_str uid, void *user)
@@ -82,8 +104,13 @@ static int make_runtime(kc__pods *pods, kc__runtime *given, kc_error *err)
     pods->runtime = given;
     if (!given && pods->opts.mode == KC_PODS_SIMULATE)
         pods->runtime = kc__simulated_runtime_new(&pods->opts, pods->clock, err);
+#ifdef HAS_PROCESSES
+    else if (!given)
+        pods->runtime = kc__process_runtime_new(&pods->opts, pods->clock, pods->log, err);
+#else
     else if (!given)
         return kc_error_set(err, KC_INVALID, "pods as processes are not there yet");
+#endif
     if (!pods->runtime)
         return -1;
     if (given)
@@ -109,6 +136,9 @@ static int add_controller(kc__pods *pods, kc_manager *manager, int workers, kc_e
         .name = "pods",
         .kind = &kc_kind_pod,
         .kind_predicate = kc_predicate_new(is_ours, pods),
+        .watches = KC_WATCHES(
+            {.kind = &kc_kind_config_map, .map = kc__pods_of_config_map, .map_user = pods},
+            {.kind = &kc_kind_secret, .map = kc__pods_of_secret, .map_user = pods}),
         .sources = KC_SOURCES(kc__pods_wake_source(pods)),
         .reconcile = kc__pods_reconcile,
         .user = pods,
@@ -147,17 +177,11 @@ int kc__pods_add(kc_manager *manager, const kc_pods_opts *opts, int workers, kc_
     kc_manager_keep(manager, pods, pods_free);
     if (make_runtime(pods, runtime, err) < 0)
         return -1;
-    pods->recorder = kc_recorder_new(&(kc_recorder_opts){.client = kc_manager_live_client(manager),
-                                                         .component = "kubelet",
-                                                         .host = pods->opts.node,
-                                                         .log = pods->log,
-                                                         .metrics = kc_manager_metrics(manager)},
-                                     err);
-    if (!pods->recorder)
-        return -1;
+    pods->recorder = kc_recorder_as(kc_manager_recorder(manager), "kubelet");
     pods->nodes =
         kc__nodes_new(manager, &pods->opts, pods->runtime->name, pods->runtime->version, err);
-    if (!pods->nodes || (serves(pods) && serve(pods, manager, err) < 0))
+    pods->jobs = kc__jobs_new(manager, pods->runtime, job_done, pods, err);
+    if (!pods->nodes || !pods->jobs || (serves(pods) && serve(pods, manager, err) < 0))
         return -1;
     return add_controller(pods, manager, workers, err);
 }

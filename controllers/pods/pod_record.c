@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_state.c: what the runner remembers of a pod.
+ * pod_record.c: what the runner remembers of a pod.
  *
  * A state is made when a pod is first seen and lives until the pod is gone from the server. It can
  * always be made again: what matters beyond this process is in the pod's status (restart counts,
- * how the last attempt ended) and with the runtime (what runs), and kc__pod_state_resume puts the
+ * how the last attempt ended) and with the runtime (what runs), and kc__pod_record_resume puts the
  * two together. Lost with a process are only back-off times and the counts of probes.
  */
-#include "pods/pod_state.h"
+#include "pods/pod_record.h"
 
 #include <stdio.h>
 
@@ -20,9 +20,9 @@ static void attempt_done(kc__attempt *attempt)
     *attempt = (kc__attempt){.number = -1};
 }
 
-kc__pod_state *kc__pod_state_new(const kc_pod *pod)
+kc__pod_record *kc__pod_record_new(const kc_pod *pod)
 {
-    kc__pod_state *state = kc_new(kc__pod_state);
+    kc__pod_record *state = kc_new(kc__pod_record);
     state->uid = kc_strdup(pod->metadata.uid);
     state->ns = kc_strdup(pod->metadata.ns);
     state->name = kc_strdup(pod->metadata.name);
@@ -35,7 +35,7 @@ kc__pod_state *kc__pod_state_new(const kc_pod *pod)
     return state;
 }
 
-kc__pod_state *kc__pod_state_free(kc__pod_state *state)
+kc__pod_record *kc__pod_record_free(kc__pod_record *state)
 {
     if (!state)
         return NULL;
@@ -51,7 +51,10 @@ kc__pod_state *kc__pod_state_free(kc__pod_state *state)
     free(state->name);
     free(state->key);
     free(state->failed_message);
-    free(state->mount_error);
+    kc_map_done(&state->sources);
+    kc_vec_each (&state->inbox, result)
+        free(result->message);
+    kc_vec_done(&state->inbox);
     free(state);
     return NULL;
 }
@@ -79,7 +82,7 @@ static void keep_report(kc__attempt *attempt, const kc__container_report *report
 }
 
 /* `report` is large: one for all containers of a look. */
-static void observe_one(kc__pod_state *state, const kc_pod *pod, size_t i, kc__runtime *runtime,
+static void observe_one(kc__pod_record *state, const kc_pod *pod, size_t i, kc__runtime *runtime,
                         kc__container_report *report)
 {
     kc__attempt *now = &state->containers[i].now;
@@ -108,7 +111,7 @@ static void note_lost(kc__attempt *now, int attempt, kc_time started)
     };
 }
 
-void kc__pod_state_observe(kc__pod_state *state, const kc_pod *pod, kc__runtime *runtime)
+void kc__pod_record_observe(kc__pod_record *state, const kc_pod *pod, kc__runtime *runtime)
 {
     kc__container_report report;
     for (size_t i = 0; i < state->n; i++) {
@@ -183,7 +186,7 @@ static void resume_verdicts(kc__container_state *c, const kc_container_status *w
         (kc__probe_state){.has_value = was->ready, .value = was->ready};
 }
 
-static void resume_one(kc__pod_state *state, const kc_pod *pod, size_t i, kc__runtime *runtime,
+static void resume_one(kc__pod_record *state, const kc_pod *pod, size_t i, kc__runtime *runtime,
                        kc__container_report *report)
 {
     kc__container_state *c = &state->containers[i];
@@ -210,19 +213,21 @@ static void resume_one(kc__pod_state *state, const kc_pod *pod, size_t i, kc__ru
     resume_verdicts(c, was);
 }
 
-void kc__pod_state_resume(kc__pod_state *state, const kc_pod *pod, kc__runtime *runtime)
+void kc__pod_record_resume(kc__pod_record *state, const kc_pod *pod, kc__runtime *runtime)
 {
     kc__container_report report;
     state->start_time = pod->status.start_time.at;
     if (pod->status.pod_ip)
         snprintf(state->ip, sizeof(state->ip), "%s", pod->status.pod_ip);
-    for (size_t i = 0; i < state->n; i++)
+    for (size_t i = 0; i < state->n; i++) {
         resume_one(state, pod, i, runtime, &report);
+        state->prepared = state->prepared || state->containers[i].now.number >= 0;
+    }
 }
 
 /* ---- what was done ---- */
 
-void kc__pod_state_started(kc__pod_state *state, const kc_pod *pod, size_t i, int attempt)
+void kc__pod_record_started(kc__pod_record *state, const kc_pod *pod, size_t i, int attempt)
 {
     kc__container_state *c = &state->containers[i];
     attempt_done(&c->last);
@@ -233,20 +238,35 @@ void kc__pod_state_started(kc__pod_state *state, const kc_pod *pod, size_t i, in
     c->image = kc_strdup(image ? image : "");
     memset(c->probes, 0, sizeof(c->probes));
     c->post_start = c->pre_stop = KC__HOOK_NONE;
+    c->hook_until = 0;
     c->stop = KC__STOP_NOT;
     c->waiting = NULL;
     free(kc_take(c->waiting_message));
     c->retry_at = 0;
 }
 
-void kc__pod_state_not_started(kc__pod_state *state, size_t i, const char *reason,
-                               const char *message, kc_time retry_at)
+void kc__pod_record_not_started(kc__pod_record *state, size_t i, const char *reason,
+                                const char *message, kc_time retry_at)
 {
     kc__container_state *c = &state->containers[i];
     c->waiting = reason;
     free(c->waiting_message);
     c->waiting_message = kc_strdup(message);
     c->retry_at = retry_at;
+}
+
+void kc__pod_record_wake_hooks(kc__pod_record *state, kc_time now)
+{
+    for (size_t i = 0; i < state->n; i++) {
+        kc__container_state *c = &state->containers[i];
+        if (!c->hook_until || now < c->hook_until)
+            continue;
+        c->hook_until = 0;
+        if (c->post_start == KC__HOOK_RUNS)
+            c->post_start = KC__HOOK_OK;
+        if (c->pre_stop == KC__HOOK_RUNS)
+            c->pre_stop = KC__HOOK_OK;
+    }
 }
 
 /* ---- asking ---- */
@@ -291,7 +311,7 @@ bool kc__container_is_ready(const kc__container_state *c, const kc_container *sp
            (!spec->readiness_probe || (readiness->has_value && readiness->value));
 }
 
-bool kc__pod_is_alive(const kc__pod_state *state)
+bool kc__pod_is_alive(const kc__pod_record *state)
 {
     for (size_t i = 0; i < state->n; i++)
         if (kc__container_is_alive(&state->containers[i]))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_state.h: what the runner remembers of a pod between two looks at it, and what it decides.
+ * pod_record.h: what the runner remembers of a pod between two looks at it, and what it decides.
  *
- *     kc__pod_state_observe(state, runtime);            what there is
+ *     kc__pod_record_observe(state, runtime);            what there is
  *     kc__pod_plan(pod, state, now, &plan);             what is to be done: pure deciding
  *     … the driver carries the plan's actions out …
  *     kc__pod_status_make(pod, state, now, arena, &status);   what people see
@@ -10,11 +10,12 @@
  * Containers have one number each: init containers first, in order, then the others. All times are
  * wall times. A state belongs to the worker that has the pod's key; nothing in it is locked.
  */
-#ifndef KC_CONTROLLERS_POD_STATE_H
-#define KC_CONTROLLERS_POD_STATE_H
+#ifndef KC_CONTROLLERS_POD_RECORD_H
+#define KC_CONTROLLERS_POD_RECORD_H
 
 #include "pods/runtime.h"
 
+#include "kc/map.h"
 #include "kc/vec.h"
 
 /* One attempt of a container: what the runtime says of it, kept. */
@@ -65,7 +66,7 @@ typedef struct kc__container_state {
     char *image;           /* Of the newest. */
     kc__probe_state probes[KC__PROBES];
     kc__hook_state post_start, pre_stop;
-    kc_time hook_until; /* Of a hook that only sleeps. */
+    kc_time hook_until; /* Of a hook that only sleeps; 0: it does more. */
     kc__stop_stage stop;
     kc_time stop_until; /* Grace ends; from KC__STOP_ASKED on: it is forced. */
     int stop_grace;     /* In seconds, as it was when stopping began. */
@@ -78,7 +79,28 @@ typedef struct kc__container_state {
     kc_time backoff_at;
 } kc__container_state;
 
-typedef struct kc__pod_state {
+/* A probe or a hook: pod_jobs.h. */
+typedef enum kc__job_type {
+    KC__JOB_PROBE,
+    KC__JOB_POST_START,
+    KC__JOB_PRE_STOP,
+} kc__job_type;
+
+typedef struct kc__job {
+    kc__job_type type;
+    kc__probe_type probe;
+    size_t container;
+    int attempt;
+    int grace; /* Of hooks: seconds. */
+} kc__job;
+
+typedef struct kc__job_result {
+    kc__job job;
+    bool ok;
+    char *message; /* Why not; the receiver's. */
+} kc__job_result;
+
+typedef struct kc__pod_record {
     char *uid, *ns, *name, *key; /* key: "namespace/name". */
     struct kc__node *node;
     size_t n_init, n;
@@ -87,31 +109,35 @@ typedef struct kc__pod_state {
     /* It has failed, and why, if that is for the runner to say: not admitted, too long. */
     const char *failed;
     char *failed_message;
-    char *mount_error;
     kc_time start_time;
     char ip[46];
     bool counted; /* It takes this of its node: thousandths, bytes. */
     int64_t cpu, memory;
-    uint64_t filled; /* Hash of what its volumes were filled with. */
-} kc__pod_state;
+    uint64_t filled;              /* Hash of what its volumes were filled with; 0: they were not. */
+    bool mount_said;              /* Why they could not be was said. */
+    kc_map sources;               /* Of pod_refs.c. */
+    KC_VEC(kc__job_result) inbox; /* Under the lock of the table of states. */
+} kc__pod_record;
 
-kc__pod_state *kc__pod_state_new(const kc_pod *pod);
+kc__pod_record *kc__pod_record_new(const kc_pod *pod);
 /* NULL is allowed; returns NULL. */
-kc__pod_state *kc__pod_state_free(kc__pod_state *state);
-KC_AUTO_DEFINE(kc__pod_state, kc__pod_state_free)
+kc__pod_record *kc__pod_record_free(kc__pod_record *state);
+KC_AUTO_DEFINE(kc__pod_record, kc__pod_record_free)
 
 /* Looks at every container. */
-void kc__pod_state_observe(kc__pod_state *state, const kc_pod *pod, kc__runtime *runtime);
+void kc__pod_record_observe(kc__pod_record *state, const kc_pod *pod, kc__runtime *runtime);
 /* The first look at a pod after a start of this process: what has run before is taken up. */
-void kc__pod_state_resume(kc__pod_state *state, const kc_pod *pod, kc__runtime *runtime);
+void kc__pod_record_resume(kc__pod_record *state, const kc_pod *pod, kc__runtime *runtime);
 /* Container i has been told to start, as this attempt. */
-void kc__pod_state_started(kc__pod_state *state, const kc_pod *pod, size_t i, int attempt);
+void kc__pod_record_started(kc__pod_record *state, const kc_pod *pod, size_t i, int attempt);
 /* It could not be started, and will be tried again. `reason` is static. */
-void kc__pod_state_not_started(kc__pod_state *state, size_t i, const char *reason,
-                               const char *message, kc_time retry_at);
+void kc__pod_record_not_started(kc__pod_record *state, size_t i, const char *reason,
+                                const char *message, kc_time retry_at);
 /* A probe of an attempt has ended. False if it does not matter any more. */
-bool kc__pod_state_probed(kc__pod_state *state, const kc_pod *pod, size_t i, int attempt,
-                          kc__probe_type type, bool ok);
+bool kc__pod_record_probed(kc__pod_record *state, const kc_pod *pod, size_t i, int attempt,
+                           kc__probe_type type, bool ok);
+/* A hook that only sleeps has slept. */
+void kc__pod_record_wake_hooks(kc__pod_record *state, kc_time now);
 
 /* By number. */
 const kc_container *kc__pod_container(const kc_pod *pod, size_t i);
@@ -127,7 +153,7 @@ static inline bool kc__container_is_alive(const kc__container_state *c)
     return c->now.phase == KC__CONTAINER_RUNNING ||
            (c->now.phase == KC__CONTAINER_NONE && c->now.number >= 0);
 }
-bool kc__pod_is_alive(const kc__pod_state *state);
+bool kc__pod_is_alive(const kc__pod_record *state);
 /* Failed or Succeeded. */
 bool kc__phase_is_terminal(const char *phase);
 bool kc__pod_restarts(const kc_pod *pod, int exit_code);
@@ -168,16 +194,16 @@ void kc__plan_look(kc__plan *plan, kc_time at);
 
 /* Fills a zeroed plan. What was decided (that a container is being stopped, its back-off) is noted
  * in the state. */
-void kc__pod_plan(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan *plan);
+void kc__pod_plan(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan);
 
 /* Parts of it. `why`: of the event; NULL: "Stopping container …". */
-void kc__plan_probes(const kc_pod *pod, kc__pod_state *state, size_t i, kc_time now,
+void kc__plan_probes(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now,
                      kc__plan *plan);
-void kc__plan_stop(const kc_pod *pod, kc__pod_state *state, size_t i, int64_t grace_seconds,
+void kc__plan_stop(const kc_pod *pod, kc__pod_record *state, size_t i, int64_t grace_seconds,
                    const char *why, kc_time now, kc__plan *plan);
-void kc__plan_stop_all(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan *plan);
+void kc__plan_stop_all(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan);
 /* Moves containers that are being stopped on. */
-void kc__plan_stopping(const kc_pod *pod, kc__pod_state *state, kc_time now, kc__plan *plan);
+void kc__plan_stopping(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan);
 
 /* ---- telling ---- */
 
@@ -190,14 +216,16 @@ static inline kc_time kc__whole_seconds(kc_time at)
 typedef struct kc__pod_place {
     const char *runtime; /* Of container IDs. */
     const char *host_ip;
+    bool no_generations; /* The server does not keep observedGeneration. */
 } kc__pod_place;
 
 /* The whole status, over that of `pod`; what the runner does not know of stays. `over`: as the plan
  * says. */
-void kc__pod_status_make(const kc_pod *pod, const kc__pod_state *state, const kc__pod_place *place,
+void kc__pod_status_make(const kc_pod *pod, const kc__pod_record *state, const kc__pod_place *place,
                          kc_time now, bool over, kc_arena *arena, kc_pod_status *ret);
 /* Conditions, once the rest of the status is there. */
-void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_state *state, kc_time now,
-                             kc_arena *arena, kc_pod_status *status);
+void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_record *state,
+                             const kc__pod_place *place, kc_time now, kc_arena *arena,
+                             kc_pod_status *status);
 
 #endif
