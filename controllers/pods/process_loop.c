@@ -118,7 +118,7 @@ void kc__proc_ended(kc__process_runtime *rt, kc__proc *proc, const kc__container
     kc_scoped(kc_error) err = {0};
     state.report.phase = KC__CONTAINER_ENDED;
     state.report.ended = kc_clock_wall(rt->clock);
-    if (kc__state_write(proc->folder, proc->attempt, &state, &err) < 0)
+    if (kc__process_state_write(proc->folder, proc->attempt, &state, &err) < 0)
         kc_log_warn(rt->log, "a container's end is not on disk",
                     kc_kv("container", (const char *)proc->key), kc_kv("err", &err));
     kc_autofree char *uid = kc_strdup(proc->uid);

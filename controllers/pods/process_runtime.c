@@ -248,7 +248,7 @@ kc__runtime *kc__process_runtime_new_with(const kc_pods_opts *opts, kc__isolatio
         open_image(rt, opts->image, err) < 0 || !(rt->spawner = kc__spawner_start(err)) ||
         kc__isolation_find(rt, limit, err) < 0 || kc__loop_start(rt, err) < 0)
         return free_runtime(&rt->base);
-    kc__state_sweep(rt);
+    kc__process_state_sweep(rt);
     return &rt->base;
 }
 
