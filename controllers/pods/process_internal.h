@@ -179,7 +179,7 @@ void kc__names_done(kc__names *names);
 /* A file as a whole, in place of what was there. */
 int kc__file_replace(int at, const char *name, kc_str bytes, kc_error *err);
 /* At most `max` bytes from its end, if `end`, or from its beginning. False: it cannot be read. */
-bool kc__file_read(int at, const char *name, size_t max, bool end, kc_buf *out);
+bool kc__read_file_at(int at, const char *name, size_t max, bool end, kc_buf *out);
 int kc__errno_set(kc_error *err, const char *fmt, ...) KC_PRINTF(2, 3);
 /* folder/pods/UID, and a container's in it. */
 int kc__pod_folder(kc__process_runtime *rt, kc_str uid, bool make, kc_error *err);

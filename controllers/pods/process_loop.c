@@ -96,7 +96,7 @@ static void read_message(kc__proc *proc, kc__container_report *r)
     char name[32];
     kc_scoped(kc_buf) text = {0};
     snprintf(name, sizeof(name), "%d.message", proc->attempt);
-    kc__file_read(proc->folder, name, KC__MESSAGE_MAX, true, &text);
+    kc__read_file_at(proc->folder, name, KC__MESSAGE_MAX, true, &text);
     if (text.n == 0 && proc->fallback_to_logs && r->exit_code != 0)
         kc__logs_tail(proc->folder, proc->attempt, 80, 2048, &text);
     set_message(r, kc_buf_str(&text));

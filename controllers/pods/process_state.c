@@ -39,7 +39,7 @@ static const char *reason_of(kc_str text)
 
 static void boot_id(kc_buf *out)
 {
-    kc__file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 36, false, out);
+    kc__read_file_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 36, false, out);
 }
 
 int kc__process_state_write(int folder, int attempt, const kc__state *state, kc_error *err)
@@ -85,7 +85,7 @@ bool kc__process_state_read(int folder, int attempt, kc__state *ret)
     char name[32];
     snprintf(name, sizeof(name), "%d.state", attempt);
     kc_scoped(kc_buf) text = {0}, boot = {0};
-    if (!kc__file_read(folder, name, 8192, false, &text) || text.n == 0)
+    if (!kc__read_file_at(folder, name, 8192, false, &text) || text.n == 0)
         return false;
     boot_id(&boot);
     *ret = (kc__state){.report.attempt = attempt};
@@ -151,7 +151,7 @@ uint64_t kc__process_started(pid_t pid)
     char path[32];
     snprintf(path, sizeof(path), "/proc/%d/stat", pid);
     kc_scoped(kc_buf) text = {0};
-    if (pid <= 0 || !kc__file_read(AT_FDCWD, path, 4096, false, &text))
+    if (pid <= 0 || !kc__read_file_at(AT_FDCWD, path, 4096, false, &text))
         return 0;
     /* The name may hold anything, parentheses too; behind the last one come plain fields. */
     kc_str rest = kc_buf_str(&text);
@@ -176,7 +176,7 @@ static bool is_marked(const char *pid, const char *mark)
     snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
     snprintf(want, sizeof(want), MARK "%.400s", mark);
     kc_scoped(kc_buf) text = {0};
-    if (!kc__file_read(AT_FDCWD, path, (size_t)256 << 10, false, &text))
+    if (!kc__read_file_at(AT_FDCWD, path, (size_t)256 << 10, false, &text))
         return false;
     for (kc_str rest = kc_buf_str(&text); rest.p;)
         if (kc_str_starts(kc_str_cut(&rest, '\0'), kc_cstr(want)))
