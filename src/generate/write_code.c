@@ -118,6 +118,7 @@ static const char *const base_names[] = {
     [KC__GEN_DURATION] = "DURATION",
     [KC__GEN_RAW] = "RAW",
     [KC__GEN_STRUCT] = "STRUCT",
+    [KC__GEN_INNER] = "INNER",
 };
 
 static const char *const shape_names[] = {
@@ -143,25 +144,6 @@ static void put_c_text(kc_buf *out, kc_str text)
     kc_buf_putc(out, '"');
 }
 
-static void put_flags(kc_buf *out, const kc__gen_field *field)
-{
-    const char *sep = ", .flags = ";
-    const struct {
-        bool on;
-        const char *name;
-    } flags[] = {
-        {field->optional && field->shape == KC__GEN_VALUE && !field->is_inline, "OMIT_EMPTY"},
-        {field->is_inline, "INLINE"},
-        {field->pointers, "POINTERS"},
-    };
-    for (size_t i = 0; i < KC_COUNT(flags); i++) {
-        if (!flags[i].on)
-            continue;
-        kc_buf_printf(out, "%sKC_MEMBER_%s", sep, flags[i].name);
-        sep = " | ";
-    }
-}
-
 /* The default a marker says, as JSON; empty without one. */
 static kc_str default_of(const kc__gen_field *field)
 {
@@ -172,6 +154,51 @@ static kc_str default_of(const kc__gen_field *field)
             return kc__gen_marker_json(marker, "");
     }
     return (kc_str){0};
+}
+
+/* A server refuses an object that lacks it, and would have set no default. */
+static bool must_be_there(const kc__gen_field *field)
+{
+    return !field->optional && field->json_name.n && !default_of(field).n &&
+           (field->shape == KC__GEN_LIST || field->shape == KC__GEN_MAP);
+}
+
+static void put_flags(kc_buf *out, const kc__gen_field *field)
+{
+    const char *sep = ", .flags = ";
+    const struct {
+        bool on;
+        const char *name;
+    } flags[] = {
+        {field->optional && field->shape == KC__GEN_VALUE && !field->is_inline, "OMIT_EMPTY"},
+        {field->is_inline, "INLINE"},
+        {field->pointers, "POINTERS"},
+        {must_be_there(field), "KEEP_EMPTY"},
+    };
+    for (size_t i = 0; i < KC_COUNT(flags); i++) {
+        if (!flags[i].on)
+            continue;
+        kc_buf_printf(out, "%sKC_MEMBER_%s", sep, flags[i].name);
+        sep = " | ";
+    }
+}
+
+/* What a type refers to: a struct's table, an enum's names, a list or map in its turn. */
+static void put_reference(kc_buf *out, const kc__gen_field *field)
+{
+    if (field->base == KC__GEN_STRUCT) {
+        kc_buf_puts(out, ", .of = &");
+        put_struct_name(out, field->type);
+    }
+    if (field->base == KC__GEN_ENUM)
+        kc_buf_printf(out, ", .names = %.*s_names", KC_ARG(field->type->c_name));
+    if (field->base != KC__GEN_INNER)
+        return;
+    kc_buf_printf(out, ", .inner = &(const kc_member){KC_INNER_%s, .type = KC_MEMBER_%s",
+                  shape_names[field->inner->shape], base_names[field->inner->base]);
+    put_flags(out, field->inner);
+    put_reference(out, field->inner);
+    kc_buf_putc(out, '}');
 }
 
 static void put_field(kc_buf *out, const kc__gen_type *in, const kc__gen_field *field)
@@ -186,12 +213,7 @@ static void put_field(kc_buf *out, const kc__gen_type *in, const kc__gen_field *
     kc_buf_printf(out, ", .type = KC_MEMBER_%s, .shape = KC_SHAPE_%s", base_names[field->base],
                   shape_names[field->shape]);
     put_flags(out, field);
-    if (field->base == KC__GEN_STRUCT) {
-        kc_buf_puts(out, ", .of = &");
-        put_struct_name(out, field->type);
-    }
-    if (field->base == KC__GEN_ENUM)
-        kc_buf_printf(out, ", .names = %.*s_names", KC_ARG(field->type->c_name));
+    put_reference(out, field);
     kc_str text = default_of(field);
     if (text.n) {
         kc_buf_puts(out, ", .default_json = ");
@@ -223,12 +245,14 @@ static const kc__gen_field *metadata_of(const kc__gen_type *type)
     return NULL;
 }
 
-static void put_struct(kc_buf *out, const kc__gen_type *type)
+static void put_struct(kc_buf *out, const kc__gen_type *type, kc_arena *arena)
 {
     const kc__gen_field *metadata = metadata_of(type);
     kc_buf_printf(out, "static const kc_member %.*s_members[] = {\n", KC_ARG(type->c_name));
-    for (size_t i = 0; i < type->n_fields; i++)
-        put_field(out, type, &type->fields[i]);
+    for (size_t i = 0; i < type->n_fields; i++) {
+        const kc__gen_field field = kc__gen_flat(&type->fields[i], arena);
+        put_field(out, type, &field);
+    }
     kc_buf_printf(out,
                   "};\n\nconst kc_struct %.*s_struct = {\"%.*s\", sizeof(%.*s), %.*s_members, "
                   "KC_COUNT(%.*s_members), ",
@@ -315,7 +339,7 @@ static void put_source(kc_buf *out, const kc__gen_package *package, kc_arena *ar
         const kc__gen_type *type = package->types[i];
         if (!is_ours(type) || type->base != KC__GEN_STRUCT)
             continue;
-        put_struct(out, type);
+        put_struct(out, type, arena);
         if (type->is_root) {
             put_kind(out, package, type, arena);
             put_metadata(out, type);

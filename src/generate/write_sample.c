@@ -131,6 +131,14 @@ static void choose_all(choice *c, const kc__gen_type *type)
 
 /* ---- values ---- */
 
+/* The list or map that a field is or that its typedef stands for. */
+static const kc__gen_field *items_of(const kc__gen_field *field)
+{
+    const bool one = field && (field->shape == KC__GEN_VALUE || field->shape == KC__GEN_POINTER);
+    const kc__gen_field *list = one && field->inner ? field->inner : field;
+    return list && list->inner ? list->inner : list;
+}
+
 static void put_members(const kc__schema *schema, const kc__gen_type *type, size_t nth, kc_buf *out)
 {
     choice c = {schema, kc_calloc(schema->n_properties + 1, sizeof(bool)), 0};
@@ -151,7 +159,7 @@ static void put_entries(const kc__schema *schema, const kc__gen_field *field, kc
     for (size_t i = 0; i < n; i++) {
         kc_autofree char *key = i ? kc_asprintf("key-%zu", i + 1) : kc_strdup("key");
         put_name(out, kc_cstr(key));
-        put_value(schema->values, field, KC_STR("value"), i, out);
+        put_value(schema->values, items_of(field), KC_STR("value"), i, out);
     }
 }
 
@@ -186,7 +194,7 @@ static void put_list(const kc__schema *schema, const kc__gen_field *field, kc_st
     kc_buf_putc(out, '[');
     for (size_t i = 0; i < n && schema->items; i++) {
         kc_buf_puts(out, i ? "," : "");
-        put_value(schema->items, field, singular(name), i, out);
+        put_value(schema->items, items_of(field), singular(name), i, out);
     }
     kc_buf_putc(out, ']');
 }

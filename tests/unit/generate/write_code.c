@@ -52,14 +52,17 @@ static void members_say_where_and_what_they_are(void **state)
          ".flags = KC_MEMBER_OMIT_EMPTY, .default_json = \"\\\"a \\\\\\\"b\\\\\\\"\\\"\"},"},
         {"/// +optional\nbool on;\n", ".shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},"},
         {"char **tags; size_t n_tags;\n",
-         ".count_offset = offsetof(robot_spec, n_tags), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST},"},
-        {"kc_string_map labels;\n", ".type = KC_MEMBER_TEXT, .shape = KC_SHAPE_MAP},"},
+         ".count_offset = offsetof(robot_spec, n_tags), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_KEEP_EMPTY},"},
+        {"/// +optional\nchar **tags; size_t n_tags;\n", ".shape = KC_SHAPE_LIST},"},
+        {"/// +default=[\"a\"]\nchar **tags; size_t n_tags;\n", ".shape = KC_SHAPE_LIST, .default"},
+        {"kc_string_map labels;\n",
+         ".type = KC_MEMBER_TEXT, .shape = KC_SHAPE_MAP, .flags = KC_MEMBER_KEEP_EMPTY},"},
         {"kc_quantity_text memory;\n", ".type = KC_MEMBER_QUANTITY,"},
         {"kc_timestamp at;\n", ".type = KC_MEMBER_TIME,"},
         {"kc_int_or_text surge;\n", ".type = KC_MEMBER_INT_OR_TEXT,"},
         {"/// +kc:json=clusterIP\nchar *cluster_ip;\n", "{.name = \"clusterIP\","},
         {"kc_status_condition *conditions; size_t n_conditions;\n",
-         ".type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_struct_status_condition},"},
+         ".type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_KEEP_EMPTY, .of = &kc_struct_status_condition},"},
     };
     for (size_t i = 0; i < KC_COUNT(cases); i++) {
         kc_autofree char *header = kc_asprintf(KIND_OF("", "%s"), cases[i].member);
