@@ -131,7 +131,23 @@ void kc__types_put_list(kc_buf *out, const kc_value *values)
     kc_buf_puts(out, words ? "" : "}");
 }
 
-/* A value as markers write it that take anything: lists and maps both have braces. */
+/* Whether markers that take anything have a notation for it: lists have items of one type. */
+static bool has_notation(const kc_value *value)
+{
+    if (kc_type_of(value) == KC_ARRAY && !kc_len(value))
+        return false;
+    kc_items (value, item)
+        if (kc_type_of(item) != kc_type_of(kc_at(value, 0)) || !has_notation(item))
+            return false;
+    kc_members (value, name, member) {
+        (void)name;
+        if (!has_notation(member))
+            return false;
+    }
+    return kc_type_of(value) != KC_NULL;
+}
+
+/* A value as these write it: lists and maps both have braces. */
 static void put_any(kc_buf *out, const kc_value *value)
 {
     const char *comma = "";
@@ -252,7 +268,8 @@ static void put_value(kc_buf *out, notation how, const kc_value *value)
 static void put_row(kc_buf *out, const char *indent, const struct row *row, const kc_value *value,
                     kc__types_place place)
 {
-    if (row->notation == AS_FLAG && !kc_as_bool(value, false))
+    if ((row->notation == AS_FLAG && !kc_as_bool(value, false)) ||
+        (row->notation == AS_ANY && !has_notation(value)))
         return;
     if (row->notation == AS_EACH || row->notation == AS_RULES) {
         kc_items (value, item) {
@@ -412,6 +429,8 @@ static bool is_said(const kc_value *schema, kc_str keyword, kc__types_place plac
         return kc__types_form_of(schema) == KC__TYPES_MAP;
     if (kc_str_is(keyword, "anyOf"))
         return is_int_or_string(schema) && kc_len(kc_get(schema, "anyOf")) == 2;
+    if (kc_str_is(keyword, "example") && !has_notation(kc_get(schema, "example")))
+        return false;
     if (kc_str_is(keyword, "allOf"))
         return place == KC__TYPES_FIELD && kc__types_both(schema);
     return kc_str_is_any(keyword, said_otherwise) || has_row(keyword, (int)place);

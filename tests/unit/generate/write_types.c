@@ -159,13 +159,14 @@ static void what_no_marker_says_is_told_at_the_top(void **state)
     types_of(CRD("", "", "",
                  "        {properties: {spec: {type: object, properties: {a: {type: string, oneOf: "
                  "[{format: ipv4}], not: {enum: [x]}}, b: {type: array, items: {type: string, "
-                 "nullable: true}}, c: {type: object, additionalProperties: true}, "
+                 "nullable: true}}, c: {type: object, additionalProperties: true, example: "
+                 "{a: [b, 1]}}, "
                  "\"d,e\": {type: string}}}}}\n"),
              &f);
     kc_autofree char *text = kc_str_dup(f.items[1].text);
     assert_contains(text, " *   robot_spec.a: oneOf, not\n"
                           " *   robot_spec_b_item: nullable\n"
-                          " *   robot_spec.c: additionalProperties\n"
+                          " *   robot_spec.c: additionalProperties, example\n"
                           " *   robot_spec: a field whose name no marker can say\n");
 }
 
