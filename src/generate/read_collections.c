@@ -73,11 +73,9 @@ kc__gen_shape kc__reader_collection_shape(kc__reader *r, CXType type, CXType *re
 bool kc__reader_item(kc__reader *r, CXType type, kc__gen_field *into)
 {
     kc__read_value value = {0};
-    if (kc__reader_is_pointer(r, type)) {
-        into->pointers = true;
-        type = r->clang.getPointeeType(kc__reader_strip(r, type));
-    }
-    if (!kc__reader_value(r, type, into->at, into->c_name, &value))
+    into->pointers = kc__reader_is_pointer(r, type);
+    if (!(into->pointers ? kc__reader_pointee : kc__reader_value)(r, type, into->at, into->c_name,
+                                                                  &value))
         return false;
     into->base = value.base;
     into->type = value.type;

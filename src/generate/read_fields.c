@@ -123,7 +123,9 @@ static bool read_list(record *rec, CXType pointee, CXCursor count, kc__gen_field
 static bool read_value(record *rec, CXType type, kc__gen_field *field)
 {
     kc__read_value value = {0};
-    if (!kc__reader_value(rec->r, type, field->at, field->c_name, &value))
+    const bool pointer = field->shape == KC__GEN_POINTER;
+    if (!(pointer ? kc__reader_pointee : kc__reader_value)(rec->r, type, field->at, field->c_name,
+                                                           &value))
         return false;
     field->base = value.base;
     field->type = value.type;
@@ -134,11 +136,11 @@ static bool read_value(record *rec, CXType type, kc__gen_field *field)
     return true;
 }
 
-static bool read_pointer(record *rec, CXType pointee, kc__gen_field *field)
+static bool read_pointer(record *rec, CXType type, CXType pointee, kc__gen_field *field)
 {
     field->shape = KC__GEN_POINTER;
     if (!kc__reader_is_text(rec->r, pointee))
-        return read_value(rec, pointee, field);
+        return read_value(rec, type, field);
     kc__reader_fail(rec->r, field->at,
                     "%.*s: a list of texts needs a count: size_t n_%.*s; optional text is char "
                     "* and +optional",
@@ -152,7 +154,8 @@ static bool read_shape(record *rec, CXType type, kc__gen_field *field)
     const CXCursor *count = member_named(rec, "n_", field->c_name);
     if (kc__reader_is_pointer(r, type)) {
         const CXType pointee = r->clang.getPointeeType(kc__reader_strip(r, type));
-        return count ? read_list(rec, pointee, *count, field) : read_pointer(rec, pointee, field);
+        return count ? read_list(rec, pointee, *count, field)
+                     : read_pointer(rec, type, pointee, field);
     }
     if (!count || !kc__reader_is_text(r, type))
         return read_value(rec, type, field);

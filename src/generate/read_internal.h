@@ -115,6 +115,10 @@ typedef struct kc__read_value {
 bool kc__reader_value(kc__reader *r, CXType type, kc__gen_at at, kc_str name,
                       kc__read_value *ret_value);
 
+/* The same of what a pointer points to; what the pointer's own typedef says is said of that. */
+bool kc__reader_pointee(kc__reader *r, CXType pointer, kc__gen_at at, kc_str name,
+                        kc__read_value *ret_value);
+
 /* A type without its typedefs, as far as these have no say of their own. */
 CXType kc__reader_strip(kc__reader *r, CXType type);
 

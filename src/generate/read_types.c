@@ -439,16 +439,30 @@ static const kc__gen_type *alias_of(kc__reader *r, CXCursor declaration, kc__rea
     return type;
 }
 
+static bool named_value(kc__reader *r, CXType type, aliases *found, kc__gen_at at, kc_str name,
+                        kc__read_value *ret_value)
+{
+    const CXType plain = strip(r, type, found);
+    kc__read_value value = {0};
+    if (!plain_value(r, plain, at, name, &value))
+        return false;
+    for (size_t i = found->n; i > 0; i--)
+        value.type = alias_of(r, found->items[i - 1], value);
+    *ret_value = value;
+    return true;
+}
+
 bool kc__reader_value(kc__reader *r, CXType type, kc__gen_at at, kc_str name,
                       kc__read_value *ret_value)
 {
     aliases found = {.n = 0};
-    const CXType plain = strip(r, type, &found);
-    kc__read_value value = {0};
-    if (!plain_value(r, plain, at, name, &value))
-        return false;
-    for (size_t i = found.n; i > 0; i--)
-        value.type = alias_of(r, found.items[i - 1], value);
-    *ret_value = value;
-    return true;
+    return named_value(r, type, &found, at, name, ret_value);
+}
+
+bool kc__reader_pointee(kc__reader *r, CXType pointer, kc__gen_at at, kc_str name,
+                        kc__read_value *ret_value)
+{
+    aliases found = {.n = 0};
+    const CXType type = r->clang.getPointeeType(strip(r, pointer, &found));
+    return named_value(r, type, &found, at, name, ret_value);
 }

@@ -102,6 +102,13 @@ static const struct row {
      "      description: A port.\n"
      "      pattern: ^[a-z]+$\n      type: string\n    type: array\n  type: object\n",
      ".inner = &(const kc_member){KC_INNER_LIST, .type = KC_MEMBER_TEXT}},"},
+    /* A pointer's typedef speaks of what it points to. */
+    {V "Minimum=3\ntypedef int32_t *maybe;\n", "maybe f;\n",
+     "f:\n  format: int32\n  minimum: 3\n  type: integer\n",
+     ".type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},"},
+    {V "Minimum=3\ntypedef int32_t *maybe;\n", "maybe *f; size_t n_f;\n",
+     "f:\n  items:\n    format: int32\n    minimum: 3\n    type: integer\n  type: array\n",
+     ".flags = KC_MEMBER_POINTERS | KC_MEMBER_KEEP_EMPTY},"},
     /* A second typedef says more of the same. */
     {LABELS V "MinProperties=2\ntypedef labels more_labels;\n", "more_labels f;\n",
      "f:\n  additionalProperties:\n    type: string\n  description: Labels.\n  maxProperties: 3\n"
