@@ -14,6 +14,8 @@
 kc_str kc__types_snake(kc_arena *arena, kc_str name);
 /* The same, and no word of C. */
 kc_str kc__types_c_name(kc_arena *arena, kc_str name);
+/* The same, and no function of the C library, as a kind Link or Index would be. */
+kc_str kc__types_kind_name(kc_arena *arena, kc_str kind);
 /* A name that is not in `taken` yet, and then is: name, name_2, name_3… */
 kc_str kc__types_take_name(kc_arena *arena, kc_map *taken, kc_str name);
 

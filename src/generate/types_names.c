@@ -63,6 +63,22 @@ kc_str kc__types_c_name(kc_arena *arena, kc_str json_name)
     return name;
 }
 
+/* Functions of headers that most programs include. */
+static const char *const functions[] = {
+    "accept", "access", "alarm",  "bind",   "clock",  "close", "connect", "exit",
+    "index",  "kill",   "link",   "listen", "main",   "open",  "pause",   "pipe",
+    "random", "read",   "remove", "rename", "select", "send",  "signal",  "sleep",
+    "socket", "stat",   "sync",   "system", "time",   "wait",  "write",   NULL,
+};
+
+kc_str kc__types_kind_name(kc_arena *arena, kc_str kind)
+{
+    const kc_str name = kc__types_c_name(arena, kind);
+    if (!kc_str_is_any(name, functions))
+        return name;
+    return kc_cstr(kc_arena_printf(arena, "%.*s_kind", KC_ARG(name)));
+}
+
 kc_str kc__types_take_name(kc_arena *arena, kc_map *taken, kc_str name)
 {
     kc_str free_name = name;

@@ -155,7 +155,10 @@ static void put_members(const kc__schema *schema, const kc__gen_type *type, size
 
 static void put_entries(const kc__schema *schema, const kc__gen_field *field, kc_buf *out)
 {
-    const size_t n = kc__sample_count(schema, KC__SCHEMA_MIN_PROPERTIES, MAX_ELEMENTS);
+    double most = MAX_ELEMENTS;
+    kc__sample_limit(schema, KC__SCHEMA_MAX_PROPERTIES, &most);
+    size_t n = kc__sample_count(schema, KC__SCHEMA_MIN_PROPERTIES, MAX_ELEMENTS);
+    n = n ? n : most >= 1; /* One shows what they look like. */
     for (size_t i = 0; i < n; i++) {
         kc_autofree char *key = i ? kc_asprintf("key-%zu", i + 1) : kc_strdup("key");
         put_name(out, kc_cstr(key));
@@ -190,7 +193,7 @@ static void put_list(const kc__schema *schema, const kc__gen_field *field, kc_st
     double most = MAX_ELEMENTS;
     kc__sample_limit(schema, KC__SCHEMA_MAX_ITEMS, &most);
     size_t n = kc__sample_count(schema, KC__SCHEMA_MIN_ITEMS, MAX_ELEMENTS);
-    n = n ? n : most >= 1; /* One shows what they look like. */
+    n = n ? n : most >= 1;
     kc_buf_putc(out, '[');
     for (size_t i = 0; i < n && schema->items; i++) {
         kc_buf_puts(out, i ? "," : "");

@@ -282,7 +282,7 @@ static void put_kind(header *h, const kc_value *crd, const kc_value *version, kc
 {
     const kc_value *schema = kc_dig(version, "schema.openAPIV3Schema");
     kc_scoped(body) b = {
-        .name = kc__types_take_name(&h->arena, &h->taken, kc__types_c_name(&h->arena, kind))};
+        .name = kc__types_take_name(&h->arena, &h->taken, kc__types_kind_name(&h->arena, kind))};
     put_kind_fields(h, &b, schema);
     note_lost(h, b.name, schema, KC__TYPES_TYPE);
     kc__types_describe(&h->types, "", schema);

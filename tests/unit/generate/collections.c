@@ -139,15 +139,13 @@ static void a_sample_shows_what_nests(void **state)
         const char *before, *members, *spec;
     } cases[] = {
         {"", "KC_LIST_OF(KC_LIST_OF(int32_t)) f;\n", "f:\n  - - 1\n"},
-        {"", V "items:MinProperties=1\nKC_LIST_OF(kc_string_map) f;\n", "f:\n  - key: value\n"},
-        {LABELS, V "MinProperties=1\nlabels f;\n", "f:\n    key: value\n"},
+        {"", "KC_LIST_OF(kc_string_map) f;\n", "f:\n  - key: value\n"},
+        {LABELS, "labels f;\n", "f:\n    key: value\n"},
         {NAMES, "names f;\n", "f:\n  - f\n"},
-        {"", V "MinProperties=1\nKC_MAP_OF(KC_LIST_OF(kc_duration_field)) f;\n",
-         "f:\n    key:\n    - 1m0s\n"},
+        {"", "KC_MAP_OF(KC_LIST_OF(kc_duration_field)) f;\n", "f:\n    key:\n    - 1m0s\n"},
         {V "MinItems=2\ntypedef KC_LIST_OF(kc_duration_field) pauses;\n", "pauses f;\n",
          "f:\n  - 1m0s\n  - 2m0s\n"},
-        {ARM, V "MinProperties=1\nKC_MAP_OF(KC_LIST_OF(arm)) f;\n",
-         "f:\n    key:\n    - name: name\n"},
+        {ARM, "KC_MAP_OF(KC_LIST_OF(arm)) f;\n", "f:\n    key:\n    - name: name\n"},
     };
     for (size_t i = 0; i < KC_COUNT(cases); i++) {
         kc_autofree char *yaml = written(kc__write_samples, cases[i].before, cases[i].members);

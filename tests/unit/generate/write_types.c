@@ -189,6 +189,18 @@ static void names_that_would_be_the_same_are_told_apart(void **state)
     assert_contains(text, "typedef struct robot_spec_a_b_2 {\n    /// +optional\n    char *d;");
 }
 
+static void a_kind_is_named_as_no_function_is(void **state)
+{
+    (void)state;
+    kc_scoped(files) f = {0};
+    types_of("{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {group: "
+             "a.io, names: {kind: Link, plural: links}, versions: [{name: v1, schema: "
+             "{openAPIV3Schema: {type: object}}}]}}",
+             &f);
+    kc_autofree char *text = kc_str_dup(f.items[1].text);
+    assert_contains(text, "/// +kc:kind=Link\ntypedef struct link_kind {\n");
+}
+
 /* A description is somebody else's text: it ends no comment and begins no code. */
 static void descriptions_stay_comments(void **state)
 {
@@ -471,6 +483,7 @@ static void what_is_no_crd_is_refused(void **state)
 }
 
 TESTS(every_schema_has_its_declaration, what_no_marker_says_is_told_at_the_top,
-      names_that_would_be_the_same_are_told_apart, descriptions_stay_comments,
-      a_crd_comes_back_from_its_headers, every_schema_that_can_be_said_comes_back,
-      versions_and_annotations_come_back, what_is_no_crd_is_refused)
+      names_that_would_be_the_same_are_told_apart, a_kind_is_named_as_no_function_is,
+      descriptions_stay_comments, a_crd_comes_back_from_its_headers,
+      every_schema_that_can_be_said_comes_back, versions_and_annotations_come_back,
+      what_is_no_crd_is_refused)
