@@ -258,8 +258,11 @@ static int read_whole(const char *path, kc_buf *text, kc_error *err)
     if (!file)
         return kc_error_set(err, KC_NOT_FOUND, "%s: %s", path, strerror(errno));
     char chunk[8192];
-    for (size_t n; (n = fread(chunk, 1, sizeof(chunk), file)) > 0;)
+    size_t n;
+    do {
+        n = fread(chunk, 1, sizeof(chunk), file);
         kc_buf_append(text, kc_str_of(chunk, n));
+    } while (n == sizeof(chunk));
     fclose(file);
     return 0;
 }

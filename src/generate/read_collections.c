@@ -2,7 +2,7 @@
 /*
  * read_collections.c: lists and maps that are one type: KC_LIST_OF, KC_MAP_OF, kc_string_map.
  *
- *     struct { T *items; size_t n; }                           a list
+ *     struct { T *items; size_t n; }                                a list
  *     struct { struct { char *key; T value; } *items; size_t n; }   a map
  *
  * They are known by their form, for a macro leaves no name. T may be one of them again, or a

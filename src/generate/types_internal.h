@@ -62,7 +62,7 @@ void kc__types_mark_limits(kc_buf *out, const char *indent, const kc_value *sche
  * none, and cannot be said. */
 const kc_value *kc__types_both(const kc_value *schema);
 
-/* Appends the keywords of a schema that nothing at this place can say, each behind a comma. */
+/* Appends what of a schema nothing at this place can say: keywords, with commas between. */
 void kc__types_lost(kc_buf *out, const kc_value *schema, kc__types_place place);
 
 /* Appends a value as a marker has it, and a list of them: as people write it where that is safe

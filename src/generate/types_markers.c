@@ -446,4 +446,8 @@ void kc__types_lost(kc_buf *out, const kc_value *schema, kc__types_place place)
         for (size_t i = 0; i < keyword.n; i++)
             kc_buf_putc(out, kc_is_alnum(keyword.p[i]) ? keyword.p[i] : '-');
     }
+    /* Only at a field a marker makes less of kc_raw than anything. */
+    if (place != KC__TYPES_FIELD && kc__types_form_of(schema) == KC__TYPES_RAW &&
+        !is_set(schema, "x-kubernetes-preserve-unknown-fields"))
+        kc_buf_printf(out, "%sthat unknown fields are dropped", out->n ? ", " : "");
 }

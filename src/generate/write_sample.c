@@ -65,7 +65,8 @@ static bool has_example(const kc__schema *schema)
     bool found = kc__sample_piece(schema, KC__SCHEMA_EXAMPLE).p != NULL;
     for (size_t i = 0; i < schema->n_properties && !found; i++)
         found = has_example(schema->properties[i].schema);
-    return found || (schema->items && has_example(schema->items));
+    return found || (schema->items && has_example(schema->items)) ||
+           (schema->values && has_example(schema->values));
 }
 
 /* Which properties of an object are written, one flag each. */
@@ -131,7 +132,7 @@ static void choose_all(choice *c, const kc__gen_type *type)
 
 /* ---- values ---- */
 
-/* The list or map that a field is or that its typedef stands for. */
+/* What an element is of a field that is a list or map, or whose typedef stands for one. */
 static const kc__gen_field *items_of(const kc__gen_field *field)
 {
     const bool one = field && (field->shape == KC__GEN_VALUE || field->shape == KC__GEN_POINTER);

@@ -154,8 +154,9 @@ static kc_str field_type(header *h, field *f, kc_str below, kc_buf *out)
     return kc_cstr(kc__types_value(items));
 }
 
-/* Of limits that a type and a field have, the type's: a typedef of its own. */
-static void put_both(header *h, field *f, kc_str below, kc_buf *out)
+/* Of limits that a type and a field have, the type's: a typedef of its own. What is said of items
+ * is said there then. */
+static void put_both(header *h, field *f, kc_str below, kc_buf *of_items, kc_buf *out)
 {
     const kc_value *parts = kc__types_both(f->schema);
     if (!parts)
@@ -164,6 +165,8 @@ static void put_both(header *h, field *f, kc_str below, kc_buf *out)
         kc__types_take_name(&h->arena, &h->taken, joined(h, below, KC_STR("type")));
     const kc_str list = kc_cstr(kc_arena_printf(&h->arena, "KC_LIST_OF(%.*s)", KC_ARG(f->type)));
     kc__types_mark_limits(&h->types, "", kc_at(parts, 0), KC__TYPES_TYPE);
+    kc_buf_append(&h->types, kc_buf_str(of_items));
+    kc_buf_clear(of_items);
     put_typedef(&h->types, f->is_list ? list : f->type, named);
     kc__types_mark_limits(out, INDENT, kc_at(parts, 1), KC__TYPES_FIELD);
     f->type = named;
@@ -218,8 +221,8 @@ static void put_field(header *h, body *b, field f)
     kc__types_describe(out, INDENT, f.schema);
     if (!is_meta)
         kc__types_mark(out, INDENT, f.schema, KC__TYPES_FIELD);
+    put_both(h, &f, below, &of_items, out);
     kc_buf_append(out, kc_buf_str(&of_items));
-    put_both(h, &f, below, out);
     if (!kc_str_eq(kc__json_name(&h->arena, f.name), f.json_name))
         kc_buf_printf(out, INDENT "/// +kc:json=%.*s\n", KC_ARG(f.json_name));
     if (!f.is_required && !pointer)

@@ -160,13 +160,14 @@ static void what_no_marker_says_is_told_at_the_top(void **state)
                  "        {properties: {spec: {type: object, properties: {a: {type: string, oneOf: "
                  "[{format: ipv4}], not: {enum: [x]}}, b: {type: array, items: {type: string, "
                  "nullable: true}}, c: {type: object, additionalProperties: true, example: "
-                 "{a: [b, 1]}}, "
+                 "{a: [b, 1]}}, f: {type: array, items: {type: object}}, "
                  "\"d,e\": {type: string}}}}}\n"),
              &f);
     kc_autofree char *text = kc_str_dup(f.items[1].text);
     assert_contains(text, " *   robot_spec.a: oneOf, not\n"
                           " *   robot_spec_b_item: nullable\n"
                           " *   robot_spec.c: additionalProperties, example\n"
+                          " *   robot_spec_f_item: that unknown fields are dropped\n"
                           " *   robot_spec: a field whose name no marker can say\n");
 }
 
@@ -344,6 +345,10 @@ static const char *const schemas[] = {
     "{'type':'string','allOf':[{'maxLength':9,'minLength':1},{'maxLength':5,'minLength':2}]}",
     "{'type':'string','x-kubernetes-validations':[{'rule':'self != \\\"a\\\"','message':'m','reason'"
     ":'FieldValueInvalid','fieldPath':'.a','optionalOldSelf':true},{'rule':'true'}]}",
+    "{'type':'array','items':{'type':'string','maxLength':3},'allOf':[{'maxItems':9},{'maxItems':5}"
+    "]}",
+    "{'type':'object','additionalProperties':{'type':'string'},'allOf':[{'minProperties':1},"
+    "{'minProperties':2}]}",
     "{'type':'integer'}",
     "{'type':'integer','format':'int32','minimum':-3,'maximum':7,'multipleOf':2}",
     "{'type':'integer','format':'int64','minimum':0,'exclusiveMinimum':true}",
