@@ -108,8 +108,12 @@ static void mark_metadata(kc_buf *out, const kc_value *crd)
         if (!known[i].argument || !value)
             continue;
         kc_buf_puts(out, before[0] == ':' ? "/// +kc:resource" : "");
-        kc_buf_printf(out, "%s%s=%.*s", before, known[i].argument, KC_ARG(kc_as_str(value)));
-        before = ",";
+        if (kc_str_is(kc_as_str(value), "true")) {
+            kc_buf_printf(out, "%s%s=true", before, known[i].argument);
+            before = ",";
+        } else {
+            put_arg(out, &before, known[i].argument, value);
+        }
     }
     kc_buf_puts(out, before[0] == ':' ? "" : "\n");
     mark_pairs(out, "annotations", annotations);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any CRD is refused or gives headers, which the generator reads again: whatever stands in a
- * schema, it stays a comment, a name or a value. What two names have in common may still be an
- * error.
+ * schema, it stays a comment, a name or a value. A limit that is none is an error there.
  */
 #include "fuzzing.h"
 

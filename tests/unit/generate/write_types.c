@@ -428,7 +428,8 @@ static void versions_and_annotations_come_back(void **state)
         "  annotations:\n"
         "    api-approved.kubernetes.io: https://a.io/1\n"
         "    controller-gen.kubebuilder.io/version: v0.21.0\n"
-        "    kubecontroller.io/catalog: machines\n"
+        "    kubecontroller.io/catalog: \"machines,\\nand more\"\n"
+        "    kubecontroller.io/not-portable: \"true\"\n"
         "  labels: {team: \"a=b, c\"}\n"
         "  name: robots.apps.example.io\n"
         "spec:\n"
@@ -453,7 +454,8 @@ static void versions_and_annotations_come_back(void **state)
     const kc_value *metadata = kc_get(kc_view_root(after), "metadata");
     assert_value_json(kc_get(metadata, "annotations"),
                       "{\"api-approved.kubernetes.io\":\"https://a.io/1\","
-                      "\"kubecontroller.io/catalog\":\"machines\"}");
+                      "\"kubecontroller.io/catalog\":\"machines,\\nand more\","
+                      "\"kubecontroller.io/not-portable\":\"true\"}");
     assert_value_json(kc_get(metadata, "labels"), "{\"team\":\"a=b, c\"}");
 }
 
