@@ -107,6 +107,9 @@ struct kc__gen_type {
     kc_str go_name; /* RobotSpec: as CRDs and OpenAPI call it. */
     kc_str doc;
     kc__gen_markers markers;
+    const kc__gen_type
+        *second_of;     /* Of a typedef of a type that says something itself: that one, */
+    size_t n_inherited; /* whose markers are the first of these. */
     kc__gen_at at;
     kc__gen_base base;          /* KC__GEN_STRUCT, KC__GEN_ENUM, or what a typedef stands for. */
     const kc__gen_field *inner; /* Of KC__GEN_INNER. */

@@ -427,6 +427,8 @@ static const kc__gen_type *alias_of(kc__reader *r, CXCursor declaration, kc__rea
         *type = *of.type;
         type->c_name = own.c_name;
         type->at = own.at;
+        type->second_of = of.type;
+        type->n_inherited = inherited;
     }
     type->base = of.base;
     type->inner = of.inner;

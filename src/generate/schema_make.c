@@ -298,8 +298,28 @@ static kc__schema *make_collection(kc__schema_maker *maker, const kc__gen_type *
     return schema_of_collection(maker, &field);
 }
 
+/* A second typedef: the first one's schema and what this one says, as a field's would be. */
+static kc__schema *make_second(kc__schema_maker *maker, const kc__gen_type *type)
+{
+    const kc__schema *first = schema_of_type(maker, type->second_of, type->at);
+    const kc__gen_markers markers = {type->markers.items + type->n_inherited,
+                                     type->markers.n - type->n_inherited};
+    kc__schema *own = kc__schema_new(maker->arena), *both = own;
+    if (type->doc.n)
+        kc__schema_set_text(own, KC__SCHEMA_DESCRIPTION, type->doc, maker->arena);
+    kc__schema_apply(maker, &markers, own, first);
+    check_one_ofs(maker, type);
+    if (!kc__schema_combine(first, own, &both, maker->arena))
+        kc__maker_fail(maker, type->at, "%.*s has another type than %.*s", KC_ARG(type->c_name),
+                       KC_ARG(type->second_of->c_name));
+    return both;
+}
+
 static kc__schema *make_type(kc__schema_maker *maker, const kc__gen_type *type)
 {
+    if (type->second_of)
+        return make_second(maker, type);
+
     if (type->base != KC__GEN_ENUM && kc__gen_marker_find(&type->markers, "k8s:enum"))
         kc__maker_fail(maker, type->at, "'+k8s:enum' is for an enum, which %.*s is not",
                        KC_ARG(type->c_name));

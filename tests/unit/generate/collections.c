@@ -114,6 +114,10 @@ static const struct row {
      "f:\n  additionalProperties:\n    type: string\n  description: Labels.\n  maxProperties: 3\n"
      "  minProperties: 2\n  type: object\n",
      ".shape = KC_SHAPE_MAP,"},
+    {PORT V "Pattern=`^a`\n" V "MaxLength=3\ntypedef port short_port;\n",
+     V "MaxLength=2\nshort_port f;\n",
+     "f:\n  allOf:\n  - pattern: ^[a-z]+$\n  - pattern: ^a\n  - maxLength: 3\n  - maxLength: 2\n",
+     ".type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},"},
     /* Items of a list that are lists. */
     {"", V "items:MinItems=2\n" V "MaxItems=3\nKC_LIST_OF(KC_LIST_OF(bool)) f;\n",
      "f:\n  items:\n    items:\n      type: boolean\n    minItems: 2\n    type: array\n"
