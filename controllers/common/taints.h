@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taints.h: which taints of a node a pod tolerates. */
+#ifndef KC_CONTROLLERS_TAINTS_H
+#define KC_CONTROLLERS_TAINTS_H
+
+#include "api/core_v1/zz_generated.h"
+
+/* An empty key (with Exists), an empty effect fit all; without an operator values are compared. */
+bool kc__tolerates(const kc_toleration *toleration, const kc_taint *taint);
+/* The first toleration of a pod that does; NULL when none does. */
+const kc_toleration *kc__find_toleration(const kc_pod *pod, const kc_taint *taint);
+
+#endif
