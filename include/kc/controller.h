@@ -53,8 +53,9 @@ kc_source *kc_source_informer(kc_informer *informer, const kc_watch_kind *how);
 
 /* Arrays are copied; predicates and sources are taken over, also on failure. */
 typedef struct kc_controller_opts {
-    const char *name;    /* Of logs and metrics; unique. Defaults to the kind in lower case. */
-    const kc_kind *kind; /* May be NULL if there are watches or sources. */
+    const char *name;      /* Of logs and metrics; unique. Defaults to the kind in lower case. */
+    const char *component; /* Who says its events: their source. Defaults to the manager's name. */
+    const kc_kind *kind;   /* May be NULL if there are watches or sources. */
     kc_predicate *kind_predicate;
     const kc_kind *const *owns;   /* KC_KINDS(…) */
     const kc_watch_kind *watches; /* KC_WATCHES(…) */
