@@ -12,7 +12,7 @@ static bool is_same(const char *a, const char *b)
     return !strcmp(a ? a : "", b ? b : "");
 }
 
-bool kc__tolerates(const kc_toleration *t, const kc_taint *taint)
+static bool tolerates(const kc_toleration *t, const kc_taint *taint)
 {
     if (!is_empty(t->effect) && !is_same(t->effect, taint->effect))
         return false;
@@ -27,7 +27,7 @@ bool kc__tolerates(const kc_toleration *t, const kc_taint *taint)
 const kc_toleration *kc__find_toleration(const kc_pod *pod, const kc_taint *taint)
 {
     for (size_t i = 0; i < pod->spec.n_tolerations; i++)
-        if (kc__tolerates(&pod->spec.tolerations[i], taint))
+        if (tolerates(&pod->spec.tolerations[i], taint))
             return &pod->spec.tolerations[i];
     return NULL;
 }

@@ -5,9 +5,8 @@
 
 #include "api/core_v1/zz_generated.h"
 
-/* An empty key (with Exists), an empty effect fit all; without an operator values are compared. */
-bool kc__tolerates(const kc_toleration *toleration, const kc_taint *taint);
-/* The first toleration of a pod that does; NULL when none does. */
+/* The first toleration of a pod that fits a taint; NULL when none does. An empty key (with Exists)
+ * and an empty effect fit all; without an operator values are compared. */
 const kc_toleration *kc__find_toleration(const kc_pod *pod, const kc_taint *taint);
 
 #endif

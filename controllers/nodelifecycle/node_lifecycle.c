@@ -21,6 +21,8 @@
 
 #include "kc/kinds.h"
 
+#define COMPONENT "node-controller"
+
 /* ---- health ---- */
 
 static bool is_ready(const kc_cluster_node *node)
@@ -168,7 +170,7 @@ int kc__node_lifecycle_setup(kc_manager *manager, const kc_controllers_opts *opt
 {
     kc__lifecycle *l = kc_new(kc__lifecycle);
     l->cache = kc_manager_cache(manager);
-    l->recorder = kc_manager_recorder(manager);
+    l->recorder = kc_recorder_as(kc_manager_recorder(manager), COMPONENT);
     kc__nodes_init(&l->nodes, kc_manager_clock(manager), kc_manager_log(manager), opts->node_grace);
     kc_manager_keep(manager, l, lifecycle_free);
     if (register_metrics(l, kc_manager_metrics(manager), err) < 0 ||
@@ -177,6 +179,7 @@ int kc__node_lifecycle_setup(kc_manager *manager, const kc_controllers_opts *opt
     kc_controller *made = kc_controller_new(manager,
                                             &(kc_controller_opts){
                                                 .name = "node_lifecycle_controller",
+                                                .component = COMPONENT,
                                                 .sources = KC_SOURCES(kc__node_watch(l)),
                                                 .reconcile = reconcile,
                                                 .user = l,

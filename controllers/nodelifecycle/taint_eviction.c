@@ -335,6 +335,7 @@ int kc__taint_eviction_setup(kc_manager *manager, int workers, kc_error *err)
         manager,
         &(kc_controller_opts){
             .name = "noexec_taint_node",
+            .component = "taint-eviction-controller",
             .watches = KC_WATCHES(
                 {.kind = &kc_kind_node, .predicate = kc_predicate_new(taints_change, NULL)},
                 {.kind = &kc_kind_pod,
