@@ -220,11 +220,8 @@ void kc__nodes_gone(kc__nodes *nodes, kc_str name)
 
 void kc__nodes_complete(kc__nodes *nodes)
 {
-    kc_locked (&nodes->mutex) {
-        nodes->complete = true;
-        kc_map_each (&nodes->zones, entry)
-            kc__zone_judge(nodes, entry->value);
-    }
+    kc_locked (&nodes->mutex)
+        kc__zones_begin(nodes);
 }
 
 /* ---- leases ---- */

@@ -125,6 +125,8 @@ void kc__zone_free(kc__zone *zone);
 void kc__zone_count(const kc__node *node, int by);
 /* Looks what follows from new counts. */
 void kc__zone_judge(kc__nodes *nodes, kc__zone *zone);
+/* All nodes are counted: from now on it counts what follows. */
+void kc__zones_begin(kc__nodes *nodes);
 bool kc__zone_turn(kc__nodes *nodes, kc__node *node);
 void kc__zone_leave(kc__nodes *nodes, kc__node *node);
 void kc__nodes_add_key(kc__nodes *nodes, const kc__node *node, int64_t after);

@@ -205,19 +205,31 @@ static void set_state(kc__nodes *nodes, kc__zone *zone, kc__zone_state state)
     nodes->disrupted += zone->state == KC__ZONE_FULL;
 }
 
-void kc__zone_judge(kc__nodes *nodes, kc__zone *zone)
+static void judge(kc__nodes *nodes)
 {
-    const kc__zone_state state = state_of(zone);
-    measure(zone);
-    if (!nodes->complete)
-        return;
-    if (state != zone->state)
-        set_state(nodes, zone, state);
     const bool lost = nodes->inhabited && nodes->disrupted == nodes->inhabited;
     if (lost != nodes->stopped)
         stop_or_go_on(nodes);
-    else
-        set_rate(nodes, zone);
+}
+
+void kc__zone_judge(kc__nodes *nodes, kc__zone *zone)
+{
+    measure(zone);
+    if (!nodes->complete)
+        return;
+    set_state(nodes, zone, state_of(zone));
+    judge(nodes);
+    set_rate(nodes, zone);
+}
+
+void kc__zones_begin(kc__nodes *nodes)
+{
+    nodes->complete = true;
+    kc_map_each (&nodes->zones, entry)
+        set_state(nodes, entry->value, state_of(entry->value));
+    judge(nodes);
+    kc_map_each (&nodes->zones, entry)
+        set_rate(nodes, entry->value);
 }
 
 /* ---- metrics ---- */

@@ -227,6 +227,19 @@ static void pods_of_a_node_that_is_back_stay(void **state)
         count_events(env, "TaintManagerEviction", "Cancelling deletion of Pod default/web"), 1);
 }
 
+static void it_runs_in_real_time_too(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = story_begin(&plain, 0);
+    make_pod(env, "plain", "a");
+    make_pod_with(env, "for-ever", "a", "", FOR_EVER);
+    taint(env, "NoExecute");
+    for (int i = 0; i < 200 && !is_leaving(env, "plain"); i++)
+        kc_testenv_advance(env, 50 * KC_MILLISECOND);
+    assert_true(is_leaving(env, "plain"));
+    assert_false(is_leaving(env, "for-ever"));
+}
+
 static void it_survives_faults(void **state)
 {
     (void)state;
@@ -240,4 +253,4 @@ TESTS(pods_that_do_not_tolerate_a_taint_are_deleted, why_they_were_is_said,
       other_effects_delete_nobody, a_pod_may_tolerate_a_taint_for_a_while,
       a_taint_that_goes_in_time_harms_nobody, a_pod_that_comes_to_a_tainted_node_is_deleted,
       the_time_may_be_changed_while_it_passes, pods_of_a_lost_node_have_five_minutes,
-      pods_of_a_node_that_is_back_stay, it_survives_faults)
+      pods_of_a_node_that_is_back_stay, it_survives_faults, it_runs_in_real_time_too)
