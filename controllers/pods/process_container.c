@@ -192,7 +192,7 @@ static int let_go(kc__process_runtime *rt, kc__proc *proc, kc__spawned *s, kc_er
     proc->report.started = kc_clock_wall(rt->clock);
     state.report = proc->report;
     /* On disk before it may run: what runs is always seen. */
-    if (kc__state_write(proc->folder, proc->attempt, &state, err) < 0) {
+    if (kc__process_state_write(proc->folder, proc->attempt, &state, err) < 0) {
         kc__spawn_cancel(s);
         return -1;
     }
@@ -210,7 +210,7 @@ static int run(kc__process_runtime *rt, kc__proc *proc, kc_error *err)
     set_sources(proc, &spawned);
     kc__log_file_open(&proc->log, proc->folder, proc->attempt);
     kc_locked (&rt->mutex) {
-        done = kc__loop_watch(rt, proc, err);
+        done = kc__process_loop_watch(rt, proc, err);
         if (done == 0) {
             kc_list_push(&rt->running, &proc->link);
             make_known(rt, proc);
@@ -239,7 +239,7 @@ int kc__container_begin(kc__runtime *runtime, const kc__container_start *what, k
         return -1;
     if (is_known(rt, proc->key))
         return kc_error_set(err, KC_ALREADY_EXISTS, "container %s was started", proc->key);
-    kc__state_prune(proc->folder, proc->attempt);
+    kc__process_state_prune(proc->folder, proc->attempt);
     proc->launch = kc__launch_new(rt, what, err);
     if (!proc->launch)
         return err ? -(int)err->reason : -1;
@@ -272,8 +272,8 @@ static void observe_disk(kc__process_runtime *rt, kc__container_id id, kc__conta
     kc__state state;
     if (folder < 0)
         return;
-    const int attempt = id.attempt == KC__LATEST ? kc__state_latest(folder) : id.attempt;
-    if (attempt >= 0 && kc__state_read(folder, attempt, &state))
+    const int attempt = id.attempt == KC__LATEST ? kc__process_state_latest(folder) : id.attempt;
+    if (attempt >= 0 && kc__process_state_read(folder, attempt, &state))
         *ret = state.report;
     close(folder);
 }

@@ -194,17 +194,17 @@ typedef struct kc__state {
     kc__container_report report;
 } kc__state;
 
-int kc__state_write(int folder, int attempt, const kc__state *state, kc_error *err);
-bool kc__state_read(int folder, int attempt, kc__state *ret);
+int kc__process_state_write(int folder, int attempt, const kc__state *state, kc_error *err);
+bool kc__process_state_read(int folder, int attempt, kc__state *ret);
 /* The newest attempt that a container's folder has; -1: none. */
-int kc__state_latest(int folder);
+int kc__process_state_latest(int folder);
 /* When a process began, in ticks since boot; 0: there is none. With the pid it names one process
  * for ever. */
 uint64_t kc__process_started(pid_t pid);
 /* Ends what an earlier process of ours left running, and says in its state that it has ended. */
-void kc__state_sweep(kc__process_runtime *rt);
+void kc__process_state_sweep(kc__process_runtime *rt);
 /* The last two attempts stay. */
-void kc__state_prune(int folder, int attempt);
+void kc__process_state_prune(int folder, int attempt);
 /* Ends every process that carries the container's mark in its environment; "": of any. For where
  * there is neither a pid namespace nor a cgroup. */
 void kc__marked_kill(const char *mark);
@@ -281,10 +281,10 @@ void kc__log_file_take(kc__process_runtime *rt, kc__log_file *log, kc__source *s
 
 /* ---- process_loop.c ---- */
 
-int kc__loop_start(kc__process_runtime *rt, kc_error *err);
-void kc__loop_stop(kc__process_runtime *rt);
+int kc__process_loop_start(kc__process_runtime *rt, kc_error *err);
+void kc__process_loop_stop(kc__process_runtime *rt);
 /* From now on its output is read and its end seen. With the mutex. */
-int kc__loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err);
+int kc__process_loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err);
 /* Its end is known: it is written down, and told. */
 void kc__proc_ended(kc__process_runtime *rt, kc__proc *proc, const kc__container_report *how);
 

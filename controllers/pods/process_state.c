@@ -42,7 +42,7 @@ static void boot_id(kc_buf *out)
     kc__file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 36, false, out);
 }
 
-int kc__state_write(int folder, int attempt, const kc__state *state, kc_error *err)
+int kc__process_state_write(int folder, int attempt, const kc__state *state, kc_error *err)
 {
     const kc__container_report *r = &state->report;
     kc_scoped(kc_buf) text = {0};
@@ -80,7 +80,7 @@ static void read_field(kc_str key, kc_str value, kc__state *s)
         s->report.reason = reason_of(value);
 }
 
-bool kc__state_read(int folder, int attempt, kc__state *ret)
+bool kc__process_state_read(int folder, int attempt, kc__state *ret)
 {
     char name[32];
     snprintf(name, sizeof(name), "%d.state", attempt);
@@ -119,7 +119,7 @@ static int attempt_of(const char *name, const char **ret_rest)
     return (int)n;
 }
 
-int kc__state_latest(int folder)
+int kc__process_state_latest(int folder)
 {
     kc__names names = {0};
     int latest = -1;
@@ -134,7 +134,7 @@ int kc__state_latest(int folder)
     return latest;
 }
 
-void kc__state_prune(int folder, int attempt)
+void kc__process_state_prune(int folder, int attempt)
 {
     kc__names names = {0};
     kc__folder_names(folder, &names, NULL);
@@ -227,18 +227,19 @@ static void end_left_over(kc__process_runtime *rt, int folder, const char *mark,
     r->reason = "ContainerStatusUnknown";
     snprintf(r->message, sizeof(r->message),
              "The container ended with the process that ran it. It used to be Running");
-    kc__state_write(folder, r->attempt, state, NULL);
+    kc__process_state_write(folder, r->attempt, state, NULL);
 }
 
 static void sweep_container(kc__process_runtime *rt, int pod, const char *uid, const char *name)
 {
     const int folder = kc__folder_open(pod, name, 0, NULL);
-    const int latest = folder < 0 ? -1 : kc__state_latest(folder);
+    const int latest = folder < 0 ? -1 : kc__process_state_latest(folder);
     for (int attempt = latest; attempt >= 0 && attempt > latest - 2; attempt--) {
         kc__state state;
         char mark[600], tmp[32];
         snprintf(mark, sizeof(mark), "%s/%s/%d", uid, name, attempt);
-        if (!kc__state_read(folder, attempt, &state) || state.report.phase == KC__CONTAINER_ENDED)
+        if (!kc__process_state_read(folder, attempt, &state) ||
+            state.report.phase == KC__CONTAINER_ENDED)
             continue;
         end_left_over(rt, folder, mark, &state);
         snprintf(tmp, sizeof(tmp), "%d.tmp", attempt);
@@ -262,7 +263,7 @@ static void sweep_pod(kc__process_runtime *rt, const char *uid)
         close(pod);
 }
 
-void kc__state_sweep(kc__process_runtime *rt)
+void kc__process_state_sweep(kc__process_runtime *rt)
 {
     kc__names uids = {0};
     kc__folder_names(rt->pods_fd, &uids, NULL);
