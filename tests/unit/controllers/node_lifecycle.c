@@ -49,13 +49,17 @@ static void die(int from, int to)
         alive[i] = false;
 }
 
+static kc_object *look_up_node(kc_testenv *env, const char *name)
+{
+    return kc_client_get(kc_testenv_client(env), &kc_kind_node, KC_KEY(NULL, name), NULL, NULL);
+}
+
 static void assert_condition(kc_testenv *env, const char *node, const char *type,
                              const char *status, const char *reason, const char *message)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_condition c;
-    kc_auto(kc_object) *object =
-        kc_client_get(kc_testenv_client(env), &kc_kind_node, KC_KEY(NULL, node), NULL, NULL);
+    kc_auto(kc_object) *object = look_up_node(env, node);
     assert_true(kc_condition_get(object, kc_cstr(type), &arena, &c));
     assert_str(c.status, status);
     assert_str(c.reason, reason);
@@ -64,8 +68,7 @@ static void assert_condition(kc_testenv *env, const char *node, const char *type
 
 static bool is_lost(kc_testenv *env, const char *node)
 {
-    kc_auto(kc_object) *object =
-        kc_client_get(kc_testenv_client(env), &kc_kind_node, KC_KEY(NULL, node), NULL, NULL);
+    kc_auto(kc_object) *object = look_up_node(env, node);
     return kc_condition_is(object, KC_STR("Ready"), KC_STR("Unknown"));
 }
 
@@ -158,8 +161,7 @@ static void a_node_that_is_back_is_as_it_was(void **state)
     alive[0] = true;
     beat(env, "a", "True");
     story_pass(&plain, env, 2 * KC_SECOND);
-    kc_auto(kc_object) *node =
-        kc_client_get(kc_testenv_client(env), &kc_kind_node, KC_KEY(NULL, "a"), NULL, NULL);
+    kc_auto(kc_object) *node = look_up_node(env, "a");
     kc_auto(kc_view) *view = kc_view_of(node);
     assert_int_equal(kc_len(kc_dig(kc_view_root(view), "spec.taints")), 0);
     assert_false(is_lost(env, "a"));
@@ -252,8 +254,7 @@ static void older_names_of_labels_follow_the_newer(void **state)
           "{'metadata':{'labels':{'kubernetes.io/os':'linux','kubernetes.io/arch':'amd64',"
           "'beta.kubernetes.io/arch':'other'}}}");
     story_pass(&plain, env, KC_SECOND);
-    kc_auto(kc_object) *node =
-        kc_client_get(kc_testenv_client(env), &kc_kind_node, KC_KEY(NULL, "a"), NULL, NULL);
+    kc_auto(kc_object) *node = look_up_node(env, "a");
     assert_true(kc_object_label_is(node, KC_STR("beta.kubernetes.io/os"), KC_STR("linux")));
     assert_true(kc_object_label_is(node, KC_STR("beta.kubernetes.io/arch"), KC_STR("amd64")));
 }
@@ -342,6 +343,22 @@ static void a_zone_that_is_lost_is_given_up_while_others_live(void **state)
     assert_contains(kc_buf_cstr(&text), "node_collector_zone_health{zone=\"::z\"} 0\n");
     assert_contains(kc_buf_cstr(&text), "node_collector_unhealthy_nodes_in_zone{zone=\"::z\"} 2\n");
     assert_contains(kc_buf_cstr(&text), "node_collector_zone_size{zone=\"\"} 2\n");
+}
+
+static void a_new_process_finds_zones_as_they_are(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(4);
+    patch(env, &kc_kind_node, "a", "{'metadata':{'labels':{'topology.kubernetes.io/zone':'z'}}}");
+    die(0, 1);
+    story_pass(&plain, env, 50 * KC_SECOND);
+    assert_true(has_taint(env, "a", UNREACHABLE, "NoExecute"));
+    kc_auto(kc_object) *before = look_up_node(env, "a");
+    story_add(&plain, kc_testenv_restart(env, NULL));
+    assert_int_equal(kc_testenv_run(env, NULL), 0);
+    story_pass(&plain, env, KC_MINUTE);
+    kc_auto(kc_object) *after = look_up_node(env, "a");
+    assert_true(kc_object_revision(before) == kc_object_revision(after));
 }
 
 static void an_excluded_node_does_not_keep_its_zone(void **state)
@@ -507,6 +524,7 @@ TESTS(a_node_that_is_not_heard_of_is_lost, a_lease_is_enough_to_stay, heartbeats
       a_node_that_says_it_is_not_ready_is_tainted_by_that, older_names_of_labels_follow_the_newer,
       all_nodes_lost_are_not_given_up, nodes_are_given_up_one_after_the_other,
       one_that_is_back_gives_up_its_turn, most_of_a_small_zone_is_not_given_up,
-      a_zone_that_is_lost_is_given_up_while_others_live, an_excluded_node_does_not_keep_its_zone,
-      pods_of_a_lost_node_are_not_ready, a_pod_that_comes_to_a_lost_node_is_not_ready,
-      heartbeats_cost_no_look, it_survives_faults, it_runs_in_real_time_too)
+      a_zone_that_is_lost_is_given_up_while_others_live, a_new_process_finds_zones_as_they_are,
+      an_excluded_node_does_not_keep_its_zone, pods_of_a_lost_node_are_not_ready,
+      a_pod_that_comes_to_a_lost_node_is_not_ready, heartbeats_cost_no_look, it_survives_faults,
+      it_runs_in_real_time_too)
