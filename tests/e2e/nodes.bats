@@ -7,7 +7,7 @@
 setup_file() {
     load helpers
     server_start
-    controllers_start --controllers='*,-pods' --node-monitor-grace-period=5s
+    controllers_start --controllers='*,-pods' --node-monitor-grace-period=15s
     node_start steady
 }
 
