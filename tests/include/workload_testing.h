@@ -279,9 +279,12 @@ static inline char *line_of(const kc_object *object)
         else if (kc_as_i64(value, &number))
             kc_buf_printf(&line, " %.*s=%lld", KC_ARG(name), (long long)number);
     }
-    kc_items (kc_get(status, "conditions"), c)
-        kc_buf_printf(&line, " %s=%s/%s", kc_as_cstr(kc_get(c, "type"), ""),
-                      kc_as_cstr(kc_get(c, "status"), ""), kc_as_cstr(kc_get(c, "reason"), ""));
+    static const char *const types[] = {"Available", "Progressing", "ReplicaFailure", "Ready"};
+    for (size_t i = 0; i < KC_COUNT(types); i++) { /* They stand in the order of their changes. */
+        kc_autofree char *condition = condition_of(object, types[i]);
+        kc_buf_printf(&line, "%s%s%s%s", *condition ? " " : "", *condition ? types[i] : "",
+                      *condition ? "=" : "", condition);
+    }
     return kc_buf_take(&line);
 }
 
