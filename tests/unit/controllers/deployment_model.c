@@ -94,8 +94,21 @@ static size_t choose(model *m, size_t n)
     return (size_t)kc_rand_below(&m->rand, n);
 }
 
+static size_t sets_with_pods(model *m)
+{
+    kc_scoped(kc_objects) sets = all_of(m->env, SET);
+    size_t n = 0;
+    for (size_t i = 0; i < sets.n; i++)
+        n += number_at(sets.items[i], "spec.replicas") > 0;
+    return n;
+}
+
+/* In the middle of a roll-out all sets are scaled in proportion, whatever of them is available:
+ * then nothing is promised of that. While it is paused, that is done for other limits, too. */
 static void scale(model *m)
 {
+    if (sets_with_pods(m) > 1)
+        m->least = 0;
     m->wanted = (int)choose(m, 13);
     scale_to(m->env, DEPLOYMENT, "web", m->wanted);
 }
@@ -110,12 +123,16 @@ static void change_template(model *m)
 static void pause(model *m)
 {
     m->paused = !m->paused;
+    if (m->paused && sets_with_pods(m) > 1)
+        m->least = 0;
     patch_with(m->env, DEPLOYMENT, KC_STR("web"), NULL,
                m->paused ? "{'spec':{'paused':true}}" : "{'spec':{'paused':false}}");
 }
 
 static void change_limits(model *m)
 {
+    if (m->paused && sets_with_pods(m) > 1)
+        m->least = 0;
     m->surge = (int)choose(m, 4);
     m->missing = m->surge ? (int)choose(m, 4) : 1 + (int)choose(m, 3);
     kc_autofree char *json =
