@@ -39,6 +39,7 @@ typedef struct kc_watch_kind {
     kc_predicate *predicate; /* Taken over. */
     bool metadata_only;
     bool high_priority; /* Also initial adds and resyncs have priority 0. */
+    int64_t after;      /* Keys are added so long after the change. Defaults to at once. */
 } kc_watch_kind;
 
 #define KC_KINDS(...)   ((const kc_kind *const[]){__VA_ARGS__, NULL})
