@@ -211,28 +211,22 @@ void kc__engine_apply(kc__engine *e, const kc__note *note)
 
 /* ---- whom it helps ---- */
 
-/* Plugins that look beyond one host: whether a change helps them is not seen at the host. */
-static uint32_t far_sighted(void)
+/* Plugins whose refusals the changes may have made obsolete; of those, which look beyond one host:
+ * whether it helps them is not seen at the host. */
+static uint32_t helped(unsigned changes, bool far_sighted)
 {
     uint32_t bits = 0;
     for (size_t i = 0; i < kc__n_plugins; i++)
-        bits |= kc__plugins[i].prepare ? 1u << i : 0;
+        if (kc__plugins[i].helped_by & changes && (!far_sighted || kc__plugins[i].prepare))
+            bits |= 1u << i;
     return bits;
-}
-
-static bool refused_by_any_helped(uint32_t refused_by, unsigned changes)
-{
-    for (size_t i = 0; i < kc__n_plugins; i++)
-        if (refused_by & (1u << i) && kc__plugins[i].helped_by & changes)
-            return true;
-    return false;
 }
 
 static bool may_help(kc__engine *e, const kc__place *place)
 {
-    if (!refused_by_any_helped(place->refused_by, e->changes))
+    if (!(place->refused_by & helped(e->changes, false)))
         return false;
-    if (e->touched_many || refused_by_any_helped(place->refused_by & far_sighted(), e->changes))
+    if (e->touched_many || place->refused_by & helped(e->changes, true))
         return true;
     for (size_t i = 0; i < e->n_touched; i++) {
         kc__host *host = e->cluster.slots.items[e->touched[i]];
@@ -245,7 +239,7 @@ static bool may_help(kc__engine *e, const kc__place *place)
 void kc__engine_move(kc__engine *e)
 {
     const int64_t now = kc_clock_now(e->clock);
-    if (e->changes)
+    if (e->changes && kc__pending_stuck_by(&e->pending, helped(e->changes, false)))
         kc_list_each (&e->pending.stuck, kc__place, stuck, place)
             if (may_help(e, place))
                 kc__pending_move(&e->pending, place, now);
