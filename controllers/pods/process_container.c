@@ -210,7 +210,7 @@ static int run(kc__process_runtime *rt, kc__proc *proc, kc_error *err)
     set_sources(proc, &spawned);
     kc__log_file_open(&proc->log, proc->folder, proc->attempt);
     kc_locked (&rt->mutex) {
-        done = kc__loop_watch(rt, proc, err);
+        done = kc__process_loop_watch(rt, proc, err);
         if (done == 0) {
             kc_list_push(&rt->running, &proc->link);
             make_known(rt, proc);

@@ -281,10 +281,10 @@ void kc__log_file_take(kc__process_runtime *rt, kc__log_file *log, kc__source *s
 
 /* ---- process_loop.c ---- */
 
-int kc__loop_start(kc__process_runtime *rt, kc_error *err);
-void kc__loop_stop(kc__process_runtime *rt);
+int kc__process_loop_start(kc__process_runtime *rt, kc_error *err);
+void kc__process_loop_stop(kc__process_runtime *rt);
 /* From now on its output is read and its end seen. With the mutex. */
-int kc__loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err);
+int kc__process_loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err);
 /* Its end is known: it is written down, and told. */
 void kc__proc_ended(kc__process_runtime *rt, kc__proc *proc, const kc__container_report *how);
 

@@ -198,7 +198,7 @@ static int add_source(kc__process_runtime *rt, kc__source *source, kc_error *err
     return kc__errno_set(err, "watch a container");
 }
 
-int kc__loop_start(kc__process_runtime *rt, kc_error *err)
+int kc__process_loop_start(kc__process_runtime *rt, kc_error *err)
 {
     rt->epoll = epoll_create1(EPOLL_CLOEXEC);
     rt->wake = (kc__source){.kind = KC__SOURCE_WAKE, .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -210,7 +210,7 @@ int kc__loop_start(kc__process_runtime *rt, kc_error *err)
     return rt->loop_thread ? 0 : -1;
 }
 
-void kc__loop_stop(kc__process_runtime *rt)
+void kc__process_loop_stop(kc__process_runtime *rt)
 {
     const uint64_t one = 1;
     rt->stopping = true;
@@ -224,7 +224,7 @@ void kc__loop_stop(kc__process_runtime *rt)
 }
 
 /* With the mutex: the loop takes it before it ends one, so that all three are watched by then. */
-int kc__loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err)
+int kc__process_loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err)
 {
     if (add_source(rt, &proc->exit, err) < 0)
         return -1;

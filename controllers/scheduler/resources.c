@@ -136,11 +136,6 @@ static void read_container(const kc_container *c, bool defaults, kc__resources *
         ret->memory = DEFAULT_MEMORY;
 }
 
-bool kc__is_sidecar(const kc_container *init)
-{
-    return init->restart_policy && !strcmp(init->restart_policy, "Always");
-}
-
 /* The most that is needed before the containers run; what stays is added to `beside`. */
 static void read_init(const kc_pod_spec *spec, bool defaults, kc__resources *peak,
                       kc__resources *beside)

@@ -7,6 +7,7 @@
 #define KC_SCHEDULER_RESOURCES_H
 
 #include "api/core_v1/zz_generated.h"
+#include "common/containers.h"
 
 /* Something else than CPU, memory and ephemeral storage: a device, huge pages. */
 typedef struct kc__scalar {
@@ -39,7 +40,5 @@ void kc__resources_set_scalar(kc__resources *r, const char *name, int64_t value)
  * the largest init container needs, whichever is more; and its overhead. With `defaults`,
  * containers that do not say take 100m and 200Mi each, as nodes are compared by. */
 void kc__resources_of_pod(const kc_pod_spec *spec, bool defaults, kc__resources *ret);
-/* An init container that goes on running beside the others. */
-bool kc__is_sidecar(const kc_container *init);
 
 #endif
