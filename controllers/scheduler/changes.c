@@ -147,6 +147,7 @@ static void apply_node(kc__engine *e, const kc__note *note)
     kc_scoped(kc_error) err = {0};
     if (note->gone) {
         kc__cluster_remove_node(&e->cluster, kc_object_name(note->object));
+        e->changes |= KC__NODE_CHANGED; /* One domain less to be spread over. */
         return;
     }
     const kc__host *known = kc__cluster_host(&e->cluster, kc_object_name(note->object));
@@ -222,17 +223,36 @@ static uint32_t helped(unsigned changes, bool far_sighted)
     return bits;
 }
 
+/* A node has changed: one of those that refused the pod would not any more, were it empty. So the
+ * pod also says why not as the node is now. */
+static bool is_welcome(kc__engine *e, const kc__place *place, const kc__host *host)
+{
+    kc__cycle c = {.cluster = &e->cluster, .demand = place->demand};
+    const uint32_t asked = place->refused_by & helped(KC__NODE_CHANGED, false);
+    for (size_t i = 0; i < kc__n_plugins; i++)
+        if (asked & (1u << i) && kc__plugins[i].filter &&
+            kc__plugins[i].filter(&c, host, NULL) != KC__NEVER)
+            return true;
+    return false;
+}
+
+static bool helps_at(kc__engine *e, const kc__place *place, kc__host *host)
+{
+    if (!host || !host->node)
+        return false;
+    return kc__fits_alone(&e->cluster, place->demand, host) ||
+           (e->changes & KC__NODE_CHANGED && is_welcome(e, place, host));
+}
+
 static bool may_help(kc__engine *e, const kc__place *place)
 {
     if (!(place->refused_by & helped(e->changes, false)))
         return false;
     if (e->touched_many || place->refused_by & helped(e->changes, true))
         return true;
-    for (size_t i = 0; i < e->n_touched; i++) {
-        kc__host *host = e->cluster.slots.items[e->touched[i]];
-        if (host && kc__fits_alone(&e->cluster, place->demand, host, e->changes & KC__NODE_CHANGED))
+    for (size_t i = 0; i < e->n_touched; i++)
+        if (helps_at(e, place, e->cluster.slots.items[e->touched[i]]))
             return true;
-    }
     return false;
 }
 
