@@ -80,12 +80,29 @@ static void enqueue(kc__engine *e, kc__place *place)
         kc__engine_say_gated(e, place);
 }
 
+/* Room was made for it by who led before us. */
+static void nominate_as_said(kc__engine *e, kc__place *place)
+{
+    const kc__wants *w = place->demand->wants;
+    if (w && w->nominated)
+        kc__place_nominate(&e->cluster, place,
+                           kc__cluster_host(&e->cluster, kc_cstr(w->nominated)));
+}
+
+/* Nodes may be told of after pods: who is nominated where is seen when all is told. */
+static void apply_synced(kc__engine *e)
+{
+    if (--e->awaited)
+        return;
+    kc_map_each (&e->cluster.places, entry)
+        nominate_as_said(e, entry->value);
+}
+
 static void apply_new(kc__engine *e, kc__demand *demand)
 {
     kc__place *place = kc__cluster_set_pod(&e->cluster, demand);
-    const char *nominated = demand->wants->nominated;
-    if (nominated)
-        kc__place_nominate(&e->cluster, place, kc__cluster_host(&e->cluster, kc_cstr(nominated)));
+    if (!e->awaited)
+        nominate_as_said(e, place);
     enqueue(e, place);
 }
 
@@ -205,7 +222,7 @@ void kc__engine_apply(kc__engine *e, const kc__note *note)
     case KC__NOTE_BUDGET:
         kc__cluster_set_budget(&e->cluster, kc_object_key(note->object), object);
         break;
-    case KC__NOTE_SYNCED: e->awaited--; break;
+    case KC__NOTE_SYNCED: apply_synced(e); break;
     default: apply_result(e, note); break;
     }
 }

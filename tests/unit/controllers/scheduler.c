@@ -548,6 +548,54 @@ static void a_crash_between_two_writes_is_made_good(void **state)
     }
 }
 
+/* Whatever write is the last one of the first scheduler: the more important pod gets the node. */
+static void a_crash_while_preempting_is_made_good(void **state)
+{
+    (void)state;
+    for (size_t writes = 1; writes <= 8; writes++) {
+        kc_auto(kc_testenv) *env = scheduling(21);
+        classes(env);
+        nodes(env, 1);
+        pod(env, "low", "1500m", "terminationGracePeriodSeconds: 0");
+        settle(env);
+        pod(env, "high", "1500m", "priority: 1000, priorityClassName: high");
+        kc_testenv_crash_after(env, writes);
+        kc_testenv_settle(env, NULL);
+        kc_testenv_advance(env, 3 * KC_SECOND);
+        if (kc_testenv_crashed(env)) {
+            assert_non_null(kc_testenv_restart(env, NULL));
+            add_scheduler(kc_testenv_manager(env));
+        }
+        settle(env);
+        kc_testenv_advance(env, 30 * KC_SECOND);
+        assert_null(node_of(env, "low"));
+        assert_on(env, "high", "node-0");
+    }
+}
+
+static void a_nomination_outlives_who_made_it(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = scheduling(22);
+    classes(env);
+    nodes(env, 1);
+    pod(env, "low", "1500m", "terminationGracePeriodSeconds: 30");
+    settle(env);
+    pod(env, "high", "1500m", "priority: 1000, priorityClassName: high");
+    settle(env);
+    kc_testenv_advance(env, 2 * KC_SECOND);
+    assert_non_null(kc_testenv_restart(env, NULL));
+    add_scheduler(kc_testenv_manager(env));
+    settle(env);
+    /* When the victim is gone either would fit, not both: the room is made for one of them. */
+    pod(env, "other", "1", "");
+    settle(env);
+    delete_pod(env, "low");
+    kc_testenv_advance(env, 20 * KC_SECOND);
+    assert_on(env, "high", "node-0");
+    assert_on(env, "other", "");
+}
+
 static uint64_t fingerprint(uint64_t seed)
 {
     kc_auto(kc_testenv) *env = scheduling(seed);
@@ -588,4 +636,5 @@ TESTS(a_pod_gets_a_node, pods_fill_nodes_and_no_more, a_pod_that_fits_nowhere_sa
       a_victim_is_waited_for_on_the_nominated_node, who_may_not_preempt_says_so,
       it_survives_every_fault, a_late_cache_fills_no_node_twice,
       a_crash_between_two_writes_is_made_good, a_seeded_run_can_be_had_again,
+      a_crash_while_preempting_is_made_good, a_nomination_outlives_who_made_it,
       it_runs_in_real_time_too)
