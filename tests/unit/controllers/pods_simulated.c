@@ -221,7 +221,7 @@ static void a_container_waits_for_its_config_map(void **state)
     assert_true(was_said(env, "a", "Failed", "Error: configmap \"m\" not found"));
     kc_auto(kc_object) *map = make(env, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':"
                                         "'m','namespace':'default'},'data':{'k':'v'}}");
-    kc_testenv_advance(env, 11 * KC_SECOND);
+    settle(env);
     assert_pod(env, "a", "status.phase", "Running");
 }
 
