@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process_logs.c: reads logs. See process_logs.h; process_log_writer.c writes them.
+ *
+ * An attempt's log is N.log.4 … N.log.1, N.log, the oldest first. The writer renames them at any
+ * time, so a file is known by its inode: at the end of one, we look what it is called now, and what
+ * is one younger. Files only grow, until they are renamed for the first time.
+ *
+ * What was written is all there once the state says that the container has ended: so the state is
+ * looked at first, then the end of the file.
+ */
+#include "pods/process_logs.h"
+#include "pods/process_internal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHUNK ((size_t)64 << 10)
+
+struct kc__logs {
+    int folder; /* The container's. */
+    int attempt;
+    kc__logs_opts opts;
+    int fd; /* -1: none yet. */
+    ino_t inode;
+    off_t at;
+    kc_buf pending;  /* Read, and not a whole line yet. */
+    bool in_line;    /* The last part ended no line. */
+    int64_t written; /* Bytes given out. */
+};
+
+static int open_age(const kc__logs *logs, int age)
+{
+    char name[48];
+    snprintf(name, sizeof(name), age ? "%d.log.%d" : "%d.log", logs->attempt, age);
+    return openat(logs->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static void use(kc__logs *logs, int fd, off_t at)
+{
+    struct stat st = {0};
+    if (logs->fd >= 0)
+        close(logs->fd);
+    fstat(fd, &st);
+    logs->fd = fd;
+    logs->inode = st.st_ino;
+    logs->at = at;
+}
+
+/* ---- where to begin ---- */
+
+static bool ends_line(kc_str raw)
+{
+    /* "TIME STREAM TAG text" */
+    kc_str_cut(&raw, ' ');
+    kc_str_cut(&raw, ' ');
+    return raw.n > 0 && raw.p[0] == 'F';
+}
+
+/* The offset of the line that is *lines before the end of a file; how many are missing stays in
+ * *lines. */
+static off_t seek_back(int fd, int64_t *lines)
+{
+    struct stat st = {0};
+    fstat(fd, &st);
+    size_t n = (size_t)st.st_size;
+    const char *text = n ? mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    if (text == MAP_FAILED)
+        return 0;
+    off_t found = 0;
+    for (size_t end = n; end > 0 && !found;) {
+        const char *before = end > 1 ? memrchr(text, '\n', end - 1) : NULL;
+        const size_t begin = before ? (size_t)(before - text) + 1 : 0;
+        if (ends_line(kc_str_of(text + begin, end - begin)) && (*lines)-- == 0)
+            found = (off_t)end;
+        end = begin;
+    }
+    munmap((void *)text, n);
+    if (found)
+        *lines = 0;
+    return found;
+}
+
+/* From the youngest file back, until there are enough lines. */
+static void begin_at_tail(kc__logs *logs, int64_t lines)
+{
+    for (int age = 0; age < KC__LOG_MAX_FILES; age++) {
+        const int fd = open_age(logs, age);
+        if (fd < 0)
+            break;
+        const off_t at = seek_back(fd, &lines);
+        use(logs, fd, at);
+        if (at > 0)
+            break;
+    }
+}
+
+static void begin_at_oldest(kc__logs *logs)
+{
+    for (int age = KC__LOG_MAX_FILES - 1; age >= 0 && logs->fd < 0; age--) {
+        const int fd = open_age(logs, age);
+        if (fd >= 0)
+            use(logs, fd, 0);
+    }
+}
+
+static void begin(kc__logs *logs)
+{
+    if (logs->opts.tail_lines && *logs->opts.tail_lines >= 0)
+        begin_at_tail(logs, *logs->opts.tail_lines);
+    else
+        begin_at_oldest(logs);
+}
+
+/* ---- opening ---- */
+
+static int open_folder(const char *folder, kc_str uid, kc_str container)
+{
+    if (!kc__file_name_ok(uid) || !kc__file_name_ok(container))
+        return -1;
+    kc_autofree char *path =
+        kc_asprintf("%s/pods/%.*s/%.*s", folder, KC_ARG(uid), KC_ARG(container));
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static kc__logs *new_logs(int folder, int attempt, const kc__logs_opts *opts)
+{
+    kc__logs *logs = kc_new(kc__logs);
+    logs->folder = folder;
+    logs->fd = -1;
+    logs->attempt = attempt;
+    if (opts)
+        logs->opts = *opts;
+    begin(logs);
+    logs->opts.tail_lines = NULL;
+    return logs;
+}
+
+kc__logs *kc__logs_open(const char *folder, kc_str uid, kc_str container, int attempt,
+                        const kc__logs_opts *opts, kc_error *err)
+{
+    const int fd = open_folder(folder, uid, container);
+    if (fd >= 0 && attempt == KC__LATEST)
+        attempt = kc__process_state_latest(fd);
+    if (opts && opts->previous)
+        attempt--;
+    kc__state state;
+    if (fd >= 0 && attempt >= 0 && kc__process_state_read(fd, attempt, &state))
+        return new_logs(fd, attempt, opts);
+    if (fd >= 0)
+        close(fd);
+    kc_error_set(err, KC_NOT_FOUND, "there is no %slog of container %.*s",
+                 opts && opts->previous ? "previous " : "", KC_ARG(container));
+    return NULL;
+}
+
+kc__logs *kc__logs_close(kc__logs *logs)
+{
+    if (!logs)
+        return NULL;
+    if (logs->fd >= 0)
+        close(logs->fd);
+    close(logs->folder);
+    kc_buf_done(&logs->pending);
+    free(logs);
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+static void put(kc__logs *logs, kc_str text, kc_buf *out)
+{
+    if (logs->opts.limit_bytes > 0)
+        text = kc_str_sub(text, 0, (size_t)(logs->opts.limit_bytes - logs->written));
+    kc_buf_append(out, text);
+    logs->written += (int64_t)text.n;
+}
+
+static bool is_full(const kc__logs *logs)
+{
+    return logs->opts.limit_bytes > 0 && logs->written >= logs->opts.limit_bytes;
+}
+
+/* One line of a file, without its end. What is no line of a log is left out. */
+static void put_line(kc__logs *logs, kc_str raw, kc_buf *out)
+{
+    const kc_str stamp = kc_str_cut(&raw, ' ');
+    kc_str_cut(&raw, ' ');
+    const kc_str tag = kc_str_cut(&raw, ' ');
+    kc_time at;
+    if (tag.n != 1 || !raw.p)
+        return;
+    if (logs->opts.since && (kc_time_parse(stamp, &at, NULL) < 0 || at < logs->opts.since))
+        return;
+    if (logs->opts.timestamps && !logs->in_line) {
+        put(logs, stamp, out);
+        put(logs, KC_STR(" "), out);
+    }
+    put(logs, raw, out);
+    logs->in_line = tag.p[0] == 'P';
+    if (!logs->in_line)
+        put(logs, KC_STR("\n"), out);
+}
+
+static void put_lines(kc__logs *logs, kc_buf *out)
+{
+    kc_str rest = kc_buf_str(&logs->pending);
+    while (!is_full(logs)) {
+        kc_str after = rest;
+        const kc_str line = kc_str_cut(&after, '\n');
+        if (!after.p)
+            break;
+        put_line(logs, line, out);
+        rest = after;
+    }
+    if (rest.n)
+        memmove(logs->pending.p, rest.p, rest.n);
+    logs->pending.n = rest.n;
+}
+
+/* The file that is one younger than ours; -1: ours is the youngest. */
+static int open_younger(const kc__logs *logs)
+{
+    struct stat st;
+    int ours = KC__LOG_MAX_FILES;
+    for (int age = 0; age < KC__LOG_MAX_FILES && ours == KC__LOG_MAX_FILES; age++) {
+        const int fd = open_age(logs, age);
+        if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == logs->inode)
+            ours = age;
+        if (fd >= 0)
+            close(fd);
+    }
+    for (int age = ours - 1; age >= 0; age--) {
+        const int fd = open_age(logs, age);
+        if (fd >= 0)
+            return fd;
+    }
+    return -1;
+}
+
+static bool read_chunk(kc__logs *logs)
+{
+    char *to = kc_buf_reserve(&logs->pending, CHUNK);
+    const ssize_t n = logs->fd < 0 ? 0 : pread(logs->fd, to, CHUNK, logs->at);
+    if (n <= 0)
+        return false;
+    logs->pending.n += (size_t)n;
+    logs->at += n;
+    return true;
+}
+
+/* More of our file or of the next. Once there is a younger one ours does not grow any more, and
+ * only then its end is its end. */
+static bool read_on(kc__logs *logs)
+{
+    if (logs->fd < 0 || read_chunk(logs))
+        return logs->fd >= 0;
+    const int younger = open_younger(logs);
+    if (younger < 0)
+        return false;
+    if (read_chunk(logs))
+        close(younger);
+    else
+        use(logs, younger, 0);
+    return true;
+}
+
+static bool has_ended(const kc__logs *logs)
+{
+    kc__state state;
+    return !kc__process_state_read(logs->folder, logs->attempt, &state) ||
+           state.report.phase == KC__CONTAINER_ENDED;
+}
+
+kc__logs_more kc__logs_read(kc__logs *logs, kc_buf *out)
+{
+    if (is_full(logs))
+        return KC__LOGS_END;
+    const bool last = !logs->opts.follow || has_ended(logs);
+    if (logs->fd < 0)
+        begin_at_oldest(logs);
+    if (read_on(logs)) {
+        put_lines(logs, out);
+        return KC__LOGS_MORE;
+    }
+    return last ? KC__LOGS_END : KC__LOGS_WAIT;
+}
+
+void kc__logs_tail(int folder, int attempt, int64_t lines, size_t bytes, kc_buf *out)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc__logs_opts opts = {.tail_lines = &lines};
+    kc_auto(kc__logs) *logs = new_logs(dup(folder), attempt, &opts);
+    while (kc__logs_read(logs, &text) != KC__LOGS_END)
+        if (text.n > 2 * bytes) {
+            memmove(text.p, text.p + text.n - bytes, bytes);
+            text.n = bytes;
+        }
+    const kc_str all = kc_buf_str(&text);
+    kc_buf_append(out, kc_str_sub(all, all.n - KC_MIN(all.n, bytes), all.n));
+}

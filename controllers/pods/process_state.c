@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process_state.c: what became of each attempt, on disk; and the end of those that were left over.
+ *
+ * A state is lines of "key value", the message last, with all the bytes that follow. It is written
+ * before a container may run and again when it has ended, each time as a whole.
+ *
+ * Containers end with the process that runs them (PR_SET_PDEATHSIG, process_child.c). So whatever a
+ * state calls running when a process opens the folder has ended, or, where that could not be
+ * arranged, is ended now: nothing survives unseen, and nothing runs twice. A pid alone may belong
+ * to somebody else by now; with the time at which it began it names one process for ever, but for a
+ * new boot, which is why that is in the state too.
+ *
+ * To remember more of a container: a field in kc__state, and a row in `numbers`.
+ */
+#include "pods/process_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MARK "KC_CONTAINER="
+
+/* Reasons are shown, and compared by nobody: those that a state may have. */
+static const char *const reasons[] = {"OOMKilled", "StartError", "ContainerStatusUnknown"};
+
+static const char *reason_of(kc_str text)
+{
+    for (size_t i = 0; i < KC_COUNT(reasons); i++)
+        if (kc_str_is(text, reasons[i]))
+            return reasons[i];
+    return NULL;
+}
+
+static void boot_id(kc_buf *out)
+{
+    kc__file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 36, false, out);
+}
+
+int kc__process_state_write(int folder, int attempt, const kc__state *state, kc_error *err)
+{
+    const kc__container_report *r = &state->report;
+    kc_scoped(kc_buf) text = {0};
+    kc_buf_puts(&text, "boot ");
+    boot_id(&text);
+    kc_buf_printf(&text, "\npid %d\nbegan %llu\nphase %d\nstarted %lld\nended %lld\n", state->pid,
+                  (unsigned long long)state->pid_started, (int)r->phase, (long long)r->started,
+                  (long long)r->ended);
+    kc_buf_printf(&text, "exit %d\nsignal %d\nreason %s\nmessage %s", r->exit_code, r->signal,
+                  r->reason ? r->reason : "", r->message);
+    char name[32];
+    snprintf(name, sizeof(name), "%d.state", attempt);
+    return kc__file_replace(folder, name, kc_buf_str(&text), err);
+}
+
+static void read_field(kc_str key, kc_str value, kc__state *s)
+{
+    int64_t n = 0;
+    kc_str_to_i64(value, &n);
+    if (kc_str_is(key, "pid"))
+        s->pid = (pid_t)n;
+    else if (kc_str_is(key, "began"))
+        s->pid_started = (uint64_t)n;
+    else if (kc_str_is(key, "phase"))
+        s->report.phase = n == KC__CONTAINER_RUNNING ? KC__CONTAINER_RUNNING : KC__CONTAINER_ENDED;
+    else if (kc_str_is(key, "started"))
+        s->report.started = n;
+    else if (kc_str_is(key, "ended"))
+        s->report.ended = n;
+    else if (kc_str_is(key, "exit"))
+        s->report.exit_code = (int)n;
+    else if (kc_str_is(key, "signal"))
+        s->report.signal = (int)n;
+    else if (kc_str_is(key, "reason"))
+        s->report.reason = reason_of(value);
+}
+
+bool kc__process_state_read(int folder, int attempt, kc__state *ret)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "%d.state", attempt);
+    kc_scoped(kc_buf) text = {0}, boot = {0};
+    if (!kc__file_read(folder, name, 8192, false, &text) || text.n == 0)
+        return false;
+    boot_id(&boot);
+    *ret = (kc__state){.report.attempt = attempt};
+    bool same_boot = true;
+    kc_str rest = kc_buf_str(&text);
+    while (rest.p && !kc_str_starts(rest, KC_STR("message "))) {
+        kc_str value = kc_str_cut(&rest, '\n');
+        const kc_str key = kc_str_cut(&value, ' ');
+        if (kc_str_is(key, "boot"))
+            same_boot = kc_str_eq(value, kc_buf_str(&boot));
+        else
+            read_field(key, value, ret);
+    }
+    const kc_str message = kc_str_sub(rest, sizeof("message ") - 1, rest.n);
+    memcpy(ret->report.message, message.n ? message.p : "", KC_MIN(message.n, KC__MESSAGE_MAX));
+    if (!same_boot)
+        ret->pid = 0;
+    return true;
+}
+
+/* The attempt of "12.state"; -1: it is none. */
+static int attempt_of(const char *name, const char **ret_rest)
+{
+    kc_str rest = kc_cstr(name);
+    int64_t n;
+    const kc_str number = kc_str_cut(&rest, '.');
+    if (!rest.p || !kc_str_to_i64(number, &n) || n < 0 || n > INT_MAX)
+        return -1;
+    if (ret_rest)
+        *ret_rest = rest.p;
+    return (int)n;
+}
+
+int kc__process_state_latest(int folder)
+{
+    kc__names names = {0};
+    int latest = -1;
+    kc__folder_names(folder, &names, NULL);
+    kc_vec_each (&names, name) {
+        const char *rest = NULL;
+        const int attempt = attempt_of(*name, &rest);
+        if (attempt > latest && strcmp(rest, "state") == 0)
+            latest = attempt;
+    }
+    kc__names_done(&names);
+    return latest;
+}
+
+void kc__process_state_prune(int folder, int attempt)
+{
+    kc__names names = {0};
+    kc__folder_names(folder, &names, NULL);
+    kc_vec_each (&names, name) {
+        const int old = attempt_of(*name, NULL);
+        if (old >= 0 && old < attempt - 1 && unlinkat(folder, *name, 0) < 0)
+            kc__folder_remove(folder, *name, NULL);
+    }
+    kc__names_done(&names);
+}
+
+uint64_t kc__process_started(pid_t pid)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    kc_scoped(kc_buf) text = {0};
+    if (pid <= 0 || !kc__file_read(AT_FDCWD, path, 4096, false, &text))
+        return 0;
+    /* The name may hold anything, parentheses too; behind the last one come plain fields. */
+    kc_str rest = kc_buf_str(&text);
+    rest = kc_str_sub(rest, (size_t)(kc_str_rfind(rest, ')') + 1), rest.n);
+    kc_str field = {0};
+    for (int i = 2; i <= 22 && rest.p; i++) {
+        field = kc_str_cut(&rest, ' ');
+        if (i == 3 && (kc_str_is(field, "Z") || kc_str_is(field, "X")))
+            return 0;
+    }
+    uint64_t started = 0;
+    kc_str_to_u64(field, &started);
+    return started;
+}
+
+/* ---- marks ---- */
+
+/* Its environment has a line KC_CONTAINER=…, that of `mark` or any that begins with it. */
+static bool is_marked(const char *pid, const char *mark)
+{
+    char path[64], want[512];
+    snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
+    snprintf(want, sizeof(want), MARK "%.400s", mark);
+    kc_scoped(kc_buf) text = {0};
+    if (!kc__file_read(AT_FDCWD, path, (size_t)256 << 10, false, &text))
+        return false;
+    for (kc_str rest = kc_buf_str(&text); rest.p;)
+        if (kc_str_starts(kc_str_cut(&rest, '\0'), kc_cstr(want)))
+            return true;
+    return false;
+}
+
+void kc__marked_kill(const char *mark)
+{
+    const int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    kc__names names = {0};
+    if (proc >= 0)
+        kc__folder_names(proc, &names, NULL);
+    kc_vec_each (&names, name) {
+        int64_t pid;
+        if (!kc_str_to_i64(kc_cstr(*name), &pid) || pid <= 1 || pid == getpid())
+            continue;
+        /* Opened before it is looked at: what is killed is what was looked at. */
+        const int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+        if (fd >= 0 && is_marked(*name, mark))
+            syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+        if (fd >= 0)
+            close(fd);
+    }
+    kc__names_done(&names);
+    if (proc >= 0)
+        close(proc);
+}
+
+/* ---- what was left over ---- */
+
+static void end_left_over(kc__process_runtime *rt, int folder, const char *mark, kc__state *state)
+{
+    const int fd = state->pid ? (int)syscall(SYS_pidfd_open, state->pid, 0) : -1;
+    if (fd >= 0 && kc__process_started(state->pid) == state->pid_started) {
+        syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+        kc_log_warn(rt->log, "ended a container of an earlier process", kc_kv("container", mark));
+    }
+    if (fd >= 0)
+        close(fd);
+    if (rt->isolation.namespaces == KC__NAMESPACES_NONE)
+        kc__marked_kill(mark);
+    kc__container_report *r = &state->report;
+    r->phase = KC__CONTAINER_ENDED;
+    r->ended = kc_clock_wall(rt->clock);
+    r->exit_code = 137;
+    r->signal = 0;
+    r->reason = "ContainerStatusUnknown";
+    snprintf(r->message, sizeof(r->message),
+             "The container ended with the process that ran it. It used to be Running");
+    kc__process_state_write(folder, r->attempt, state, NULL);
+}
+
+static void sweep_container(kc__process_runtime *rt, int pod, const char *uid, const char *name)
+{
+    const int folder = kc__folder_open(pod, name, 0, NULL);
+    const int latest = folder < 0 ? -1 : kc__process_state_latest(folder);
+    for (int attempt = latest; attempt >= 0 && attempt > latest - 2; attempt--) {
+        kc__state state;
+        char mark[600], tmp[32];
+        snprintf(mark, sizeof(mark), "%s/%s/%d", uid, name, attempt);
+        if (!kc__process_state_read(folder, attempt, &state) ||
+            state.report.phase == KC__CONTAINER_ENDED)
+            continue;
+        end_left_over(rt, folder, mark, &state);
+        snprintf(tmp, sizeof(tmp), "%d.tmp", attempt);
+        kc__folder_remove(folder, tmp, NULL);
+    }
+    if (folder >= 0)
+        close(folder);
+}
+
+static void sweep_pod(kc__process_runtime *rt, const char *uid)
+{
+    const int pod = kc__folder_open(rt->pods_fd, uid, 0, NULL);
+    kc__names names = {0};
+    if (pod >= 0)
+        kc__folder_names(pod, &names, NULL);
+    kc_vec_each (&names, name)
+        if (kc__file_name_ok(kc_cstr(*name)))
+            sweep_container(rt, pod, uid, *name);
+    kc__names_done(&names);
+    if (pod >= 0)
+        close(pod);
+}
+
+void kc__process_state_sweep(kc__process_runtime *rt)
+{
+    kc__names uids = {0};
+    kc__folder_names(rt->pods_fd, &uids, NULL);
+    kc__cgroup_remove_pod(rt, NULL);
+    kc_vec_each (&uids, uid)
+        sweep_pod(rt, *uid);
+    kc__names_done(&uids);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Containers without namespaces and cgroups. */
+#include "process_contract.h"
+
+static node_opts contract_opts(void)
+{
+    return (node_opts){.limit = {.no_namespaces = true, .no_cgroup = true}};
+}
+
+static void volumes_are_refused_with_the_reason(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = contract_node();
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_pod) *pod =
+        pod_of("'volumes':[{'name':'v','emptyDir':{}}],'containers':[{'name':'c','command':['true']"
+               ",'volumeMounts':[{'name':'v','mountPath':'/data'}]}]");
+    assert_true(start_with(n, pod, 0, 0, NULL, 0, &err) < 0);
+    assert_error(&err, KC_INVALID, "volume v cannot be mounted at /data");
+}
+
+static void a_termination_message_goes_to_the_file_named_in_the_environment(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = contract_node();
+    kc_auto(kc_pod) *pod = pod_running("echo because > $KC_TERMINATION_LOG; exit 1");
+    start(n, pod, 0);
+    assert_string_equal(await_end(n, pod, "c", 0).message, "because\n");
+}
+
+TESTS(CONTRACT, volumes_are_refused_with_the_reason,
+      a_termination_message_goes_to_the_file_named_in_the_environment)
