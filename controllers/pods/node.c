@@ -118,7 +118,7 @@ static void make_status(const kc__node *node, const kc_cluster_node *was, kc_are
     ret->daemon_endpoints->kubelet_endpoint = kc_arena_new(arena, kc_daemon_endpoint);
 }
 
-static kc_string_map make_labels(const kc__node *node, kc_arena *arena)
+kc_string_map kc__node_labels(const kc__node *node, kc_arena *arena)
 {
     struct utsname machine;
     uname(&machine);
@@ -164,7 +164,7 @@ static int patch_labels(kc__node *node, kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_scoped(kc_buf) body = {0};
-    const kc_string_map labels = make_labels(node, &arena);
+    const kc_string_map labels = kc__node_labels(node, &arena);
     kc_buf_puts(&body, "{\"metadata\":{\"labels\":{");
     for (size_t i = 0; i < labels.n; i++)
         kc_buf_printf(&body, "%s\"%s\":\"%s\"", i ? "," : "", labels.items[i].key,
@@ -180,7 +180,7 @@ int kc__node_register(kc__node *node, kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_cluster_node wanted = {.metadata = {.name = node->name}};
-    wanted.metadata.labels = make_labels(node, &arena);
+    wanted.metadata.labels = kc__node_labels(node, &arena);
     make_status(node, NULL, &arena, &wanted.status);
     kc_auto(kc_object) *object = kc_cluster_node_object(&wanted, err);
     if (!object)
