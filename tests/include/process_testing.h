@@ -45,6 +45,14 @@ static inline void node_changed(kc_str uid, void *user)
         n->changes++;
 }
 
+static inline KC_UNUSED int node_changes(node *n)
+{
+    int changes = 0;
+    kc_locked (&n->mutex)
+        changes = n->changes;
+    return changes;
+}
+
 static inline void node_logged(kc_str line, void *user)
 {
     node *n = user;
