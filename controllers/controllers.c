@@ -73,6 +73,7 @@ int kc_controllers_add(kc_manager *manager, const kc_controllers_opts *opts, kc_
     kc_controllers_opts o = opts ? *opts : defaults;
     o.workers = o.workers ? o.workers : 5;
     o.node_grace = o.node_grace ? o.node_grace : 40 * KC_SECOND;
+    o.ended_pods = o.ended_pods ? o.ended_pods : 12500;
     bool chosen[KC_COUNT(rows)] = {false};
     if (choose_all(o.names, chosen, err) < 0 ||
         kc__make_indexes(kc_manager_cache(manager), err) < 0)

@@ -37,6 +37,7 @@ typedef struct plane {
     kc__authn *authn;
     kc__certificates certs;
     kc__tls *tls;
+    kc_buf client_ca;
     char *secure_url, *insecure_url; /* NULL: that port is off. */
     char *kubeconfig;                /* NULL: there is none. */
     kc__listener listeners[2];
@@ -70,18 +71,20 @@ static char *url_of(const char *scheme, const char *address, int port)
     return kc_asprintf("%s://%s%s%s:%d", scheme, v6 ? "[" : "", own, v6 ? "]" : "", port);
 }
 
-static int prepare_certificates(plane *p, kc_error *err)
+/* Also where nobody is served over TLS: nodes are asked over it. */
+static int open_certificates(plane *p, kc_error *err)
 {
     const kc__apiserver_options *o = p->options;
     kc_autofree char *folder =
         o->cert_dir ? kc_strdup(o->cert_dir) : kc_asprintf("%s/certs", o->root);
-    return kc__certificates_prepare(
-        &(kc__certificates_opts){.folder = folder,
-                                 .bind_address = o->bind_address,
-                                 .without_server = o->tls_cert_file != NULL,
-                                 .client_ca_file = o->client_ca_file,
-                                 .log = p->log},
-        &p->certs, err);
+    const kc__certificates_opts opts = {.folder = folder,
+                                        .bind_address = o->bind_address,
+                                        .without_server = o->tls_cert_file || !o->secure_port,
+                                        .client_ca_file = o->client_ca_file,
+                                        .log = p->log};
+    if (kc__certificates_prepare(&opts, &p->certs, err) < 0)
+        return -1;
+    return kc__read_file(p->certs.client_ca, &p->client_ca, err);
 }
 
 /* With a certificate of the operator's, clients trust that one: we cannot know who signed it. */
@@ -108,7 +111,7 @@ static int open_secure(plane *p, kc_error *err)
     if (!o->secure_port)
         return 0;
     p->secure_url = url_of("https", o->bind_address, o->secure_port);
-    if (prepare_certificates(p, err) < 0 || write_kubeconfig(p, err) < 0)
+    if (write_kubeconfig(p, err) < 0)
         return -1;
     p->tls = kc__tls_new(
         &(kc__tls_opts){.cert_file = o->tls_cert_file ? o->tls_cert_file : p->certs.server_cert,
@@ -153,6 +156,9 @@ static int start_server(plane *p, kc_error *err)
                                                 .listeners = p->listeners,
                                                 .n_listeners = p->n_listeners,
                                                 .authn = p->authn,
+                                                .node_client_cert = p->certs.node_client_cert,
+                                                .node_client_key = p->certs.node_client_key,
+                                                .client_ca = kc_buf_str(&p->client_ca),
                                                 .request_timeout = p->options->request_timeout,
                                                 .log = p->log,
                                                 .metrics = p->metrics,
@@ -164,7 +170,7 @@ static int start_server(plane *p, kc_error *err)
 static int open_all(plane *p, kc_error *err)
 {
     static int (*const steps[])(plane *p, kc_error *err) = {
-        open_authn, open_storage, open_secure, open_insecure, start_server,
+        open_authn, open_storage, open_certificates, open_secure, open_insecure, start_server,
     };
     for (size_t i = 0; i < KC_COUNT(steps); i++)
         if (steps[i](p, err) < 0)
@@ -180,6 +186,7 @@ static void close_all(plane *p)
     kc_storage_close(p->storage);
     kc_metrics_free(p->metrics);
     kc__certificates_done(&p->certs);
+    kc_buf_done(&p->client_ca);
     free(p->secure_url);
     free(p->insecure_url);
     free(p->kubeconfig);

@@ -19,6 +19,7 @@ typedef struct options {
     const char *lease_namespace;
     kc_pods_opts pods;
     int64_t node_grace;
+    int ended_pods;
     const char *metrics_address, *health_address;
     int verbosity;
     kc_log_format log_format;
@@ -73,6 +74,9 @@ static const kc_flag flags[] = {
     {"node-monitor-grace-period", .argument = "DURATION", .initial = "40s", .group = CHOICE,
      FIELD(node_grace), .parse = kc_flag_duration,
      .help = "a node that has not been heard of for so long is lost"},
+    {"terminated-pod-gc-threshold", .argument = "N", .initial = "12500", .group = CHOICE,
+     FIELD(ended_pods), .parse = parse_count,
+     .help = "pods that have ended are kept up to this number"},
 
     {"pods", .argument = "HOW", .initial = "none", .group = PODS, FIELD(pods.mode),
      .parse = parse_pods, .values = "none simulate process",
@@ -155,11 +159,16 @@ static int run(const options *o, kc_error *err)
         return -1;
     kc_auto(kc_log) *log =
         kc_log_new(&(kc_log_opts){.verbosity = o->verbosity, .format = o->log_format});
+    kc_scoped(kc_buf) root_ca = {0};
     kc_auto(kc_manager) *manager = make_manager(o, config, log, err);
-    if (!manager)
+    if (!manager || kc_config_authority(config, &root_ca, err) < 0)
         return -1;
-    kc_controllers_opts opts = {
-        .names = o->names, .workers = o->workers, .node_grace = o->node_grace, .pods = o->pods};
+    kc_controllers_opts opts = {.names = o->names,
+                                .workers = o->workers,
+                                .node_grace = o->node_grace,
+                                .ended_pods = o->ended_pods,
+                                .root_ca = kc_buf_cstr(&root_ca),
+                                .pods = o->pods};
     if (kc_controllers_add(manager, &opts, err) < 0)
         return -1;
     return kc_manager_run(manager, err);

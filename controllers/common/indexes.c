@@ -3,6 +3,7 @@
 #include "common/indexes.h"
 
 #include "kc/kinds.h"
+#include "kc/selector.h"
 #include "kc/view.h"
 
 static void by_controller(const kc_object *object, kc_index_emit *emit, void *to, void *user)
@@ -27,6 +28,35 @@ static void by_node(const kc_object *object, kc_index_emit *emit, void *to, void
     emit(kc_as_str(kc_dig(kc_view_root(view), "spec.nodeName")), to);
 }
 
+void kc__selector_value(kc_buf *out, kc_str ns, kc_str key, kc_str value)
+{
+    kc_buf_clear(out);
+    kc_buf_append(out, ns);
+    kc_buf_putc(out, '/');
+    if (!key.n)
+        return;
+    kc_buf_append(out, key);
+    kc_buf_putc(out, '=');
+    kc_buf_append(out, value);
+}
+
+static void by_selector(const kc_object *object, kc_index_emit *emit, void *to, void *user)
+{
+    (void)user;
+    kc_auto(kc_view) *view = kc_view_of(object);
+    kc_auto(kc_selector) *selector =
+        kc_selector_of(kc_dig(kc_view_root(view), "spec.selector"), NULL);
+    size_t n = 0;
+    const kc_requirement *all = selector ? kc_selector_requirements(selector, &n) : NULL;
+    kc_str key = {0}, value = {0};
+    for (size_t i = 0; i < n && !key.n; i++)
+        if (kc_selector_exact(selector, all[i].key, &value))
+            key = all[i].key;
+    kc_scoped(kc_buf) at = {0};
+    kc__selector_value(&at, kc_object_namespace(object), key, value);
+    emit(kc_buf_str(&at), to);
+}
+
 static const struct {
     const kc_kind *kind;
     const char *name;
@@ -35,6 +65,8 @@ static const struct {
     {&kc_kind_pod, KC__BY_CONTROLLER, by_controller},
     {&kc_kind_pod, KC__BY_NODE, by_node},
     {&kc_kind_replica_set, KC__BY_CONTROLLER, by_controller},
+    {&kc_kind_replica_set, KC__BY_SELECTOR, by_selector},
+    {&kc_kind_deployment, KC__BY_SELECTOR, by_selector},
 };
 
 int kc__make_indexes(kc_cache *cache, kc_error *err)

@@ -20,6 +20,15 @@
 /* Pods: by spec.nodeName; those without one by "". */
 #define KC__BY_NODE "node"
 
+/* ReplicaSets, Deployments: by a label that their selector requires and their namespace
+ * (kc__selector_value); those that require no certain value by the namespace alone. So that who
+ * might select an object is found by its labels. */
+#define KC__BY_SELECTOR "selector"
+
+/* What a selector is found under, in `out`, in place of what was there: with an empty key those
+ * that require no certain value. */
+void kc__selector_value(kc_buf *out, kc_str ns, kc_str key, kc_str value);
+
 int kc__make_indexes(kc_cache *cache, kc_error *err);
 
 #endif

@@ -1,10 +1,203 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * garbage_collector.c: deletes what its owners have left behind. This file puts the parts together:
+ * collector.h shows which there are.
+ *
+ * Three controllers of the manager. One keeps the monitors; its keys do not matter. The other two
+ * take uids that the graph has said: their sources lead from the graph to their queues. Informers
+ * change the graph on their own threads, one at a time by its lock; it does nothing that waits.
+ *
+ * While the manager does not lead, the graph goes on and the queues are away; when they come, all
+ * that is not done is said again.
+ */
+#include "gc/collector.h"
+
 #include "internal.h"
+
+#include "kc/controller.h"
+#include "kc/json.h"
+#include "kc/kinds.h"
+
+#define INITIAL_SYNC (30 * KC_SECOND)
+#define LOOK_AGAIN   (20 * KC_MILLISECOND)
+
+/* ---- from the graph to the queues ---- */
+
+static void look(kc_str uid, void *user)
+{
+    kc__gc *gc = user;
+    if (gc->queues[KC__GC_DELETE])
+        kc_queue_add(gc->queues[KC__GC_DELETE], (kc_key){.name = uid});
+}
+
+static void release(kc_str owner, kc_str dependent, void *user)
+{
+    kc__gc *gc = user;
+    const kc_key key = dependent.n ? (kc_key){owner, dependent} : (kc_key){.name = owner};
+    if (gc->queues[KC__GC_RELEASE])
+        kc_queue_add(gc->queues[KC__GC_RELEASE], key);
+}
+
+static kc_object *reference_to(const kc__gc_identity *what)
+{
+    kc_str version, kind;
+    kc__gc_type_parts(what->type, &version, &kind);
+    kc_scoped(kc_buf) text = {0};
+    kc_buf_puts(&text, "{\"apiVersion\":");
+    kc_json_quote(&text, version);
+    kc_buf_puts(&text, ",\"kind\":");
+    kc_json_quote(&text, kind);
+    kc_buf_puts(&text, ",\"metadata\":{\"name\":");
+    kc_json_quote(&text, what->name);
+    kc_buf_puts(&text, ",\"namespace\":");
+    kc_json_quote(&text, what->ns);
+    kc_buf_puts(&text, ",\"uid\":");
+    kc_json_quote(&text, what->uid);
+    kc_buf_puts(&text, "}}");
+    return kc_object_parse(kc_buf_str(&text), NULL, NULL);
+}
+
+static void complain(const kc__gc_identity *dependent, const kc__gc_identity *owner, void *user)
+{
+    kc__gc *gc = user;
+    kc_str version, kind;
+    kc__gc_type_parts(owner->type, &version, &kind);
+    kc_auto(kc_object) *about = reference_to(dependent);
+    kc_event(gc->recorder, about, KC_WARNING, "OwnerRefInvalidNamespace",
+             "ownerRef [%.*s/%.*s, namespace: %.*s, name: %.*s, uid: %.*s] does not exist in "
+             "namespace \"%.*s\"",
+             KC_ARG(version), KC_ARG(kind), KC_ARG(owner->ns), KC_ARG(owner->name),
+             KC_ARG(owner->uid), KC_ARG(dependent->ns));
+}
+
+/* ---- the collector ---- */
+
+static void gc_free(void *state)
+{
+    kc__gc *gc = state;
+    kc__gc_stop_monitors(gc);
+    kc__gc_graph_free(gc->graph);
+    kc__gc_kinds_done(gc);
+    kc__gc_absents_done(&gc->absents);
+    kc_mutex_done(&gc->mutex);
+    free(gc);
+}
+
+static kc__gc *gc_new(kc_manager *manager)
+{
+    kc__gc *gc = kc_new(kc__gc);
+    gc->cache = kc_manager_cache(manager);
+    gc->recorder = kc_recorder_as(kc_manager_recorder(manager), "garbage-collector-controller");
+    gc->clock = kc_manager_clock(manager);
+    gc->graph = kc__gc_graph_new(&(kc__gc_sink){look, release, complain, gc});
+    kc__gc_absents_init(&gc->absents);
+    kc_mutex_init(&gc->mutex);
+    kc_metric *errors = kc_metrics_counter(
+        kc_manager_metrics(manager),
+        &(kc_metric_opts){.name = "garbagecollector_controller_resources_sync_error_total",
+                          .help = "Number of garbage collector resources sync errors"},
+        NULL);
+    gc->sync_errors = kc_counter_of(errors);
+    kc_manager_keep(manager, gc, gc_free);
+    return gc;
+}
+
+/* ---- sources ---- */
+
+typedef struct pipe_end {
+    kc__gc *gc;
+    kc__gc_queue which;
+} pipe_end;
+
+static int open_pipe(void *state, kc_queue *queue, kc_error *err)
+{
+    const pipe_end *p = state;
+    (void)err;
+    kc_locked (&p->gc->mutex) {
+        p->gc->queues[p->which] = queue;
+        kc__gc_say_again(p->gc->graph);
+    }
+    return 0;
+}
+
+/* Work begins when everything has been listed, or after a time: what cannot be listed for long must
+ * not keep all the rest. */
+static bool wait_listed(void *state, int64_t deadline, kc_cancel *cancel, kc_error *err)
+{
+    kc__gc *gc = ((const pipe_end *)state)->gc;
+    const int64_t enough = KC_MIN(deadline, kc_clock_deadline(gc->clock, INITIAL_SYNC));
+    (void)err;
+    while (!kc__gc_sees_all(gc) && kc_clock_now(gc->clock) < enough)
+        if (!kc_cancel_sleep_until(cancel, gc->clock, kc_clock_deadline(gc->clock, LOOK_AGAIN)))
+            return false;
+    return true;
+}
+
+static void close_pipe(void *state)
+{
+    const pipe_end *p = state;
+    kc_locked (&p->gc->mutex)
+        p->gc->queues[p->which] = NULL;
+}
+
+static const kc_source_ops pipe_ops = {open_pipe, wait_listed, close_pipe, free};
+
+static kc_source *source_of(kc__gc *gc, kc__gc_queue which)
+{
+    pipe_end *p = kc_new(pipe_end);
+    *p = (pipe_end){gc, which};
+    return kc_source_new(&pipe_ops, p);
+}
+
+/* ---- resources ---- */
+
+static const kc_key resources = {.name = KC_STR_INIT("resources")};
+
+static void on_definition(const kc_object *object, kc_enqueuer *to, void *user)
+{
+    (void)object;
+    (void)user;
+    kc_enqueue(to, resources);
+}
+
+static int ask_at_start(void *state, kc_queue *queue, kc_error *err)
+{
+    (void)state;
+    (void)err;
+    kc_queue_add(queue, resources);
+    return 0;
+}
+
+static const kc_source_ops start_ops = {.start = ask_at_start};
 
 int kc__garbage_collector_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
 {
-    (void)manager;
-    (void)opts;
-    (void)err;
-    return 0;
+    kc__gc *gc = gc_new(manager);
+    const kc_controller_opts monitors = {
+        .name = "garbage_collector_resources",
+        .watches = KC_WATCHES({.kind = &kc_kind_custom_resource_definition,
+                               .map = on_definition,
+                               .metadata_only = true}),
+        .sources = KC_SOURCES(kc_source_new(&start_ops, gc)),
+        .reconcile = kc__gc_monitor_resources,
+        .user = gc,
+    };
+    const kc_controller_opts deleting = {
+        .name = "garbage_collector_attempt_to_delete",
+        .sources = KC_SOURCES(source_of(gc, KC__GC_DELETE)),
+        .reconcile = kc__gc_attempt_to_delete,
+        .user = gc,
+        .workers = opts->workers,
+    };
+    const kc_controller_opts releasing = {
+        .name = "garbage_collector_attempt_to_orphan",
+        .sources = KC_SOURCES(source_of(gc, KC__GC_RELEASE)),
+        .reconcile = kc__gc_attempt_to_release,
+        .user = gc,
+        .workers = opts->workers,
+    };
+    bool made = kc_controller_new(manager, &monitors, err);
+    made = kc_controller_new(manager, &deleting, err) && made;
+    made = kc_controller_new(manager, &releasing, err) && made;
+    return made ? 0 : -1;
 }

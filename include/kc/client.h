@@ -268,7 +268,8 @@ typedef struct kc_api_resource {
     bool preferred; /* The version its group prefers. */
 } kc_api_resource;
 /* Everything the server has, asked now: `each` for every resource (not subresources). Groups that
- * cannot be asked are left out, and named in err while the return value is 0. */
+ * cannot be asked are left out, and named in err while the return value is 0: a cause for each,
+ * with group and version in its field. */
 int kc_client_discover(kc_client *client, void (*each)(const kc_api_resource *resource, void *user),
                        void *user, kc_error *err);
 

@@ -39,6 +39,7 @@ typedef struct kc_watch_kind {
     kc_predicate *predicate; /* Taken over. */
     bool metadata_only;
     bool high_priority; /* Also initial adds and resyncs have priority 0. */
+    int64_t after;      /* Keys are added so long after the change. Defaults to at once. */
 } kc_watch_kind;
 
 #define KC_KINDS(...)   ((const kc_kind *const[]){__VA_ARGS__, NULL})
@@ -52,8 +53,9 @@ kc_source *kc_source_informer(kc_informer *informer, const kc_watch_kind *how);
 
 /* Arrays are copied; predicates and sources are taken over, also on failure. */
 typedef struct kc_controller_opts {
-    const char *name;    /* Of logs and metrics; unique. Defaults to the kind in lower case. */
-    const kc_kind *kind; /* May be NULL if there are watches or sources. */
+    const char *name;      /* Of logs and metrics; unique. Defaults to the kind in lower case. */
+    const char *component; /* Who says its events: their source. Defaults to the manager's name. */
+    const kc_kind *kind;   /* May be NULL if there are watches or sources. */
     kc_predicate *kind_predicate;
     const kc_kind *const *owns;   /* KC_KINDS(…) */
     const kc_watch_kind *watches; /* KC_WATCHES(…) */

@@ -23,10 +23,11 @@ typedef struct kc_controllers_opts {
      * not this one. Defaults to all. */
     const char *names;
     int workers;         /* Of each, where several make sense. Defaults to 5. */
-    const char *root_ca; /* PEM of the server's authority, for kube-root-ca.crt in every namespace.
-                          * Defaults to that of the manager's configuration; without one there is
-                          * no such ConfigMap. */
+    const char *root_ca; /* PEM of the server's authority (kc_config_authority has it), for
+                          * kube-root-ca.crt in every namespace. Without one there is no such
+                          * ConfigMap. */
     int64_t node_grace;  /* A node without a heartbeat for so long is lost. Defaults to 40 s. */
+    int ended_pods;      /* Pods that have ended are kept up to this number. Defaults to 12500. */
     kc_pods_opts pods;   /* Nodes of our own: pods.h. */
 } kc_controllers_opts;
 

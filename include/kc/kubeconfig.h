@@ -14,6 +14,7 @@
 #ifndef KC_KUBECONFIG_H
 #define KC_KUBECONFIG_H
 
+#include "kc/buf.h"
 #include "kc/error.h"
 
 typedef struct kc_config_opts {
@@ -70,6 +71,9 @@ kc_config *kc_config_parse(kc_str yaml, const char *folder, const kc_config_opts
                            kc_error *err);
 /* For a server without credentials: tests, a local plane. */
 kc_config *kc_config_for_url(const char *server);
+/* Appends the PEM of the server's authority, from data or file; nothing when none is said. Negative
+ * when the file cannot be read. */
+int kc_config_authority(const kc_config *config, kc_buf *out, kc_error *err);
 /* NULL is allowed; returns NULL. */
 kc_config *kc_config_free(kc_config *config);
 KC_AUTO_DEFINE(kc_config, kc_config_free)

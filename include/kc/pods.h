@@ -22,6 +22,12 @@ typedef struct kc_pods_opts {
     kc_pods_mode mode;
     const char *node; /* Its name; simulated ones are called NAME-0, NAME-1 and so on. Defaults to
                        * the machine's name, "simulated" for simulated ones. */
+    /* What a node has. Default to what this machine has, and 110 pods; simulated ones to 256 CPUs,
+     * 1 TiB, 1000 pods. */
+    int64_t node_cpu; /* Thousandths. */
+    int64_t node_memory;
+    int node_pods;
+    bool quiet; /* No events of containers that begin and end as they should. */
     /* KC_PODS_SIMULATE */
     int nodes;           /* How many. Defaults to 1. */
     int64_t start_delay; /* From a container's start to its running. Defaults to none. */

@@ -39,6 +39,10 @@ static inline KC_UNUSED void kc_recorder_drop(kc_recorder *recorder)
 }
 KC_AUTO_DEFINE(kc_recorder, kc_recorder_drop)
 
+/* The same recorder in another's name: events say `component` as their source, and have limits of
+ * their own. It lives as long as `recorder`, and is not stopped. NULL gives NULL. Any thread. */
+kc_recorder *kc_recorder_as(kc_recorder *recorder, const char *component);
+
 /* `object` is what it is about; the rest is copied. A NULL recorder says nothing. Any thread. */
 void kc_event(kc_recorder *recorder, const kc_object *about, const char *type, const char *reason,
               const char *fmt, ...) KC_PRINTF(5, 6);

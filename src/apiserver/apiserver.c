@@ -15,6 +15,7 @@
 #include "apiserver/rest/bootstrap.h"
 #include "apiserver/rest/call.h"
 #include "apiserver/rest/definitions.h"
+#include "http/fetch.h"
 
 enum { MAX_READING = 400, MAX_MUTATING = 200 };
 
@@ -25,6 +26,7 @@ struct kc_apiserver {
     kc_metrics *own_metrics;
     kc__authn *own_authn;
     kc__server *http;
+    kc_str client_ca; /* While it starts. */
     kc_rand rand;
 };
 
@@ -71,7 +73,7 @@ static int starting(kc__server *http, void *user, kc_error *err)
 {
     kc_apiserver *server = kc_container_of(user, kc_apiserver, api);
     make_lanes(server, http);
-    if (kc__bootstrap_objects(&server->api, err) < 0)
+    if (kc__bootstrap_objects(&server->api, server->client_ca, err) < 0)
         return -1;
     server->api.numbers = kc__service_numbers_new(
         kc__store_cache(server->api.store, KC_STR("/registry/core/services/")));
@@ -100,6 +102,10 @@ static void set_defaults(kc_apiserver *server, const kc_apiserver_opts *opts)
     api->max_reading = MAX_READING;
     api->max_mutating = MAX_MUTATING;
     api->counts = &server->counts;
+    server->client_ca = opts->client_ca;
+    if (opts->node_client_cert)
+        api->fetcher = kc__fetcher_new(&(kc__fetcher_opts){.cert_file = opts->node_client_cert,
+                                                           .key_file = opts->node_client_key});
     if (opts->rand)
         server->rand = kc_rand_split(opts->rand);
     else
@@ -187,6 +193,7 @@ kc_apiserver *kc_apiserver_stop(kc_apiserver *server, int64_t grace)
     if (!server)
         return NULL;
     kc_apiserver_drain(server);
+    kc__fetcher_stop(server->api.fetcher);
     kc__server_stop(server->http, grace);
     kc__store_close(server->api.store); /* Only where the HTTP server never started. */
     kc__crds_free(server->definitions);
@@ -196,6 +203,7 @@ kc_apiserver *kc_apiserver_stop(kc_apiserver *server, int64_t grace)
     kc__service_numbers_free(server->api.numbers);
     free(server->api.lanes);
     kc__openapi_free(server->api.openapi);
+    kc__fetcher_free(server->api.fetcher);
     kc__authn_free(server->own_authn);
     kc_metrics_free(server->own_metrics);
     free(server);

@@ -23,9 +23,14 @@ typedef struct kc_apiserver kc_apiserver;
 typedef struct kc_apiserver_opts {
     kc_storage *storage; /* Open. The server closes it, also when it cannot start. */
     const kc__listener *listeners;
-    size_t n_listeners;      /* May be 0: only callers in the same process are served. */
-    size_t loops;            /* Threads that serve. Defaults to the number of processors. */
-    const kc__authn *authn;  /* Defaults to letting everybody in as system:anonymous. */
+    size_t n_listeners;     /* May be 0: only callers in the same process are served. */
+    size_t loops;           /* Threads that serve. Defaults to the number of processors. */
+    const kc__authn *authn; /* Defaults to letting everybody in as system:anonymous. */
+    /* PEM, what the server shows to nodes when it asks them for logs. Without it it asks none. */
+    const char *node_client_cert, *node_client_key;
+    /* PEM of the authorities whose clients we let in, published for others who want to let in the
+     * same. Defaults to not saying. */
+    kc_str client_ca;
     int64_t request_timeout; /* Of requests other than watches. Defaults to one minute. */
     kc_log *log;             /* Defaults to silence. */
     kc_metrics *metrics;     /* Served at /metrics. Defaults to none. */

@@ -71,14 +71,24 @@ typedef struct explorer {
     kc_client *client;
     kc__found_fn *each;
     void *user;
-    kc_buf *missing;
+    kc_error *missing;
 } explorer;
 
 static void note_missing(explorer *e, kc_str group, kc_str version, const char *why)
 {
-    kc_buf_puts(e->missing, e->missing->n ? "; " : "");
-    kc_api_version_write(e->missing, group, version);
-    kc_buf_printf(e->missing, ": %s", why);
+    kc_scoped(kc_buf) name = {0};
+    kc_api_version_write(&name, group, version);
+    if (!e->missing->reason)
+        kc_error_set(e->missing, KC_SERVICE_UNAVAILABLE, "groups are missing");
+    kc_error_add_cause(e->missing, "", kc_buf_str(&name), kc_cstr(why));
+}
+
+static void note_stale(explorer *e, kc_str group, kc_str version)
+{
+    kc_scoped(kc_buf) why = {0};
+    kc_buf_puts(&why, "stale GroupVersion discovery: ");
+    kc_api_version_write(&why, group, version);
+    note_missing(e, group, version, kc_buf_cstr(&why));
 }
 
 /* A resource of an APIGroupDiscoveryList. Its kind may be of another group: a Scale. */
@@ -108,7 +118,7 @@ static void read_aggregated(explorer *e, const kc_value *list)
         kc_items (kc_get(item, "versions"), v) {
             const kc_str version = kc_as_str(kc_get(v, "version"));
             if (kc_str_is(kc_as_str(kc_get(v, "freshness")), "Stale"))
-                note_missing(e, group, version, "its server cannot be reached");
+                note_stale(e, group, version);
             kc_items (kc_get(v, "resources"), r)
                 give_aggregated(e, r, group, version, preferred);
             preferred = false;
@@ -163,7 +173,7 @@ static int explore(explorer *e, const char *root, void (*otherwise)(explorer *, 
     return 0;
 }
 
-int kc__discover_all(kc_client *client, kc__found_fn *each, void *user, kc_buf *ret_missing,
+int kc__discover_all(kc_client *client, kc__found_fn *each, void *user, kc_error *ret_missing,
                      kc_error *err)
 {
     explorer e = {client, each, user, ret_missing};

@@ -122,8 +122,8 @@ typedef void kc__found_fn(const kc__found *found, void *user);
 /* What one version of a group has. */
 int kc__discover_version(kc_client *client, kc_str group, kc_str version, kc__found_fn *each,
                          void *user, kc_error *err);
-/* What the server has, in its order. Groups that cannot be asked are named in `ret_missing`. */
-int kc__discover_all(kc_client *client, kc__found_fn *each, void *user, kc_buf *ret_missing,
+/* What the server has, in its order. Groups that cannot be asked are causes in `ret_missing`. */
+int kc__discover_all(kc_client *client, kc__found_fn *each, void *user, kc_error *ret_missing,
                      kc_error *err);
 
 #endif

@@ -241,7 +241,7 @@ static void learn_all(const kc__found *found, void *user)
 }
 
 /* Everything, asked now. The vector is the caller's. */
-static int ask_all(kc_client *client, resource_vec *ret, kc_buf *missing, kc_error *err)
+static int ask_all(kc_client *client, resource_vec *ret, kc_error *missing, kc_error *err)
 {
     kc__mapper *m = client->core->mapper;
     learner l = {.mapper = m};
@@ -315,7 +315,7 @@ const kc_kind *kc_client_kind_of_resource(kc_client *client, kc_str name, kc_err
     const kc_resource_arg arg = kc_resource_arg_parse(name);
     const kc_kind *kind = find_name(m, &arg);
     if (!kind && !all_asked(client)) {
-        kc_scoped(kc_buf) missing = {0};
+        kc_scoped(kc_error) missing = {0};
         resource_vec all = {0};
         if (ask_all(client, &all, &missing, err) < 0)
             return NULL;
@@ -328,10 +328,23 @@ const kc_kind *kc_client_kind_of_resource(kc_client *client, kc_str name, kc_err
     return kind;
 }
 
+/* One error of all that is missing; the causes say it group by group. */
+static void tell_missing(const kc_error *missing, kc_error *err)
+{
+    kc_scoped(kc_buf) text = {0};
+    if (!missing->reason)
+        return;
+    kc_vec_each (&missing->causes, cause)
+        kc_buf_printf(&text, "%s%s: %s", text.n ? "; " : "", cause->field, cause->message);
+    kc_error_set(err, missing->reason, "%s", kc_buf_cstr(&text));
+    kc_vec_each (&missing->causes, cause)
+        kc_error_add_cause(err, "", kc_cstr(cause->field), kc_cstr(cause->message));
+}
+
 int kc_client_discover(kc_client *client, void (*each)(const kc_api_resource *resource, void *user),
                        void *user, kc_error *err)
 {
-    kc_scoped(kc_buf) missing = {0};
+    kc_scoped(kc_error) missing = {0};
     resource_vec all = {0};
     const int r = ask_all(client, &all, &missing, err);
     if (r < 0)
@@ -339,7 +352,6 @@ int kc_client_discover(kc_client *client, void (*each)(const kc_api_resource *re
     kc_vec_each (&all, found)
         each(&(*found)->api, user);
     kc_vec_done(&all);
-    if (missing.n)
-        kc_error_set(err, KC_SERVICE_UNAVAILABLE, "%s", kc_buf_cstr(&missing));
+    tell_missing(&missing, err);
     return 0;
 }

@@ -7,7 +7,6 @@
  */
 #include "client/exec_credential.h"
 
-#include "client/files.h"
 #include "client/process.h"
 #include "kc/base64.h"
 #include "kc/clock.h"
@@ -103,10 +102,7 @@ static void put_text(kc_buf *out, const char *name, const char *text)
 static int put_ca(kc_buf *out, const kc_config *config, kc_error *err)
 {
     kc_scoped(kc_buf) pem = {0};
-    if (config->ca_data.n)
-        kc_buf_append(&pem, config->ca_data);
-    else if (config->ca_file &&
-             kc__file_read(config->ca_file, KC__MAX_CREDENTIAL_FILE, &pem, err) < 0)
+    if (kc_config_authority(config, &pem, err) < 0)
         return -1;
     if (!pem.n)
         return 0;

@@ -5,6 +5,8 @@
  */
 #include "client/kubeconfig_internal.h"
 
+#include "client/files.h"
+
 kc__config *kc__config_new(void)
 {
     return kc_new(kc__config);
@@ -162,4 +164,13 @@ kc_config *kc_config_for_url(const char *server)
     c->config.server = shape(c, server);
     c->config.ns = "default";
     return &c->config;
+}
+
+int kc_config_authority(const kc_config *config, kc_buf *out, kc_error *err)
+{
+    if (config->ca_data.n)
+        kc_buf_append(out, config->ca_data);
+    else if (config->ca_file)
+        return kc__file_read(config->ca_file, KC__MAX_CREDENTIAL_FILE, out, err);
+    return 0;
 }

@@ -127,6 +127,7 @@ static kc_fault fault_for(kc__faults *f, const kc_http_request *request)
 
 /* ---- crashing ---- */
 
+/* It surely did not get there: code 0 (transport.h). */
 static int refuse(kc_error *err, const char *why)
 {
     int failed = kc_error_set(err, KC_SERVICE_UNAVAILABLE, "%s", why);
@@ -231,7 +232,8 @@ static int pass_on(answer *a, const kc_http_request *request, kc_error *err)
     bool carried_out = is_write(request) && a->inner->status < 300;
     if (a->fault == KC_FAULT_LOST_ANSWER || (carried_out && crashes_after_write(a->faults))) {
         swallow(kc_take(a->inner));
-        return refuse(err, "the connection broke before an answer came");
+        return kc_error_set(err, KC_SERVICE_UNAVAILABLE,
+                            "the connection broke before an answer came");
     }
     a->response.status = a->inner->status;
     a->response.fields = a->inner->fields;

@@ -100,17 +100,29 @@ static int use_key_pair(SSL_CTX *ctx, const kc__tls_opts *opts, kc_error *err)
     return 0;
 }
 
-static int use_client_ca(SSL_CTX *ctx, const char *file, kc_error *err)
+static bool trust(X509 *cert, void *user)
 {
-    if (!file)
+    SSL_CTX *ctx = user;
+    return X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), cert) == 1 &&
+           SSL_CTX_add_client_CA(ctx, cert) == 1;
+}
+
+static int use_client_ca(SSL_CTX *ctx, const kc__tls_opts *opts, kc_error *err)
+{
+    const char *file = opts->client_ca_file;
+    if (!file && kc_str_empty(opts->client_ca))
         return 0;
+    SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+    if (!file)
+        return kc__certs_each(opts->client_ca, trust, ctx)
+                   ? 0
+                   : refuse(err, "the authorities of clients", "text");
     STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(file);
     if (!names || SSL_CTX_load_verify_file(ctx, file) != 1) {
         sk_X509_NAME_pop_free(names, X509_NAME_free);
         return refuse(err, "the authorities of clients", file);
     }
     SSL_CTX_set_client_CA_list(ctx, names);
-    SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
     return 0;
 }
 
@@ -122,7 +134,7 @@ static SSL_CTX *context_new(const kc__tls_opts *opts, kc_error *err)
         return NULL;
     }
     set_up(ctx);
-    if (use_key_pair(ctx, opts, err) == 0 && use_client_ca(ctx, opts->client_ca_file, err) == 0)
+    if (use_key_pair(ctx, opts, err) == 0 && use_client_ca(ctx, opts, err) == 0)
         return ctx;
     SSL_CTX_free(ctx);
     return NULL;

@@ -17,6 +17,7 @@ typedef struct kc__tls_opts {
     /* PEM. Clients may show a certificate of these authorities; one of another is refused. Defaults
      * to not asking. */
     const char *client_ca_file;
+    kc_str client_ca; /* The same as text, instead of a file. */
 } kc__tls_opts;
 
 /* TLS 1.2 and later, ALPN "h2" and "http/1.1". NULL on error, with the file's name. */

@@ -15,6 +15,7 @@
 
 #include "kc/ascii.h"
 #include "kc/json.h"
+#include "kc/recorder.h"
 
 enum { DEFAULT_HOT_LOOP = 300 };
 
@@ -100,6 +101,8 @@ kc_controller *kc__controller_create(const kc__controller_env *env, const kc_con
 {
     kc_controller *c = kc_new(kc_controller);
     c->env = *env;
+    if (opts->component)
+        c->env.recorder = kc_recorder_as(env->recorder, opts->component);
     if (!c->env.clock)
         c->env.clock = kc_clock_real();
     if (env->rand)

@@ -97,7 +97,8 @@ static void handle(watch *w, kc_change_type type, kc_why why, const kc_change *c
         .revision = kc_object_revision(change->object),
     };
     bool urgent = w->what.high_priority || !(unchanged || change->initial);
-    const kc_queue_add_opts opts = {.priority = urgent ? 0 : KC_PRIORITY_LOW, .cause = &cause};
+    const kc_queue_add_opts opts = {
+        .after = w->what.after, .priority = urgent ? 0 : KC_PRIORITY_LOW, .cause = &cause};
     if (!w->what.map && !w->what.owner) {
         add_own(w, change, &opts);
         return;

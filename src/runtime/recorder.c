@@ -14,6 +14,7 @@
 #include "kc/kinds.h"
 #include "runtime/correlate.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -24,9 +25,12 @@ enum { QUEUE = 1000, TRIES = 12 };
 #define SERIES_SWEEP   (6 * KC_MINUTE)
 
 struct kc_recorder {
+    kc_recorder *root; /* Itself, or the one for which this is another name: then only it and
+                        * `component` are set. */
+    char *component;
     kc_client *client;
     const kc_clock *clock;
-    char *component, *host;
+    char *host;
     bool events_v1;
     kc_rand rand;
     kc_log *log;
@@ -42,6 +46,8 @@ struct kc_recorder {
     kc_cond more;
     kc_list queue; /* Of kc__event_note. */
     size_t queued;
+    KC_VEC(kc_recorder *) others; /* Who else says something through it. */
+    int64_t last;                 /* The time of the last event. */
     bool stopping;
     bool ended; /* The thread has sent what there was. */
 };
@@ -65,16 +71,25 @@ static void enqueue(kc_recorder *r, kc__event_note *note)
     kc__event_note_free(note);
 }
 
+/* Events are named after their time: two never have the same, though a clock may stand. */
+static int64_t next_time(kc_recorder *r)
+{
+    int64_t at = kc_clock_wall(r->clock);
+    kc_locked (&r->mutex)
+        r->last = at = KC_MAX(at, r->last + 1);
+    return at;
+}
+
 void kc_event_with(kc_recorder *recorder, const kc_event_opts *opts)
 {
-    kc_recorder *r = recorder;
-    if (!r)
+    if (!recorder)
         return;
+    kc_recorder *r = recorder->root;
     kc_log_debug(r->log, "event", kc_kv("object", kc_object_name(opts->about)),
                  kc_kv("type", opts->type), kc_kv("reason", opts->reason),
                  kc_kv("message", opts->message));
-    enqueue(r, kc__event_note_new(opts, kc_cstr(r->component), kc_cstr(r->host),
-                                  kc_clock_wall(r->clock)));
+    enqueue(r,
+            kc__event_note_new(opts, kc_cstr(recorder->component), kc_cstr(r->host), next_time(r)));
 }
 
 void kc_event(kc_recorder *recorder, const kc_object *about, const char *type, const char *reason,
@@ -91,6 +106,44 @@ void kc_event(kc_recorder *recorder, const kc_object *about, const char *type, c
                                              .type = type,
                                              .reason = reason,
                                              .message = kc_buf_cstr(&message)});
+}
+
+/* ---- other names ---- */
+
+static kc_recorder *find_other(const kc_recorder *root, const char *component)
+{
+    kc_vec_each (&root->others, other)
+        if (strcmp((*other)->component, component) == 0)
+            return *other;
+    return NULL;
+}
+
+kc_recorder *kc_recorder_as(kc_recorder *recorder, const char *component)
+{
+    if (!recorder)
+        return NULL;
+    kc_recorder *root = recorder->root, *other = NULL;
+    if (strcmp(root->component, component) == 0)
+        return root;
+    kc_locked (&root->mutex) {
+        other = find_other(root, component);
+        if (other)
+            break;
+        other = kc_new(kc_recorder);
+        other->root = root;
+        other->component = kc_strdup(component);
+        kc_vec_push(&root->others, other);
+    }
+    return other;
+}
+
+static void free_others(kc_recorder *r)
+{
+    kc_vec_each (&r->others, other) {
+        free((*other)->component);
+        free(*other);
+    }
+    kc_vec_done(&r->others);
 }
 
 /* ---- sending ---- */
@@ -250,6 +303,7 @@ static kc_recorder *free_all(kc_recorder *r)
 {
     kc_list_each (&r->queue, kc__event_note, link, note)
         kc__event_note_free(note);
+    free_others(r);
     kc__series_done(&r->series);
     kc__correlator_done(&r->correlator);
     kc_cond_done(&r->more);
@@ -265,6 +319,7 @@ static kc_recorder *free_all(kc_recorder *r)
 kc_recorder *kc_recorder_new(const kc_recorder_opts *opts, kc_error *err)
 {
     kc_recorder *r = kc_new(kc_recorder);
+    r->root = r;
     r->stop = kc_cancel_new(NULL);
     r->client = kc_client_with(opts->client, &(kc_client_bind){.cancel = r->stop});
     r->clock = kc_client_clock(opts->client);
@@ -291,6 +346,7 @@ kc_recorder *kc_recorder_stop(kc_recorder *r, int64_t deadline)
 {
     if (!r)
         return NULL;
+    assert(r->root == r);
     kc_locked (&r->mutex) {
         r->stopping = true;
         kc_cond_broadcast(&r->more);

@@ -17,7 +17,7 @@ static int fail(const char *path, kc_error *err)
     return kc_error_set(err, KC_INTERNAL, "%s: %s", path, strerror(errno));
 }
 
-int kc__file_read(const char *folder, const char *path, kc_buf *out, kc_error *err)
+int kc__folder_read(const char *folder, const char *path, kc_buf *out, kc_error *err)
 {
     kc_autofree char *full = kc_asprintf("%s/%s", folder, path);
     FILE *file = fopen(full, "re");
@@ -45,7 +45,7 @@ static void make_folders(char *path)
     }
 }
 
-int kc__file_write(const char *folder, const char *path, kc_str text, kc_error *err)
+int kc__folder_write(const char *folder, const char *path, kc_str text, kc_error *err)
 {
     kc_autofree char *full = kc_asprintf("%s/%s", folder, path);
     kc_autofree char *fresh = kc_asprintf("%s.new", full);

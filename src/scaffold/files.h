@@ -7,8 +7,8 @@
 #include "kc/error.h"
 
 /* 1: read; 0: there is none; negative: it cannot be read. */
-int kc__file_read(const char *folder, const char *path, kc_buf *out, kc_error *err);
+int kc__folder_read(const char *folder, const char *path, kc_buf *out, kc_error *err);
 /* As a whole, making folders on the way. */
-int kc__file_write(const char *folder, const char *path, kc_str text, kc_error *err);
+int kc__folder_write(const char *folder, const char *path, kc_str text, kc_error *err);
 
 #endif

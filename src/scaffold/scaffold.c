@@ -31,7 +31,7 @@ static int put_file(const kc__scaffold *s, const char *path, kc_str text, bool s
                     kc_error *err)
 {
     kc_scoped(kc_buf) now = {0};
-    const int there = kc__file_read(s->folder, path, &now, err);
+    const int there = kc__folder_read(s->folder, path, &now, err);
     if (there < 0)
         return there;
     const bool same = there && kc_str_eq(kc_buf_str(&now), text);
@@ -41,7 +41,7 @@ static int put_file(const kc__scaffold *s, const char *path, kc_str text, bool s
         say(s, KC__SAID_LEFT, path, NULL);
         return 0;
     }
-    if (kc__file_write(s->folder, path, text, err) < 0)
+    if (kc__folder_write(s->folder, path, text, err) < 0)
         return -1;
     say(s, there ? KC__SAID_REPLACED : KC__SAID_CREATED, path, NULL);
     return 0;
@@ -77,7 +77,7 @@ static int insert_planned(const kc__scaffold *s, const kc__planned_lines *planne
         kc__template_expand(kc_cstr(planned->path), values, &path, err) < 0)
         return kc_error_wrap(err, "lines for %s", planned->path);
     const char *name = kc_buf_cstr(&path);
-    if (kc__file_read(s->folder, name, &text, err) < 0)
+    if (kc__folder_read(s->folder, name, &text, err) < 0)
         return -1;
     if (has_them(planned, kc_buf_str(&text), kc_buf_str(&lines)))
         return 0;
@@ -87,7 +87,7 @@ static int insert_planned(const kc__scaffold *s, const kc__planned_lines *planne
     case KC__INSERT_NO_MARKER: say(s, KC__SAID_NO_MARKER, name, kc_buf_cstr(&lines)); return 0;
     case KC__INSERTED: break;
     }
-    if (kc__file_write(s->folder, name, kc_buf_str(&changed), err) < 0)
+    if (kc__folder_write(s->folder, name, kc_buf_str(&changed), err) < 0)
         return -1;
     if (!kc_str_eq(kc_buf_str(last_said), kc_buf_str(&path)))
         say(s, KC__SAID_INSERTED, name, NULL);
@@ -118,7 +118,7 @@ static int write_project(const kc__scaffold *s, const kc__project *project, kc_e
     kc_scoped(kc_buf) text = {0};
     if (kc__project_write(project, &text, err) < 0)
         return -1;
-    return kc__file_write(s->folder, "PROJECT", kc_buf_str(&text), err);
+    return kc__folder_write(s->folder, "PROJECT", kc_buf_str(&text), err);
 }
 
 /* The parts of a kind, which is in the project then. */
@@ -126,7 +126,7 @@ static int make_parts(const kc__scaffold *s, kc__project *project, const kc__res
                       unsigned parts, kc_error *err)
 {
     kc_scoped(kc_buf) license = {0};
-    if (kc__file_read(s->folder, BOILERPLATE, &license, err) < 0)
+    if (kc__folder_read(s->folder, BOILERPLATE, &license, err) < 0)
         return -1;
     kc__project_put(project, resource);
     kc__values values;
@@ -172,7 +172,7 @@ int kc__scaffold_init(const kc__scaffold *s, const kc__init_opts *opts, kc_error
     const char *domain = opts->domain ? opts->domain : "my.domain";
     if (kc__check_domain(domain, err) < 0 || kc__check_project_name(name, err) < 0)
         return -1;
-    const int there = kc__file_read(s->folder, "PROJECT", &old, err);
+    const int there = kc__folder_read(s->folder, "PROJECT", &old, err);
     if (there && !s->force)
         return there < 0 ? there
                          : kc_error_set(err, KC_ALREADY_EXISTS,
@@ -215,7 +215,7 @@ static int no_project(const char *folder, kc_error *err)
 kc__project *kc__scaffold_project(const kc__scaffold *s, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
-    const int there = kc__file_read(s->folder, "PROJECT", &text, err);
+    const int there = kc__folder_read(s->folder, "PROJECT", &text, err);
     if (there == 0)
         no_project(s->folder, err);
     return there > 0 ? kc__project_parse(kc_buf_str(&text), err) : NULL;

@@ -205,11 +205,13 @@ flags_of_apiserver() {
     done
 }
 
-@test "every flag of generate stands in the help and in the man page" {
-    for flag in $("$KC" completion fish | sed -nE "s/.*from generate' -l ([a-z-]+) .*/\1/p"); do
-        echo "--$flag"
-        "$KC" generate --help | grep -qE -- "^  (-., )?--$flag( |=|\$)"
-        grep -qE -- "^\.It .*Fl -$flag( |\$)" docs/man/kc-generate.1
+@test "every flag of other verbs stands in the help and in the man page" {
+    for verb in controllers.8 generate.1; do
+        for flag in $("$KC" completion fish | sed -nE "s/.*from ${verb%.*}' -l ([a-z-]+) .*/\1/p"); do
+            echo "${verb%.*} --$flag"
+            "$KC" "${verb%.*}" --help | grep -qE -- "^  (-., )?--$flag( |=|\$)"
+            grep -qE -- "^\.It .*Fl -$flag( |\$)" "docs/man/kc-$verb"
+        done
     done
 }
 
@@ -299,7 +301,7 @@ flags_of_apiserver() {
     [ "$(cat "$root"/certs/* | sha256sum)" = "$before" ]
 }
 
-@test "without TLS there are no certificates" {
+@test "without TLS there is no certificate for it" {
     read -r insecure _ < <(free_ports)
     "$KC" apiserver --file-rootpath="$root" --secure-port=0 --insecure-port="$insecure" >"$BATS_TEST_TMPDIR/out" 3>&- &
     pid=$!
@@ -308,7 +310,7 @@ flags_of_apiserver() {
         sleep 0.1
     done
     grep -qF "kubectl -s http://127.0.0.1:$insecure get namespaces" "$BATS_TEST_TMPDIR/out"
-    [ ! -e "$root/certs" ]
+    [ ! -e "$root/certs/apiserver.crt" ]
     [ ! -e "$root/admin.kubeconfig" ]
     stop TERM
     [ "$status" -eq 0 ]

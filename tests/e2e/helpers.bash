@@ -91,6 +91,27 @@ server_stop() {
     rm "$SERVER/pid"
 }
 
+# controllers_start FLAG…: `kc controllers` beside the server, with its administrator's kubeconfig. Returns at once: what it does is waited
+# for with `eventually`.
+controllers_start() {
+    "$KC" controllers --kubeconfig="$KUBECONFIG" --leader-elect=false "$@" >>"$SERVER/controllers.err" 2>&1 3>&- 4>&- &
+    echo $! >"$SERVER/controllers.pid"
+}
+
+controllers_ended() { ! kill -0 "$(cat "$SERVER/controllers.pid")" 2>/dev/null; }
+
+# controllers_stop: SIGTERM; it ends in time, and nothing bad is in its log.
+controllers_stop() {
+    [ -e "${SERVER:-}/controllers.pid" ] || return 0
+    kill -TERM "$(cat "$SERVER/controllers.pid")" 2>/dev/null || { tail -n 60 "$SERVER/controllers.err"; return 1; }
+    eventually controllers_ended || { kill -KILL "$(cat "$SERVER/controllers.pid")"; return 1; }
+    rm "$SERVER/controllers.pid"
+    if grep -nE 'Sanitizer|runtime error:|Assertion|stack smashing|Segmentation' "$SERVER/controllers.err"; then
+        tail -n 60 "$SERVER/controllers.err"
+        return 1
+    fi
+}
+
 # namespace: a namespace of this test's own.
 namespace() {
     NS=test-$BATS_TEST_NUMBER

@@ -233,6 +233,45 @@ typedef struct kc_host_path_volume {
     char *type;
 } kc_host_path_volume;
 
+typedef struct kc_downward_file {
+    char *path;
+    kc_field_ref *field_ref;
+    kc_resource_field_ref *resource_field_ref;
+    int32_t *mode;
+} kc_downward_file;
+
+/// What kc_volume.downward_api has.
+typedef struct kc_downward_volume {
+    /// +optional
+    kc_downward_file *items;
+    size_t n_items;
+    int32_t *default_mode;
+} kc_downward_volume;
+
+typedef struct kc_secret_projection {
+    /// +optional
+    char *name;
+    /// +optional
+    kc_key_to_path *items;
+    size_t n_items;
+    bool *optional;
+} kc_secret_projection;
+
+typedef struct kc_projection {
+    kc_config_map_volume *config_map;
+    kc_secret_projection *secret;
+    /// +kc:json=downwardAPI
+    kc_downward_volume *downward_api;
+} kc_projection;
+
+/// What kc_volume.projected has.
+typedef struct kc_projected_volume {
+    /// +optional
+    kc_projection *sources;
+    size_t n_sources;
+    int32_t *default_mode;
+} kc_projected_volume;
+
 typedef struct kc_volume {
     char *name;
     kc_empty_dir_volume *empty_dir;

@@ -223,6 +223,45 @@ static const kc_member kc_host_path_volume_members[] = {
 
 const kc_struct kc_host_path_volume_struct = {"kc_host_path_volume", sizeof(kc_host_path_volume), kc_host_path_volume_members, KC_COUNT(kc_host_path_volume_members), -1};
 
+static const kc_member kc_downward_file_members[] = {
+    {.name = "path", .offset = offsetof(kc_downward_file, path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
+    {.name = "fieldRef", .offset = offsetof(kc_downward_file, field_ref), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_field_ref_struct},
+    {.name = "resourceFieldRef", .offset = offsetof(kc_downward_file, resource_field_ref), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_resource_field_ref_struct},
+    {.name = "mode", .offset = offsetof(kc_downward_file, mode), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_downward_file_struct = {"kc_downward_file", sizeof(kc_downward_file), kc_downward_file_members, KC_COUNT(kc_downward_file_members), -1};
+
+static const kc_member kc_downward_volume_members[] = {
+    {.name = "items", .offset = offsetof(kc_downward_volume, items), .count_offset = offsetof(kc_downward_volume, n_items), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_downward_file_struct},
+    {.name = "defaultMode", .offset = offsetof(kc_downward_volume, default_mode), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_downward_volume_struct = {"kc_downward_volume", sizeof(kc_downward_volume), kc_downward_volume_members, KC_COUNT(kc_downward_volume_members), -1};
+
+static const kc_member kc_secret_projection_members[] = {
+    {.name = "name", .offset = offsetof(kc_secret_projection, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
+    {.name = "items", .offset = offsetof(kc_secret_projection, items), .count_offset = offsetof(kc_secret_projection, n_items), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_key_to_path_struct},
+    {.name = "optional", .offset = offsetof(kc_secret_projection, optional), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_secret_projection_struct = {"kc_secret_projection", sizeof(kc_secret_projection), kc_secret_projection_members, KC_COUNT(kc_secret_projection_members), -1};
+
+static const kc_member kc_projection_members[] = {
+    {.name = "configMap", .offset = offsetof(kc_projection, config_map), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_config_map_volume_struct},
+    {.name = "secret", .offset = offsetof(kc_projection, secret), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_secret_projection_struct},
+    {.name = "downwardAPI", .offset = offsetof(kc_projection, downward_api), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_downward_volume_struct},
+};
+
+const kc_struct kc_projection_struct = {"kc_projection", sizeof(kc_projection), kc_projection_members, KC_COUNT(kc_projection_members), -1};
+
+static const kc_member kc_projected_volume_members[] = {
+    {.name = "sources", .offset = offsetof(kc_projected_volume, sources), .count_offset = offsetof(kc_projected_volume, n_sources), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_projection_struct},
+    {.name = "defaultMode", .offset = offsetof(kc_projected_volume, default_mode), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_projected_volume_struct = {"kc_projected_volume", sizeof(kc_projected_volume), kc_projected_volume_members, KC_COUNT(kc_projected_volume_members), -1};
+
 static const kc_member kc_volume_members[] = {
     {.name = "name", .offset = offsetof(kc_volume, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
     {.name = "emptyDir", .offset = offsetof(kc_volume, empty_dir), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_empty_dir_volume_struct},

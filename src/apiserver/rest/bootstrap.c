@@ -4,13 +4,19 @@
  * kube-node-lease, the Service that leads to the server itself, and the priorities of the plane's
  * own pods. They are written as a client's would be, and not again once they are there.
  *
+ * One is kept current: kube-system/extension-apiserver-authentication says whose certificates the
+ * server takes for clients', so that nodes and others whom it calls can know it.
+ *
  * To add one: a line in the table.
  */
 #include "apiserver/rest/bootstrap.h"
 
+#include "kc/edit.h"
 #include "kc/thread.h"
+#include "kc/view.h"
 
 #define NAMESPACES      "/registry/core/namespaces/"
+#define CONFIG_MAPS     "/registry/core/configmaps/"
 #define SERVICES        "/registry/core/services/"
 #define PRIORITIES      "/registry/scheduling.k8s.io/priorityclasses/"
 #define ACTIVE          "\"spec\":{\"finalizers\":[\"kubernetes\"]},\"status\":{\"phase\":\"Active\"}"
@@ -86,6 +92,19 @@ static kc_object *make(kc__api *api, const struct first_object *o)
     return kc_object_parse(kc_buf_str(&json), NULL, NULL);
 }
 
+static void submit(kc__api *api, creation *c, kc__cache *cache, uint64_t expected)
+{
+    c->write = (kc__write){.cache = cache,
+                           .verb = KC_STORAGE_PUT,
+                           .key = kc_cstr(c->key),
+                           .expected = expected,
+                           .object = c->object,
+                           .loop = api->lanes[0].loop,
+                           .done = created};
+    kc_latch_add(c->latch, 1);
+    kc__store_submit(api->store, &c->write);
+}
+
 /* Submits it unless it is there. */
 static void create(kc__api *api, const struct first_object *o, creation *c)
 {
@@ -95,20 +114,43 @@ static void create(kc__api *api, const struct first_object *o, creation *c)
     if (there)
         return;
     c->object = make(api, o);
-    c->write = (kc__write){.cache = cache,
-                           .verb = KC_STORAGE_PUT,
-                           .key = kc_cstr(c->key),
-                           .expected = KC_STORAGE_ABSENT,
-                           .object = c->object,
-                           .loop = api->lanes[0].loop,
-                           .done = created};
-    kc_latch_add(c->latch, 1);
-    kc__store_submit(api->store, &c->write);
+    submit(api, c, cache, KC_STORAGE_ABSENT);
 }
 
-int kc__bootstrap_objects(kc__api *api, kc_error *err)
+/* ---- whose clients are let in ---- */
+
+#define CLIENT_CA "data.client-ca-file"
+
+static const struct first_object authentication = {
+    CONFIG_MAPS,  "ConfigMap",          "v1", "kube-system", "extension-apiserver-authentication",
+    .labels = "", .rest = "\"data\":{}"};
+
+static bool says(const kc_object *object, kc_str client_ca)
 {
-    creation creations[KC_COUNT(objects)] = {0};
+    kc_auto(kc_view) *view = kc_view_of(object);
+    return kc_str_eq(kc_as_str(kc_dig(kc_view_root(view), CLIENT_CA)), client_ca);
+}
+
+static void publish(kc__api *api, kc_str client_ca, creation *c)
+{
+    const struct first_object *o = &authentication;
+    kc__cache *cache = kc__store_cache(api->store, kc_cstr(o->prefix));
+    c->key = kc_asprintf("%s/%s", o->ns, o->name);
+    kc_auto(kc_object) *there = kc__cache_get(cache, kc_cstr(c->key));
+    if (there && says(there, client_ca))
+        return;
+    kc_auto(kc_object) *base = there ? kc_object_ref(there) : make(api, o);
+    kc_auto(kc_edit) *edit = kc_edit_of(base);
+    kc_edit_put(edit, CLIENT_CA, kc_node_str(edit, client_ca));
+    c->object = kc_edit_freeze(edit, NULL);
+    submit(api, c, cache, there ? kc_object_revision(there) : KC_STORAGE_ABSENT);
+}
+
+/* ---- all of it ---- */
+
+int kc__bootstrap_objects(kc__api *api, kc_str client_ca, kc_error *err)
+{
+    creation creations[KC_COUNT(objects) + 1] = {0};
     kc_latch latch;
     int status = 0;
     kc_latch_init(&latch);
@@ -116,15 +158,18 @@ int kc__bootstrap_objects(kc__api *api, kc_error *err)
         creations[i].latch = &latch;
         create(api, &objects[i], &creations[i]);
     }
+    creations[KC_COUNT(objects)].latch = &latch;
+    if (!kc_str_empty(client_ca))
+        publish(api, client_ca, &creations[KC_COUNT(objects)]);
     kc_latch_wait(&latch);
-    for (size_t i = 0; i < KC_COUNT(objects); i++) {
+    for (size_t i = 0; i < KC_COUNT(creations); i++) {
         kc_object_unref(creations[i].object);
-        free(creations[i].key);
         if (creations[i].write.error.reason && status == 0) {
             kc_error_move(err, &creations[i].write.error);
-            status = kc_error_wrap(err, "create %s %s", objects[i].kind, objects[i].name);
+            status = kc_error_wrap(err, "create %s", creations[i].key);
         }
         kc_error_done(&creations[i].write.error);
+        free(creations[i].key);
     }
     kc_latch_done(&latch);
     return status;

@@ -5,7 +5,8 @@
 
 #include "apiserver/rest/call.h"
 
-/* Creates those that are not there. Before requests are served; blocks until they are stored. */
-int kc__bootstrap_objects(kc__api *api, kc_error *err);
+/* Creates those that are not there. Before requests are served; blocks until they are stored.
+ * `client_ca`: PEM of the authorities whose clients are let in; empty: not to be published. */
+int kc__bootstrap_objects(kc__api *api, kc_str client_ca, kc_error *err);
 
 #endif

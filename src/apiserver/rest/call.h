@@ -83,6 +83,8 @@ extern const kc__verb kc__verb_get, kc__verb_list, kc__verb_watch, kc__verb_crea
     kc__verb_patch, kc__verb_delete, kc__verb_delete_collection;
 /* Those that create a Binding or an Eviction (bind.c, evict.c). */
 extern const kc__verb kc__verb_bind, kc__verb_evict;
+/* What a container has written (log.c). */
+extern const kc__verb kc__verb_log;
 
 /* An endpoint that is no resource: "/version". */
 typedef struct kc__endpoint {
@@ -163,6 +165,7 @@ struct kc__api {
     kc__cache *namespaces;
     kc__cache *definitions; /* Of custom resources. */
     struct kc__service_numbers *numbers;
+    struct kc__fetcher *fetcher; /* How nodes are reached; NULL: not at all. */
     _Atomic size_t mutating, reading;
     _Atomic bool draining;
     struct kc__lane *lanes; /* One for each loop. */

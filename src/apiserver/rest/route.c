@@ -56,18 +56,19 @@ static kc__verdict check_scope(kc__call *call)
 
 /* ---- subresources ---- */
 
-/* Those that are served; with the verb that creates one, where that is not an object's. */
+/* Those that are served; with a verb of their own, where one is not an object's. */
 static const struct {
     const char *name;
-    const kc__verb *create;
+    const kc__verb *usual, *own;
 } parts[] = {
-    {"status", NULL},
-    {"finalize", NULL},
-    {"scale", NULL},
-    {"ephemeralcontainers", NULL},
-    {"resize", NULL},
-    {"binding", &kc__verb_bind},
-    {"eviction", &kc__verb_evict},
+    {"status"},
+    {"finalize"},
+    {"scale"},
+    {"ephemeralcontainers"},
+    {"resize"},
+    {"log", &kc__verb_get, &kc__verb_log},
+    {"binding", &kc__verb_create, &kc__verb_bind},
+    {"eviction", &kc__verb_create, &kc__verb_evict},
 };
 
 /* What a subresource speaks: its own kind, with what the resource lends it. */
@@ -91,14 +92,14 @@ static const kc__resource *spoken_by(kc__call *call)
     return spoken;
 }
 
-/* Whether the server has what discovery shows; a verb of its own takes the place of create. */
+/* Whether the server has what discovery shows; a verb of its own takes the place of the usual. */
 static bool serves_part(kc__call *call)
 {
     for (size_t i = 0; i < KC_COUNT(parts); i++) {
         if (strcmp(call->subresource->name, parts[i].name) != 0)
             continue;
-        if (parts[i].create && call->verb == &kc__verb_create)
-            call->verb = parts[i].create;
+        if (parts[i].own && call->verb == parts[i].usual)
+            call->verb = parts[i].own;
         return true;
     }
     return false;
@@ -265,7 +266,7 @@ kc__verdict kc__phase_negotiated(kc__call *call)
 {
     bool foreign = false;
     bool list = call->verb == &kc__verb_list || call->verb == &kc__verb_delete_collection;
-    if (call->endpoint)
+    if (call->endpoint || call->verb == &kc__verb_log) /* Text, whatever is asked for. */
         return KC__NEXT;
     bool status = call->verb == &kc__verb_bind || call->verb == &kc__verb_evict;
     kc__negotiation opts = {.kind = list     ? KC__ANSWERS_LIST

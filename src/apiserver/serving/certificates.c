@@ -3,7 +3,8 @@
  * certificates.c: which certificates there should be, and whether those there are will do.
  *
  *     ca.crt ──signs──▶ apiserver.crt      localhost, this host, kubernetes.default.svc, …
- *        └─────signs──▶ admin.crt          CN=admin, O=system:masters
+ *        ├─────signs──▶ admin.crt          CN=admin, O=system:masters
+ *        └─────signs──▶ apiserver-kubelet-client.crt   who the server is to nodes
  *
  * A leaf is ours to make again whenever it no longer does (`problem_of_leaf`): clients trust the
  * authority, not the leaf. The authority is made again only when it is missing or, if it is one we
@@ -243,6 +244,16 @@ static int ensure_admin(workshop *w, const kc__certificates *paths, kc_error *er
                        paths->admin_cert, paths->admin_key, err);
 }
 
+/* What the server shows to nodes: they know it by this name. */
+static int ensure_node_client(workshop *w, const kc__certificates *paths, kc_error *err)
+{
+    return ensure_leaf(w,
+                       &(kc__cert_spec){.use = KC__CERT_CLIENT,
+                                        .common_name = "kube-apiserver-kubelet-client",
+                                        .lifetime = LEAF_LIFETIME},
+                       paths->node_client_cert, paths->node_client_key, err);
+}
+
 /* ---- whose clients are welcome ---- */
 
 /* One file for TLS: our authority, for the administrator's certificate, and the operator's. */
@@ -275,6 +286,8 @@ static kc__certificates paths_in(const char *folder, bool bundled)
         .server_key = kc_asprintf("%s/apiserver.key", folder),
         .admin_cert = kc_asprintf("%s/admin.crt", folder),
         .admin_key = kc_asprintf("%s/admin.key", folder),
+        .node_client_cert = kc_asprintf("%s/apiserver-kubelet-client.crt", folder),
+        .node_client_key = kc_asprintf("%s/apiserver-kubelet-client.key", folder),
         .client_ca = kc_asprintf("%s/%s", folder, bundled ? "client-ca.crt" : "ca.crt"),
     };
 }
@@ -288,6 +301,8 @@ static int prepare(const kc__certificates_opts *opts, const kc__certificates *pa
         result = ensure_server(&w, paths, err);
     if (!result)
         result = ensure_admin(&w, paths, err);
+    if (!result)
+        result = ensure_node_client(&w, paths, err);
     if (!result && w.changed)
         result = kc__sync_folder(opts->folder, err);
     if (!result)
@@ -334,6 +349,8 @@ void kc__certificates_done(kc__certificates *certs)
     free(certs->server_key);
     free(certs->admin_cert);
     free(certs->admin_key);
+    free(certs->node_client_cert);
+    free(certs->node_client_key);
     free(certs->client_ca);
     *certs = (kc__certificates){0};
 }

@@ -9,8 +9,9 @@
  *     kc__tls_new(&(kc__tls_opts){.cert_file = certs.server_cert, …
  *
  * In the folder: ca.crt and ca.key, an authority of our own; apiserver.crt and .key, what the
- * server shows; admin.crt and .key, a client's, of system:masters. docs/internals/access.md says
- * when they are made again.
+ * server shows; admin.crt and .key, a client's, of system:masters;
+ * apiserver-kubelet-client.crt and .key, what the server shows when it asks nodes.
+ * docs/internals/access.md says when they are made again.
  */
 #ifndef KC_APISERVER_CERTIFICATES_H
 #define KC_APISERVER_CERTIFICATES_H
@@ -33,6 +34,7 @@ typedef struct kc__certificates {
     char *ca_cert, *ca_key;
     char *server_cert, *server_key;
     char *admin_cert, *admin_key;
+    char *node_client_cert, *node_client_key;
     char *client_ca; /* Of all authorities whose clients are welcome. */
 } kc__certificates;
 

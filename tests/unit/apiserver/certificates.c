@@ -170,7 +170,7 @@ static void no_temporary_file_stays(void **state)
     for (const struct dirent *entry; (entry = readdir(dir));)
         files += entry->d_type == DT_REG;
     closedir(dir);
-    assert_int_equal(files, 6);
+    assert_int_equal(files, 8);
 }
 
 static void the_server_is_named_in_every_usual_way(void **state)

@@ -256,7 +256,11 @@ static void groups_that_cannot_be_asked_are_left_out_and_named(void **state)
                                      "'stale.example.com'},'versions':[{'version':'v1','freshness':"
                                      "'Stale'}]}]}"});
     assert_int_equal(kc_client_discover(b->client, see, &s, &err), 0);
-    assert_error(&err, KC_SERVICE_UNAVAILABLE, "stale.example.com/v1: ");
+    assert_error(&err, KC_SERVICE_UNAVAILABLE, "stale.example.com/v1: stale GroupVersion");
+    assert_int_equal(err.causes.n, 1);
+    assert_string_equal(err.causes.items[0].field, "stale.example.com/v1");
+    assert_string_equal(err.causes.items[0].message,
+                        "stale GroupVersion discovery: stale.example.com/v1");
 }
 
 static void a_server_that_tells_nothing_is_an_error(void **state)

@@ -384,6 +384,29 @@ static void home_is_looked_at_when_nothing_is_said(void **state)
     assert_string_equal(config->server, "https://home");
 }
 
+static void the_authority_is_read_from_data_or_its_file(void **state)
+{
+    (void)state;
+    kc_scoped(folder) f;
+    folder_new(&f);
+    put(&f, "ca.pem", "of the file");
+    kc_autofree char *path = kc_asprintf("%s/ca.pem", f.path);
+    kc_scoped(kc_buf) data = {0}, file = {0}, none = {0};
+    kc_config config = {.ca_data = KC_STR("of the data"), .ca_file = path};
+    assert_int_equal(kc_config_authority(&config, &data, NULL), 0);
+    assert_str(kc_buf_str(&data), "of the data");
+    config.ca_data = (kc_str){0};
+    assert_int_equal(kc_config_authority(&config, &file, NULL), 0);
+    assert_str(kc_buf_str(&file), "of the file");
+    config.ca_file = "/no/such/file";
+    kc_scoped(kc_error) err = {0};
+    assert_true(kc_config_authority(&config, &none, &err) < 0);
+    assert_error(&err, KC_NOT_FOUND, "/no/such/file");
+    config.ca_file = NULL;
+    assert_int_equal(kc_config_authority(&config, &none, NULL), 0);
+    assert_int_equal(none.n, 0);
+}
+
 /* ---- pods ---- */
 
 static void a_pod_has_its_service_account(void **state)
@@ -426,4 +449,4 @@ TESTS(the_current_context_says_where_and_who, every_field_of_a_cluster_is_read,
       a_text_that_is_no_kubeconfig_is_refused, the_first_file_to_have_an_entry_wins,
       a_named_file_must_be_there, a_broken_file_among_several_is_an_error,
       too_large_a_file_is_refused, home_is_looked_at_when_nothing_is_said,
-      a_pod_has_its_service_account)
+      the_authority_is_read_from_data_or_its_file, a_pod_has_its_service_account)

@@ -147,6 +147,18 @@ static void a_watch_of_high_priority_has_no_low_one(void **state)
     next(&f, "default", "first", 0);
 }
 
+static void a_watch_may_let_time_pass_first(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f;
+    begin(&f);
+    create(&f, CONFIG("first", ""));
+    const int64_t start = kc_clock_now(kc_clock_real());
+    watch(&f, (kc_watch_kind){.kind = &kc_kind_config_map, .after = 20 * KC_MILLISECOND}, NULL);
+    next(&f, "default", "first", KC_PRIORITY_LOW);
+    assert_true(kc_clock_now(kc_clock_real()) - start >= 20 * KC_MILLISECOND);
+}
+
 static void metadata_is_enough(void **state)
 {
     (void)state;
@@ -368,9 +380,9 @@ static void an_informer_of_ones_own_is_a_source(void **state)
 }
 
 TESTS(an_informer_of_ones_own_is_a_source, changes_of_an_object_add_its_key_once,
-      a_watch_of_high_priority_has_no_low_one, metadata_is_enough, a_stopped_watch_adds_nothing,
-      the_global_predicate_is_asked_first, a_predicate_swallows_updates,
-      an_owned_object_adds_its_controller, any_owner_is_added_on_request,
-      an_owner_without_namespace_has_none_in_its_key, an_object_that_moves_adds_both_owners,
-      a_function_says_which_keys, a_kind_that_is_not_there_does_not_sync,
-      waiting_for_the_first_list_can_be_cancelled)
+      a_watch_of_high_priority_has_no_low_one, a_watch_may_let_time_pass_first, metadata_is_enough,
+      a_stopped_watch_adds_nothing, the_global_predicate_is_asked_first,
+      a_predicate_swallows_updates, an_owned_object_adds_its_controller,
+      any_owner_is_added_on_request, an_owner_without_namespace_has_none_in_its_key,
+      an_object_that_moves_adds_both_owners, a_function_says_which_keys,
+      a_kind_that_is_not_there_does_not_sync, waiting_for_the_first_list_can_be_cancelled)

@@ -62,6 +62,38 @@ static void an_event_is_recorded(void **state)
     desk_close(&d);
 }
 
+static void an_event_may_be_said_in_anothers_name(void **state)
+{
+    (void)state;
+    desk d;
+    desk_open(&d, false);
+    kc_recorder *other = kc_recorder_as(d.recorder, "replicaset-controller");
+    assert_ptr_equal(kc_recorder_as(d.recorder, "replicaset-controller"), other);
+    assert_ptr_equal(kc_recorder_as(other, "tester"), kc_recorder_as(d.recorder, "tester"));
+    assert_null(kc_recorder_as(NULL, "anybody"));
+    kc_event(other, d.map, KC_NORMAL, "Created", "a pod");
+    kc_scoped(kc_objects) list = events(&d, &kc_kind_event);
+    assert_int_equal(list.n, 1);
+    assert_contains(kc_object_json(list.items[0]).p, "\"component\":\"replicaset-controller\"");
+    desk_close(&d);
+}
+
+static void what_one_name_says_too_often_does_not_silence_another(void **state)
+{
+    (void)state;
+    desk d;
+    desk_open(&d, false);
+    for (int i = 0; i < 40; i++)
+        kc_event(d.recorder, d.map, KC_NORMAL, "Noise", "%d", i);
+    kc_event(kc_recorder_as(d.recorder, "other"), d.map, KC_NORMAL, "Word", "heard");
+    kc_scoped(kc_objects) list = events(&d, &kc_kind_event);
+    bool heard = false;
+    for (size_t i = 0; i < list.n; i++)
+        heard |= strstr(kc_object_json(list.items[i]).p, "heard") != NULL;
+    assert_true(heard);
+    desk_close(&d);
+}
+
 static void repeats_are_counted_in_one_event(void **state)
 {
     (void)state;
@@ -133,6 +165,7 @@ static void no_recorder_says_nothing(void **state)
     kc_event(NULL, NULL, KC_NORMAL, "Nothing", "at all");
 }
 
-TESTS(an_event_is_recorded, repeats_are_counted_in_one_event,
+TESTS(an_event_is_recorded, an_event_may_be_said_in_anothers_name,
+      what_one_name_says_too_often_does_not_silence_another, repeats_are_counted_in_one_event,
       an_event_that_was_deleted_is_made_anew, a_server_that_is_away_gets_it_later,
       new_events_have_series, no_recorder_says_nothing)

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* adoption.c: see adoption.h. */
+#include "common/adoption.h"
+
+#include "common/indexes.h"
+
+#include "kc/json.h"
+#include "kc/view.h"
+
+void kc__claims_done(kc__claims *claims)
+{
+    kc_error_done(&claims->refusal);
+}
+
+/* ---- adopting ---- */
+
+static void check_owner(kc__claims *c)
+{
+    kc_error *why = &c->refusal;
+    const kc_key key = kc_object_key(c->owner);
+    kc_auto(kc_object) *fresh =
+        kc_client_get(c->client, c->owner_kind, key, &(kc_get_opts){.live = true}, why);
+    c->checked = true;
+    if (!fresh)
+        kc_error_wrap(why, "can't recheck DeletionTimestamp");
+    else if (!kc_str_eq(kc_object_uid(fresh), kc_object_uid(c->owner)))
+        kc_error_set(why, KC_CONFLICT,
+                     "can't recheck DeletionTimestamp: original %s %.*s/%.*s is gone: got uid "
+                     "%.*s, wanted %.*s",
+                     c->owner_kind->kind, KC_ARG(key.ns), KC_ARG(key.name),
+                     KC_ARG(kc_object_uid(fresh)), KC_ARG(kc_object_uid(c->owner)));
+    else if (kc_object_being_deleted(fresh))
+        kc_error_set(why, KC_CONFLICT, "%.*s/%.*s has just been deleted at %.*s", KC_ARG(key.ns),
+                     KC_ARG(key.name), KC_ARG(kc_object_deletion_timestamp(fresh)));
+}
+
+static int patch(kc__claims *c, const kc_kind *kind, const kc_object *object, kc_buf *reference,
+                 kc_error *err)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc_buf_puts(&text, "{\"metadata\":{\"ownerReferences\":[");
+    kc_buf_append(&text, kc_buf_str(reference));
+    kc_buf_puts(&text, "],\"uid\":");
+    kc_json_quote(&text, kc_object_uid(object));
+    kc_buf_puts(&text, "}}");
+    kc_auto(kc_object) *now = kc_client_patch(c->client, kind, kc_object_key(object),
+                                              KC_PATCH_STRATEGIC, kc_buf_str(&text), NULL, err);
+    return now ? 0 : -1;
+}
+
+static void put(kc_buf *out, const char *before, kc_str text)
+{
+    kc_buf_puts(out, before);
+    kc_json_quote(out, text);
+}
+
+static int adopt(kc__claims *c, const kc_kind *kind, const kc_object *object, kc_error *err)
+{
+    if (!c->checked)
+        check_owner(c);
+    if (c->refusal.reason)
+        return kc_error_set(err, c->refusal.reason, "can't adopt %s %.*s/%.*s (%.*s): %s",
+                            kind->kind, KC_ARG(kc_object_namespace(object)),
+                            KC_ARG(kc_object_name(object)), KC_ARG(kc_object_uid(object)),
+                            kc_error_text(&c->refusal));
+    kc_scoped(kc_buf) reference = {0};
+    const kc_owner owner = kc_owner_of(c->owner, true);
+    put(&reference, "{\"apiVersion\":", owner.api_version);
+    put(&reference, ",\"kind\":", owner.kind);
+    put(&reference, ",\"name\":", owner.name);
+    put(&reference, ",\"uid\":", owner.uid);
+    kc_buf_puts(&reference, ",\"controller\":true,\"blockOwnerDeletion\":true}");
+    return patch(c, kind, object, &reference, err);
+}
+
+/* ---- releasing ---- */
+
+/* Gone, or another one by now: there is nothing left to release. */
+static int release(kc__claims *c, const kc_kind *kind, const kc_object *object, kc_error *err)
+{
+    kc_scoped(kc_error) why = {0};
+    kc_scoped(kc_buf) reference = {0};
+    put(&reference, "{\"$patch\":\"delete\",\"uid\":", kc_object_uid(c->owner));
+    kc_buf_putc(&reference, '}');
+    if (patch(c, kind, object, &reference, &why) == 0 || kc_is_not_found(&why) ||
+        kc_is_invalid(&why))
+        return 0;
+    return kc_error_move(err, &why);
+}
+
+/* ---- claiming ---- */
+
+static int claim_own(kc__claims *c, const kc_kind *kind, const kc_object *object, bool *ret_ours,
+                     kc_error *err)
+{
+    const bool matches = kc_selector_match(c->selector, object);
+    if (!matches && !kc_object_being_deleted(c->owner) && release(c, kind, object, err) < 0)
+        return -1;
+    *ret_ours = matches;
+    return 0;
+}
+
+static bool is_adoptable(const kc__claims *c, const kc_object *object)
+{
+    return !kc_object_being_deleted(c->owner) && !kc_object_being_deleted(object) &&
+           kc_selector_match(c->selector, object) &&
+           kc_str_eq(kc_object_namespace(c->owner), kc_object_namespace(object));
+}
+
+static int claim_orphan(kc__claims *c, const kc_kind *kind, const kc_object *object, bool *ret_ours,
+                        kc_error *err)
+{
+    kc_scoped(kc_error) why = {0};
+    const bool adopts = is_adoptable(c, object);
+    if (!adopts || adopt(c, kind, object, &why) == 0) {
+        *ret_ours = adopts;
+        return 0;
+    }
+    if (!kc_is_not_found(&why) || c->refusal.reason)
+        return kc_error_move(err, &why);
+    *ret_ours = false;
+    return 0;
+}
+
+int kc__claim(kc__claims *claims, const kc_kind *kind, const kc_object *object, bool *ret_ours,
+              kc_error *err)
+{
+    kc_scoped(kc_arena) arena = {0};
+    kc_owner controller;
+    if (!kc_object_controller(object, &arena, &controller))
+        return claim_orphan(claims, kind, object, ret_ours, err);
+    if (kc_str_eq(controller.uid, kc_object_uid(claims->owner)))
+        return claim_own(claims, kind, object, ret_ours, err);
+    *ret_ours = false;
+    return 0;
+}
+
+/* ---- who might ---- */
+
+static bool selects(const kc_object *selecting, const kc_object *object)
+{
+    kc_auto(kc_view) *view = kc_view_of(selecting);
+    kc_auto(kc_selector) *selector =
+        kc_selector_of(kc_dig(kc_view_root(view), "spec.selector"), NULL);
+    return selector && !kc_selector_is_everything(selector) && kc_selector_match(selector, object);
+}
+
+static int list_selecting(kc_cache *cache, const kc_kind *kind, kc_str value, kc_objects *ret)
+{
+    kc_autofree char *text = kc_str_dup(value);
+    return kc_cache_list(cache, kind, &(kc_list_opts){.index = KC__BY_SELECTOR, .value = text}, ret,
+                         NULL);
+}
+
+static void tell_those_at(kc_cache *cache, const kc_kind *kind, const kc_object *object,
+                          kc_str value, void (*each)(const kc_object *selecting, void *user),
+                          void *user)
+{
+    kc_scoped(kc_objects) list = {0};
+    if (list_selecting(cache, kind, value, &list) < 0)
+        return;
+    for (size_t i = 0; i < list.n; i++)
+        if (selects(list.items[i], object))
+            each(list.items[i], user);
+}
+
+void kc__each_selecting(kc_cache *cache, const kc_kind *kind, const kc_object *object,
+                        void (*each)(const kc_object *selecting, void *user), void *user)
+{
+    kc_scoped(kc_arena) arena = {0};
+    kc_scoped(kc_buf) at = {0};
+    kc_meta_iter labels = kc_object_labels(object, &arena);
+    kc_str key, value;
+    while (kc_meta_next_pair(&labels, &key, &value)) {
+        kc__selector_value(&at, kc_object_namespace(object), key, value);
+        tell_those_at(cache, kind, object, kc_buf_str(&at), each, user);
+    }
+    kc__selector_value(&at, kc_object_namespace(object), (kc_str){0}, (kc_str){0});
+    tell_those_at(cache, kind, object, kc_buf_str(&at), each, user);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * disruption.c: see disruption.h. The two steps are two writes; a crash in between leaves a pod
+ * that says it will be deleted, and is by whoever looks at it next. Both are for this very pod: a
+ * later one of the same name is not touched.
+ */
+#include "common/disruption.h"
+
+#include "kc/conditions.h"
+#include "kc/create_or_update.h"
+#include "kc/kinds.h"
+#include "kc/view.h"
+
+typedef struct marking {
+    const kc__disruption *how;
+    const kc_clock *clock;
+    int64_t generation;
+} marking;
+
+static int mark(kc_edit *edit, void *user, kc_error *err)
+{
+    const marking *m = user;
+    (void)err;
+    if (m->how->fail) {
+        kc_edit_put(edit, "status.phase", kc_node_str(edit, KC_STR("Failed")));
+        if (m->generation)
+            kc_edit_put(edit, "status.observedGeneration", kc_node_i64(edit, m->generation));
+    }
+    if (m->how->reason)
+        kc_condition_set(edit, m->clock,
+                         &(kc_condition){.type = KC_STR("DisruptionTarget"),
+                                         .status = KC_STR("True"),
+                                         .reason = kc_cstr(m->how->reason),
+                                         .message = kc_cstr(m->how->message),
+                                         .observed_generation = m->generation});
+    return 0;
+}
+
+static bool has_ended(const kc_object *pod)
+{
+    kc_auto(kc_view) *view = kc_view_of(pod);
+    const kc_str phase = kc_as_str(kc_dig(kc_view_root(view), "status.phase"));
+    return kc_str_is(phase, "Succeeded") || kc_str_is(phase, "Failed");
+}
+
+static int gone_is_fine(kc_error *to, kc_error *err)
+{
+    return kc_is_not_found(err) ? 0 : kc_error_move(to, err);
+}
+
+int kc__disrupt_pod(kc_client *client, const kc_object *pod, const kc__disruption *how,
+                    kc_error *err)
+{
+    kc_scoped(kc_error) why = {0};
+    marking m = {how, kc_client_clock(client), kc_object_generation(pod)};
+    const bool silent = how->fail ? has_ended(pod) : !how->reason;
+    if (!silent && kc_mutate_status(client, pod, mark, &m, NULL, &why) < 0)
+        return gone_is_fine(err, &why);
+    kc_autofree char *uid = kc_str_dup(kc_object_uid(pod));
+    if (kc_client_delete(client, &kc_kind_pod, kc_object_key(pod),
+                         &(kc_delete_opts){.now = how->now, .uid = uid}, &why) < 0)
+        return gone_is_fine(err, &why);
+    return 0;
+}

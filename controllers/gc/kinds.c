@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kinds.c: which resource a kind is. Owner references say apiVersion and kind, as people write
+ * them; what the server knows under that was learnt by discovery (monitors.c), all versions of it.
+ * A kind it does not know may be one it will know, so a reference to it is never taken for a
+ * reference to nothing.
+ */
+#include "gc/collector.h"
+
+typedef struct known {
+    char *type; /* "apps/v1 Deployment" */
+    kc__gc_resource resource;
+    bool served, was_served;
+} known;
+
+void kc__gc_type_parts(kc_str type, kc_str *ret_version, kc_str *ret_kind)
+{
+    const ptrdiff_t at = kc_str_rfind(type, ' ');
+    *ret_version = kc_str_sub(type, 0, at < 0 ? 0 : (size_t)at);
+    *ret_kind = kc_str_sub(type, (size_t)(at + 1), type.n);
+}
+
+char *kc__gc_type_of(const kc_kind *kind)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc_api_version_write(&text, kc_cstr(kind->group), kc_cstr(kind->version));
+    kc_buf_printf(&text, " %s", kind->kind);
+    return kc_buf_take(&text);
+}
+
+bool kc__gc_resource_of(kc__gc *gc, kc_str type, kc__gc_resource *ret)
+{
+    const known *k = NULL;
+    kc_locked (&gc->mutex) {
+        k = kc_map_get(&gc->kinds, type);
+        if (!k || !k->served)
+            return false;
+        *ret = k->resource;
+    }
+    return true;
+}
+
+void kc__gc_note_merges_only(kc__gc *gc, kc_str type)
+{
+    kc_locked (&gc->mutex) {
+        known *k = kc_map_get(&gc->kinds, type);
+        if (k)
+            k->resource.merges_only = true;
+    }
+}
+
+/* ---- learning ---- */
+
+void kc__gc_serve_anew(kc__gc *gc, bool complete)
+{
+    kc_map_each (&gc->kinds, entry) {
+        known *k = entry->value;
+        k->was_served = k->served;
+        k->served = k->served && !complete;
+    }
+}
+
+void kc__gc_serve(kc__gc *gc, const kc_kind *kind)
+{
+    kc_autofree char *type = kc__gc_type_of(kind);
+    known *k = kc_map_get(&gc->kinds, kc_cstr(type));
+    if (!k) {
+        k = kc_new(known);
+        k->type = kc_take(type);
+        kc_map_put(&gc->kinds, kc_cstr(k->type), k);
+    }
+    k->resource.kind = kind;
+    k->served = true;
+}
+
+bool kc__gc_serves_more(const kc__gc *gc)
+{
+    kc_map_each (&gc->kinds, entry) {
+        const known *k = entry->value;
+        if (k->served && !k->was_served)
+            return true;
+    }
+    return false;
+}
+
+void kc__gc_kinds_done(kc__gc *gc)
+{
+    kc_map_each (&gc->kinds, entry) {
+        known *k = entry->value;
+        free(k->type);
+        free(k);
+    }
+    kc_map_done(&gc->kinds);
+}

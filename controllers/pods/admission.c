@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * admission.c: whether a pod fits the node it is bound to, as the kubelet asks before it runs one:
+ * a scheduler may not have known, or somebody wrote spec.nodeName by hand.
+ *
+ * A pod that does not fit has failed, for good, with a reason people know (OutOfcpu, NodeAffinity).
+ * What admitted pods take is counted until they are over or gone.
+ */
+#include "pods/pods.h"
+
+#include "kc/quantity.h"
+
+/* ---- what a pod takes ---- */
+
+static void add_requests(const kc_container *c, int64_t *cpu, int64_t *memory)
+{
+    for (size_t i = 0; i < c->resources.requests.n; i++) {
+        kc_quantity amount;
+        const char *name = c->resources.requests.items[i].key;
+        if (kc_quantity_parse(kc_cstr(c->resources.requests.items[i].value.text), &amount, NULL) <
+            0)
+            continue;
+        if (!strcmp(name, "cpu"))
+            *cpu += kc_quantity_milli_value(amount);
+        else if (!strcmp(name, "memory"))
+            *memory += kc_quantity_value(amount);
+    }
+}
+
+/* The most it needs at any time: init containers run one by one, beside the sidecars before them;
+ * then all the others together. */
+static void requests_of(const kc_pod *pod, int64_t *ret_cpu, int64_t *ret_memory)
+{
+    int64_t most_cpu = 0, most_memory = 0, cpu = 0, memory = 0;
+    for (size_t i = 0; i < pod->spec.n_init_containers; i++) {
+        const kc_container *c = &pod->spec.init_containers[i];
+        int64_t with_cpu = cpu, with_memory = memory;
+        add_requests(c, &with_cpu, &with_memory);
+        most_cpu = KC_MAX(most_cpu, with_cpu);
+        most_memory = KC_MAX(most_memory, with_memory);
+        if (kc__is_sidecar(c)) {
+            cpu = with_cpu;
+            memory = with_memory;
+        }
+    }
+    for (size_t i = 0; i < pod->spec.n_containers; i++)
+        add_requests(&pod->spec.containers[i], &cpu, &memory);
+    const kc_container overhead = {.resources.requests = pod->spec.overhead};
+    *ret_cpu = KC_MAX(most_cpu, cpu);
+    *ret_memory = KC_MAX(most_memory, memory);
+    add_requests(&overhead, ret_cpu, ret_memory);
+}
+
+static void take(kc__pod_record *state, int64_t cpu, int64_t memory)
+{
+    state->counted = true;
+    state->cpu = cpu;
+    state->memory = memory;
+    state->node->cpu += cpu;
+    state->node->memory += memory;
+    state->node->pods++;
+}
+
+void kc__pods_account(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
+{
+    int64_t cpu, memory;
+    requests_of(pod, &cpu, &memory);
+    if (!state->counted && !kc__phase_is_terminal(pod->status.phase))
+        kc_locked (&pods->nodes->mutex)
+            take(state, cpu, memory);
+}
+
+void kc__pods_release(kc__pods *pods, kc__pod_record *state)
+{
+    if (!state->counted)
+        return;
+    kc_locked (&pods->nodes->mutex) {
+        state->counted = false;
+        state->node->cpu -= state->cpu;
+        state->node->memory -= state->memory;
+        state->node->pods--;
+    }
+}
+
+/* ---- whether it fits ---- */
+
+static void refuse(kc__pod_record *state, const char *reason, char *message)
+{
+    if (state->failed)
+        free(message);
+    else {
+        state->failed = reason;
+        state->failed_message = message;
+    }
+}
+
+static void refuse_for_want(kc__pod_record *state, const char *reason, const char *what,
+                            int64_t requested, int64_t used, int64_t capacity)
+{
+    if (!requested || used + requested <= capacity)
+        return;
+    refuse(state, reason,
+           kc_asprintf("Pod was rejected: Node didn't have enough resource: %s, requested: %lld, "
+                       "used: %lld, capacity: %lld",
+                       what, (long long)requested, (long long)used, (long long)capacity));
+}
+
+/* By the Node as the cache has it; before that has it, as it will be registered. */
+static const char *refusal(const kc__node *node, const kc_pod *pod, const char **ret_why)
+{
+    kc_scoped(kc_arena) arena = {0};
+    kc_auto(kc_cluster_node) *object = kc__node_get(node);
+    if (object)
+        return kc__node_refuses(object, pod, ret_why);
+    const kc_cluster_node initial = {
+        .metadata = {.name = node->name, .labels = kc__node_labels(node, &arena)}};
+    return kc__node_refuses(&initial, pod, ret_why);
+}
+
+bool kc__pods_admit(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
+{
+    int64_t cpu, memory;
+    kc__node *node = state->node;
+    if (state->admitted || state->failed)
+        return !state->failed;
+    requests_of(pod, &cpu, &memory);
+    const char *why = NULL, *predicate = refusal(node, pod, &why);
+    kc_locked (&pods->nodes->mutex) {
+        refuse_for_want(state, "OutOfpods", "pods", 1, node->pods, pods->nodes->pods);
+        refuse_for_want(state, "OutOfcpu", "cpu", cpu, node->cpu, pods->nodes->cpu);
+        refuse_for_want(state, "OutOfmemory", "memory", memory, node->memory, pods->nodes->memory);
+        if (predicate)
+            refuse(state, predicate,
+                   kc_asprintf("Pod was rejected: Predicate %s failed: %s", predicate, why));
+        if (!state->failed)
+            take(state, cpu, memory);
+    }
+    state->admitted = !state->failed;
+    return state->admitted;
+}

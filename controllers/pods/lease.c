@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lease.c: the lease by which a node says that it lives, every ten seconds, in kube-node-lease.
+ *
+ * What the server answered to the last renewal is kept and sent back with a new time: one request
+ * each. When that fails because somebody else wrote the lease or deleted it, it is read or made
+ * anew. The lease is owned by its Node, so it goes with it; when that is another Node (somebody
+ * deleted ours), the owner is set anew too.
+ */
+#include "pods/nodes.h"
+
+#include "kc/kinds.h"
+
+#define NAMESPACE "kube-node-lease"
+#define SECONDS   40
+
+/* Over what there is (NULL: nothing). */
+static kc_object *lease_of(const kc__node *node, const kc_object *was, kc_error *err)
+{
+    char time[KC_TIME_TEXT];
+    kc_auto(kc_edit) *edit = was ? kc_edit_of(was) : kc_edit_new();
+    kc_edit_put(edit, "apiVersion", kc_node_str(edit, KC_STR("coordination.k8s.io/v1")));
+    kc_edit_put(edit, "kind", kc_node_str(edit, KC_STR("Lease")));
+    kc_edit_set_name(edit, kc_cstr(node->name));
+    kc_edit_set_namespace(edit, KC_STR(NAMESPACE));
+    const kc_owner owner = {.api_version = KC_STR("v1"),
+                            .kind = KC_STR("Node"),
+                            .name = kc_cstr(node->name),
+                            .uid = kc_cstr(node->uid)};
+    if (!was || !kc_object_owned_by(was, owner.uid))
+        kc_edit_set_owner(edit, &owner);
+    kc_edit_put(edit, "spec.holderIdentity", kc_node_str(edit, kc_cstr(node->name)));
+    kc_edit_put(edit, "spec.leaseDurationSeconds", kc_node_i64(edit, SECONDS));
+    kc_edit_put(edit, "spec.renewTime",
+                kc_node_str(edit, kc_time_print_micro(kc_clock_wall(node->nodes->clock), time)));
+    return kc_edit_freeze(edit, err);
+}
+
+static int make_namespace(kc_client *client, kc_error *err)
+{
+    kc_auto(kc_object) *wanted = kc_object_parse(
+        KC_STR("{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"" NAMESPACE
+               "\"}}"),
+        NULL, err);
+    kc_auto(kc_object) *made = wanted ? kc_client_create(client, wanted, NULL, err) : NULL;
+    if (!made && !kc_is_already_exists(err))
+        return -1;
+    kc_error_done(err);
+    return 0;
+}
+
+static int create(kc__node *node, kc_error *err)
+{
+    kc_client *client = node->nodes->client;
+    kc_auto(kc_object) *wanted = lease_of(node, NULL, err);
+    if (!wanted)
+        return -1;
+    node->lease = kc_client_create(client, wanted, NULL, err);
+    if (!node->lease && kc_is_not_found(err)) {
+        kc_error_done(err);
+        if (make_namespace(client, err) < 0)
+            return -1;
+        node->lease = kc_client_create(client, wanted, NULL, err);
+    }
+    return node->lease ? 0 : -1;
+}
+
+static int update(kc__node *node, kc_error *err)
+{
+    kc_auto(kc_object) *wanted = lease_of(node, node->lease, err);
+    node->lease = kc_object_unref(node->lease);
+    if (!wanted)
+        return -1;
+    node->lease = kc_client_update(node->nodes->client, wanted, NULL, err);
+    return node->lease ? 0 : -1;
+}
+
+/* Reads it, or makes it. */
+static int find(kc__node *node, kc_error *err)
+{
+    node->lease = kc_client_get(node->nodes->client, &kc_kind_lease, KC_KEY(NAMESPACE, node->name),
+                                NULL, err);
+    if (node->lease)
+        return update(node, err);
+    if (!kc_is_not_found(err))
+        return -1;
+    kc_error_done(err);
+    return create(node, err);
+}
+
+int kc__node_renew_lease(kc__node *node, kc_error *err)
+{
+    if (!node->lease)
+        return find(node, err);
+    if (update(node, err) == 0)
+        return 0;
+    if (!kc_is_conflict(err) && !kc_is_not_found(err))
+        return -1;
+    kc_error_done(err);
+    return find(node, err);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_fit.c: whether a node is one that a pod asks for (nodeSelector, node affinity), and whether
+ * the pod tolerates what drives others away (taints with NoExecute; the other effects are the
+ * scheduler's).
+ */
+#include "pods/nodes.h"
+
+static const char *label_of(const kc_cluster_node *node, const char *key)
+{
+    for (size_t i = 0; i < node->metadata.labels.n; i++)
+        if (!strcmp(node->metadata.labels.items[i].key, key))
+            return node->metadata.labels.items[i].value;
+    return NULL;
+}
+
+/* ---- affinity ---- */
+
+static bool is_among(const char *value, const kc_selector_requirement *r)
+{
+    for (size_t i = 0; value && i < r->n_values; i++)
+        if (!strcmp(value, r->values[i]))
+            return true;
+    return false;
+}
+
+/* Gt and Lt. */
+static bool compares(const char *value, const kc_selector_requirement *r, bool greater)
+{
+    int64_t have, limit;
+    if (!value || r->n_values != 1 || !kc_str_to_i64(kc_cstr(value), &have) ||
+        !kc_str_to_i64(kc_cstr(r->values[0]), &limit))
+        return false;
+    return greater ? have > limit : have < limit;
+}
+
+static bool satisfies(const char *value, const kc_selector_requirement *r)
+{
+    const char *op = r->operator;
+    if (!strcmp(op, "In"))
+        return is_among(value, r);
+    if (!strcmp(op, "NotIn"))
+        return !is_among(value, r);
+    if (!strcmp(op, "Exists"))
+        return value;
+    if (!strcmp(op, "DoesNotExist"))
+        return !value;
+    return compares(value, r, !strcmp(op, "Gt"));
+}
+
+/* All requirements of a term; a term without any matches nothing. */
+static bool term_matches(const kc_cluster_node *node, const kc_node_selector_term *term)
+{
+    for (size_t i = 0; i < term->n_match_expressions; i++)
+        if (!satisfies(label_of(node, term->match_expressions[i].key), &term->match_expressions[i]))
+            return false;
+    for (size_t i = 0; i < term->n_match_fields; i++) {
+        const bool name = !strcmp(term->match_fields[i].key, "metadata.name");
+        if (!name || !satisfies(node->metadata.name, &term->match_fields[i]))
+            return false;
+    }
+    return term->n_match_expressions + term->n_match_fields > 0;
+}
+
+static bool is_wanted(const kc_cluster_node *node, const kc_node_selector *wanted)
+{
+    for (size_t i = 0; i < wanted->n_node_selector_terms; i++)
+        if (term_matches(node, &wanted->node_selector_terms[i]))
+            return true;
+    return false;
+}
+
+static bool is_selected(const kc_cluster_node *node, const kc_string_map *selector)
+{
+    for (size_t i = 0; i < selector->n; i++) {
+        const char *value = label_of(node, selector->items[i].key);
+        if (!value || strcmp(value, selector->items[i].value) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- taints ---- */
+
+static bool is_empty(const char *text)
+{
+    return !text || !*text;
+}
+
+static bool tolerates(const kc_toleration *t, const kc_taint *taint)
+{
+    const bool exists = t->operator&& !strcmp(t->operator, "Exists");
+    const char *value = t->value ? t->value : "";
+    if (!is_empty(t->effect) && strcmp(t->effect, taint->effect) != 0)
+        return false;
+    if (!is_empty(t->key) && strcmp(t->key, taint->key) != 0)
+        return false;
+    return exists || (!is_empty(t->key) && !strcmp(value, taint->value ? taint->value : ""));
+}
+
+static bool is_driven_away(const kc_cluster_node *node, const kc_pod *pod)
+{
+    for (size_t i = 0; i < node->spec.n_taints; i++) {
+        const kc_taint *taint = &node->spec.taints[i];
+        bool tolerated = strcmp(taint->effect, "NoExecute") != 0;
+        for (size_t j = 0; j < pod->spec.n_tolerations && !tolerated; j++)
+            tolerated = tolerates(&pod->spec.tolerations[j], taint);
+        if (!tolerated)
+            return true;
+    }
+    return false;
+}
+
+/* ---- both ---- */
+
+const char *kc__node_refuses(const kc_cluster_node *node, const kc_pod *pod, const char **ret_why)
+{
+    const kc_affinity *affinity = pod->spec.affinity;
+    const kc_node_selector *wanted =
+        affinity && affinity->node_affinity ? affinity->node_affinity->required : NULL;
+    if (!is_selected(node, &pod->spec.node_selector) || (wanted && !is_wanted(node, wanted))) {
+        *ret_why = "node(s) didn't match Pod's node affinity/selector";
+        return "NodeAffinity";
+    }
+    if (is_driven_away(node, pod)) {
+        *ret_why = "node(s) had taints that the pod didn't tolerate";
+        return "TaintToleration";
+    }
+    return NULL;
+}

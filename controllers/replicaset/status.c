@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * status.c: what a set says of itself. Counted of the pods there were before this call made or
+ * deleted any; what that changes comes with the next call, which the pods cause.
+ *
+ * terminatingReplicas is not said: in v1.34 the feature gate
+ * DeploymentReplicaSetTerminatingReplicas is off by default.
+ */
+#include "replicaset/replica_set.h"
+
+#include "common/workload_conditions.h"
+
+/* Whether the labels of the template are among the pod's. */
+static kc_selector *selector_of_template(const kc__rs_call *call)
+{
+    kc_auto(kc_view) *view = kc_view_parse(kc_cstr(call->rs->spec.template.json), NULL, NULL);
+    const kc_value *labels = kc_dig(kc_view_root(view), "metadata.labels");
+    KC_VEC(kc_requirement) all = {0};
+    kc_str values[64];
+    kc_selector *selector = NULL;
+    size_t n = 0;
+    kc_members (labels, key, value) {
+        if (n == KC_COUNT(values))
+            break;
+        values[n] = kc_as_str(value);
+        kc_vec_push(&all, (kc_requirement){key, KC_SELECT_EQUALS, &values[n], 1, 0});
+        n++;
+    }
+    selector = kc_selector_new(all.items, all.n, NULL);
+    kc_vec_done(&all);
+    return selector;
+}
+
+static void count(const kc__rs_call *call, kc_replica_set_status *status)
+{
+    kc_auto(kc_selector) *template = selector_of_template(call);
+    const kc_time now = kc_clock_wall(call->ctx->clock);
+    status->replicas = (int32_t)call->n_active;
+    status->fully_labeled_replicas = status->ready_replicas = status->available_replicas = 0;
+    for (size_t i = 0; i < call->n_active; i++) {
+        const kc__replica *r = &call->active[i];
+        status->fully_labeled_replicas += kc_selector_match(template, r->pod);
+        status->ready_replicas += r->state.ready;
+        status->available_replicas += kc__pod_is_available(&r->state, call->min_ready, now);
+    }
+}
+
+static void tell_failure(const kc__rs_call *call, const kc_error *failure,
+                         kc_replica_set_status *status)
+{
+    kc__conditions conditions = {status->conditions, status->n_conditions,
+                                 call->rs->metadata.arena};
+    const bool told = kc__conditions_get(&conditions, "ReplicaFailure") != NULL;
+    const int64_t surplus = (int64_t)call->n_active - call->wanted;
+    const char *reason = surplus < 0 ? "FailedCreate" : surplus > 0 ? "FailedDelete" : "";
+    if (failure->reason && !told)
+        kc__conditions_set(&conditions, &(kc__condition){
+                                            .type = "ReplicaFailure",
+                                            .status = "True",
+                                            .reason = reason,
+                                            .message = kc_error_text(failure),
+                                            .changed = kc_clock_wall(call->ctx->clock),
+                                        });
+    else if (!failure->reason)
+        kc__conditions_remove(&conditions, "ReplicaFailure");
+    status->conditions = conditions.items;
+    status->n_conditions = conditions.n;
+}
+
+int kc__rs_write_status(kc__rs_call *call, const kc_error *failure, kc_error *err)
+{
+    kc_replica_set_status *status = &call->rs->status;
+    count(call, status);
+    tell_failure(call, failure, status);
+    status->terminating_replicas = NULL;
+    status->observed_generation = call->rs->metadata.generation;
+    const kc_write_opts to_status = {.subresource = "status"};
+    return kc_typed_patch(call->ctx->client, &kc_replica_set_type, call->rs, &to_status, err);
+}
+
+int64_t kc__rs_next_look(const kc__rs_call *call)
+{
+    int64_t next = 0;
+    const kc_time now = kc_clock_wall(call->ctx->clock);
+    for (size_t i = 0; i < call->n_active && call->min_ready; i++) {
+        const int64_t after = kc__pod_available_after(&call->active[i].state, call->min_ready, now);
+        if (after && (!next || after < next))
+            next = after;
+    }
+    return next;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nodes_testing.h: nodes and pods for tests of what looks after them: made quickly, their status
+ * written as a kubelet would, their leases renewed.
+ */
+#ifndef KC_NODES_TESTING_H
+#define KC_NODES_TESTING_H
+
+#include "story_testing.h"
+
+#include "kc/conditions.h"
+#include "kc/time.h"
+#include "kc/view.h"
+
+/* Creates what a format says; ' stands for ". */
+#define put(env, ...)                                           \
+    do {                                                        \
+        kc_autofree char *put_json_ = kc_asprintf(__VA_ARGS__); \
+        kc_auto(kc_object) *put_made_ = make(env, put_json_);   \
+    } while (0)
+
+/* A pod of namespace default; "" for no node. `more` is put into its metadata, `spec` into its
+ * spec. */
+static inline KC_UNUSED void make_pod_with(kc_testenv *env, const char *name, const char *node,
+                                           const char *more, const char *spec)
+{
+    put(env,
+        "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default'%s},'spec':"
+        "{'nodeName':'%s','containers':[{'name':'c','image':'i'}]%s}}",
+        name, more, node, spec);
+}
+
+static inline KC_UNUSED void make_pod(kc_testenv *env, const char *name, const char *node)
+{
+    make_pod_with(env, name, node, "", "");
+}
+
+#define STUCK ",'finalizers':['example.com/stuck']"
+
+/* As a merge patch of a status; ' stands for ". */
+static inline KC_UNUSED void patch_status(kc_testenv *env, const kc_kind *kind, const char *name,
+                                          const char *json)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_autofree char *text = kc_asprintf("{\"status\":%s}", json);
+    for (char *p = text; *p; p++)
+        *p = *p == '\'' ? '"' : *p;
+    kc_auto(kc_object) *now = kc_client_patch(
+        kc_testenv_client(env), kind, KC_KEY(kind->namespaced ? "default" : NULL, name),
+        KC_PATCH_MERGE, kc_cstr(text), &(kc_write_opts){.subresource = "status"}, &err);
+    OK(now ? 0 : -1, &err);
+}
+
+/* The same of all else. */
+static inline KC_UNUSED void patch(kc_testenv *env, const kc_kind *kind, const char *name,
+                                   const char *json)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_autofree char *text = kc_strdup(json);
+    for (char *p = text; *p; p++)
+        *p = *p == '\'' ? '"' : *p;
+    kc_auto(kc_object) *now = kc_client_patch(kc_testenv_client(env), kind,
+                                              KC_KEY(kind->namespaced ? "default" : NULL, name),
+                                              KC_PATCH_MERGE, kc_cstr(text), NULL, &err);
+    OK(now ? 0 : -1, &err);
+}
+
+static inline KC_UNUSED void delete_object(kc_testenv *env, const kc_kind *kind, const char *name)
+{
+    kc_scoped(kc_error) err = {0};
+    OK(kc_client_delete(kc_testenv_client(env), kind,
+                        KC_KEY(kind->namespaced ? "default" : NULL, name), NULL, &err),
+       &err);
+}
+
+static inline KC_UNUSED bool is_there(kc_testenv *env, const kc_kind *kind, const char *name)
+{
+    kc_auto(kc_object) *found =
+        kc_client_get(kc_testenv_client(env), kind,
+                      KC_KEY(kind->namespaced ? "default" : NULL, name), NULL, NULL);
+    return found;
+}
+
+static inline KC_UNUSED void make_node(kc_testenv *env, const char *name)
+{
+    put(env, "{'apiVersion':'v1','kind':'Node','metadata':{'name':'%s'}}", name);
+}
+
+/* What a kubelet says of its node at this time. */
+static inline KC_UNUSED void beat(kc_testenv *env, const char *name, const char *ready)
+{
+    char now[KC_TIME_TEXT];
+    kc_time_print(kc_clock_wall(kc_testenv_clock(env)), now);
+    kc_autofree char *json =
+        kc_asprintf("{'conditions':[{'type':'Ready','status':'%s','reason':'KubeletReady',"
+                    "'lastHeartbeatTime':'%s','lastTransitionTime':'2026-01-02T03:04:05Z'},"
+                    "{'type':'MemoryPressure','status':'False','lastHeartbeatTime':'%s'},"
+                    "{'type':'DiskPressure','status':'False','lastHeartbeatTime':'%s'},"
+                    "{'type':'PIDPressure','status':'False','lastHeartbeatTime':'%s'}]}",
+                    ready, now, now, now, now);
+    patch_status(env, &kc_kind_node, name, json);
+}
+
+#endif

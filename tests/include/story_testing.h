@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * story_testing.h: a story of a controller, told again and again while things go wrong: what
+ * somebody does, how long it may take, what must be true in the end.
+ *
+ *     static const story deleted = {.controllers = {.names = "namespace"},
+ *                                   .before = a_full_namespace, .event = it_is_deleted,
+ *                                   .takes = KC_MINUTE, .end = nothing_is_left};
+ *     it_ends_well(&deleted);                    nothing goes wrong
+ *     it_survives_a_crash_after_any_write(&deleted);
+ *     it_survives_a_stale_cache(&deleted);
+ *     it_survives_missed_events(&deleted);
+ *     it_survives_a_bad_network(&deleted);
+ *
+ * All of it in virtual time.
+ */
+#ifndef KC_STORY_TESTING_H
+#define KC_STORY_TESTING_H
+
+#include "plane_testing.h"
+
+#include "kc/controllers.h"
+
+typedef struct story {
+    kc_controllers_opts controllers;
+    void (*before)(kc_testenv *env);  /* What is there when the controllers start. May be NULL. */
+    void (*event)(kc_testenv *env);   /* What then happens. May be NULL. */
+    void (*outside)(kc_testenv *env); /* Every second: what others do meanwhile. May be NULL. */
+    int64_t takes;                    /* By then it must be as `end` says. */
+    void (*end)(kc_testenv *env);
+} story;
+
+static inline KC_UNUSED void story_add(const story *s, kc_manager *manager)
+{
+    kc_scoped(kc_error) err = {0};
+    OK(kc_controllers_add(manager, &s->controllers, &err), &err);
+}
+
+static inline KC_UNUSED void story_pass(const story *s, kc_testenv *env, int64_t time)
+{
+    for (int64_t t = 0; t < time; t += KC_SECOND) {
+        if (s->outside)
+            s->outside(env);
+        kc_testenv_advance(env, KC_SECOND);
+    }
+}
+
+/* Up to the event, which has just happened when it returns. */
+static inline KC_UNUSED kc_testenv *story_begin(const story *s, uint64_t seed)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_testenv *env = plane(seed);
+    story_add(s, kc_testenv_manager(env));
+    if (s->before)
+        s->before(env);
+    OK(kc_testenv_run(env, &err), &err);
+    return env;
+}
+
+static inline KC_UNUSED void story_event(const story *s, kc_testenv *env)
+{
+    story_pass(s, env, KC_SECOND);
+    if (s->event)
+        s->event(env);
+}
+
+static inline KC_UNUSED void it_ends_well(const story *s)
+{
+    kc_auto(kc_testenv) *env = story_begin(s, 1);
+    story_event(s, env);
+    story_pass(s, env, s->takes);
+    settle(env);
+    s->end(env);
+}
+
+/* Until so many writes were allowed that none was left to crash after. */
+static inline KC_UNUSED void it_survives_a_crash_after_any_write(const story *s)
+{
+    bool crashed = true;
+    size_t writes = 0;
+    while (crashed) {
+        kc_scoped(kc_error) err = {0};
+        kc_auto(kc_testenv) *env = story_begin(s, 2);
+        kc_testenv_crash_after(env, ++writes);
+        story_event(s, env);
+        story_pass(s, env, s->takes);
+        crashed = kc_testenv_crashed(env);
+        if (crashed) {
+            kc_manager *next = kc_testenv_restart(env, &err);
+            OK(next ? 0 : -1, &err);
+            story_add(s, next);
+            OK(kc_testenv_run(env, &err), &err);
+            story_pass(s, env, s->takes);
+        }
+        settle(env);
+        s->end(env);
+    }
+    assert_true(writes > 1);
+}
+
+static inline KC_UNUSED void story_with(const story *s, uint64_t seed, const kc_fault_opts *faults)
+{
+    kc_auto(kc_testenv) *env = story_begin(s, seed);
+    for (; faults->fault; faults++)
+        kc_testenv_fault(env, faults);
+    story_event(s, env);
+    story_pass(s, env, s->takes);
+    kc_testenv_clear_faults(env);
+    story_pass(s, env, s->takes);
+    settle(env);
+    s->end(env);
+}
+
+static inline KC_UNUSED void it_survives_a_stale_cache(const story *s)
+{
+    for (uint64_t seed = 3; seed < 6; seed++)
+        story_with(s, seed, (kc_fault_opts[]){{KC_FAULT_STALE_READ, .chance = 1}, {0}});
+}
+
+static inline KC_UNUSED void it_survives_missed_events(const story *s)
+{
+    for (uint64_t seed = 6; seed < 9; seed++)
+        story_with(s, seed,
+                   (kc_fault_opts[]){{KC_FAULT_DROP_WATCH, .chance = 0.5},
+                                     {KC_FAULT_EXPIRE_WATCH, .chance = 0.5},
+                                     {0}});
+}
+
+static inline KC_UNUSED void it_survives_a_bad_network(const story *s)
+{
+    for (uint64_t seed = 9; seed < 12; seed++)
+        story_with(s, seed,
+                   (kc_fault_opts[]){{KC_FAULT_UNAVAILABLE, .chance = 0.2},
+                                     {KC_FAULT_LOST_ANSWER, .chance = 0.2},
+                                     {KC_FAULT_CONFLICT, .chance = 0.2},
+                                     {0}});
+}
+
+#endif

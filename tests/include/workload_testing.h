@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * workload_testing.h: controllers of workloads in a test environment, and a hand that does to their
+ * pods what a node would.
+ *
+ *     kc_auto(kc_testenv) *env = workloads(7, "replicaset");
+ *     make_set(env, "web", 3);
+ *     settle(env);
+ *     assert_int_equal(run_pods(env), 3);               they are ready now
+ */
+#ifndef KC_WORKLOAD_TESTING_H
+#define KC_WORKLOAD_TESTING_H
+
+#include "plane_testing.h"
+
+#include "kc/controllers.h"
+#include "kc/time.h"
+#include "kc/view.h"
+
+static inline KC_UNUSED void add_controllers(kc_manager *manager, const char *names)
+{
+    kc_scoped(kc_error) err = {0};
+    OK(kc_controllers_add(manager, &(kc_controllers_opts){.names = names}, &err), &err);
+}
+
+static inline KC_UNUSED kc_testenv *workloads(uint64_t seed, const char *names)
+{
+    kc_testenv *env = plane(seed);
+    add_controllers(kc_testenv_manager(env), names);
+    return env;
+}
+
+#define POD_TEMPLATE(image)                                                                    \
+    "{'metadata':{'labels':{'app':'web'}},'spec':{'containers':[{'name':'web','image':'" image \
+    "'}]}}"
+
+/* A set of the name, with the selector app=web; `more` is put into its spec: "'minReadySeconds':5".
+ */
+static inline KC_UNUSED void make_set_with(kc_testenv *env, const char *name, int replicas,
+                                           const char *more)
+{
+    kc_autofree char *json = kc_asprintf(
+        "{'apiVersion':'apps/v1','kind':'ReplicaSet','metadata':{'name':'%s','namespace':"
+        "'default'},'spec':{'replicas':%d,'selector':{'matchLabels':{'app':'web'}},'template':%s"
+        "%s%s}}",
+        name, replicas, POD_TEMPLATE("web:1"), *more ? "," : "", more);
+    kc_object_unref(make(env, json));
+}
+
+static inline KC_UNUSED void make_set(kc_testenv *env, const char *name, int replicas)
+{
+    make_set_with(env, name, replicas, "");
+}
+
+/* A merge patch, with ' for "; `subresource` may be NULL. */
+static inline KC_UNUSED void patch_with(kc_testenv *env, const kc_kind *kind, kc_str name,
+                                        const char *subresource, const char *json)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_autofree char *text = kc_strdup(json);
+    for (char *c = text; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    kc_auto(kc_object) *now = kc_client_patch(
+        kc_testenv_client(env), kind, (kc_key){KC_STR("default"), name}, KC_PATCH_MERGE,
+        kc_cstr(text), &(kc_write_opts){.subresource = subresource}, &err);
+    if (!now)
+        fail_msg("patch %.*s: %s", KC_ARG(name), kc_error_text(&err));
+}
+
+static inline KC_UNUSED void scale_to(kc_testenv *env, const kc_kind *kind, const char *name,
+                                      int replicas)
+{
+    kc_autofree char *json = kc_asprintf("{'spec':{'replicas':%d}}", replicas);
+    patch_with(env, kind, kc_cstr(name), NULL, json);
+}
+
+/* ---- looking ---- */
+
+static inline KC_UNUSED kc_objects all_of(kc_testenv *env, const kc_kind *kind)
+{
+    kc_objects list = {0};
+    kc_scoped(kc_error) err = {0};
+    OK(kc_client_list(kc_testenv_client(env), kind, &(kc_list_opts){.ns = "default"}, &list, &err),
+       &err);
+    return list;
+}
+
+static inline KC_UNUSED size_t count_of(kc_testenv *env, const kc_kind *kind)
+{
+    kc_scoped(kc_objects) list = all_of(env, kind);
+    return list.n;
+}
+
+/* A text in an object; the caller's to free. "" when it is not there. */
+static inline KC_UNUSED char *text_at(const kc_object *object, const char *path)
+{
+    kc_auto(kc_view) *view = kc_view_of(object);
+    return kc_strdup(kc_as_cstr(kc_dig(kc_view_root(view), path), ""));
+}
+
+static inline KC_UNUSED int64_t number_at(const kc_object *object, const char *path)
+{
+    kc_auto(kc_view) *view = kc_view_of(object);
+    return kc_as_i64_or(kc_dig(kc_view_root(view), path), 0);
+}
+
+static inline KC_UNUSED int64_t number_of(kc_testenv *env, const kc_kind *kind, const char *name,
+                                          const char *path)
+{
+    kc_auto(kc_object) *object = look_up(env, kind, name);
+    if (!object)
+        fail_msg("there is no %s %s", kind->kind, name);
+    return number_at(object, path);
+}
+
+/* "status reason" of a condition, or "" when there is none; the caller's to free. */
+static inline KC_UNUSED char *condition_of(const kc_object *object, const char *type)
+{
+    kc_auto(kc_view) *view = kc_view_of(object);
+    kc_items (kc_dig(kc_view_root(view), "status.conditions"), c)
+        if (kc_str_is(kc_as_str(kc_get(c, "type")), type))
+            return kc_asprintf("%s %s", kc_as_cstr(kc_get(c, "status"), ""),
+                               kc_as_cstr(kc_get(c, "reason"), ""));
+    return kc_strdup("");
+}
+
+/* How many events have this reason and message (NULL: any). */
+static inline KC_UNUSED size_t events_of(kc_testenv *env, const char *reason, const char *message)
+{
+    kc_scoped(kc_objects) list = all_of(env, &kc_kind_event);
+    size_t n = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        kc_autofree char *why = text_at(list.items[i], "reason");
+        kc_autofree char *what = text_at(list.items[i], "message");
+        n += strcmp(why, reason) == 0 && (!message || strcmp(what, message) == 0);
+    }
+    return n;
+}
+
+/* ---- what a node would do ---- */
+
+static inline KC_UNUSED void set_pod(kc_testenv *env, kc_str pod, const char *phase, bool ready)
+{
+    char now[KC_TIME_TEXT];
+    kc_time_print(kc_clock_wall(kc_testenv_clock(env)), now);
+    kc_autofree char *json =
+        kc_asprintf("{'status':{'phase':'%s','conditions':[{'type':'Ready','status':'%s',"
+                    "'lastTransitionTime':'%s'}]}}",
+                    phase, ready ? "True" : "False", now);
+    patch_with(env, &kc_kind_pod, pod, "status", json);
+}
+
+static inline KC_UNUSED bool pod_is_pending(const kc_object *pod)
+{
+    kc_autofree char *phase = text_at(pod, "status.phase");
+    return strcmp(phase, "Pending") == 0 && !kc_object_being_deleted(pod);
+}
+
+/* Makes up to `most` pods that are pending ready, and ends those that are being deleted. How many
+ * are ready now that were not. */
+static inline KC_UNUSED size_t run_some_pods(kc_testenv *env, size_t most)
+{
+    size_t started = 0;
+    kc_scoped(kc_objects) pods = all_of(env, &kc_kind_pod);
+    for (size_t i = 0; i < pods.n; i++) {
+        if (kc_object_being_deleted(pods.items[i]))
+            kc_client_delete(kc_testenv_client(env), &kc_kind_pod, kc_object_key(pods.items[i]),
+                             &(kc_delete_opts){.now = true}, NULL);
+        else if (pod_is_pending(pods.items[i]) && started < most && ++started)
+            set_pod(env, kc_object_name(pods.items[i]), "Running", true);
+    }
+    return started;
+}
+
+static inline KC_UNUSED size_t run_pods(kc_testenv *env)
+{
+    return run_some_pods(env, SIZE_MAX);
+}
+
+/* Binds a pod to a node, as a scheduler would. */
+static inline KC_UNUSED void bind_pod(kc_testenv *env, kc_str pod, const char *node)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_scoped(kc_buf) answer = {0};
+    kc_autofree char *target =
+        kc_asprintf("/api/v1/namespaces/default/pods/%.*s/binding", KC_ARG(pod));
+    kc_autofree char *body = kc_asprintf(
+        "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":\"%.*s\"},\"target\":{"
+        "\"kind\":\"Node\",\"name\":\"%s\"}}",
+        KC_ARG(pod), node);
+    OK(kc_client_raw(kc_testenv_client(env), "POST", kc_cstr(target), KC_STR("application/json"),
+                     kc_cstr(body), &answer, &err),
+       &err);
+}
+
+/* ---- the same world, whatever happened on the way ---- */
+
+/* Until nothing is left to do, though the manager may end on the way: then another one goes on, and
+ * that is counted. */
+static inline KC_UNUSED int settle_through(kc_testenv *env, const char *names)
+{
+    kc_scoped(kc_error) err = {0};
+    OK(kc_testenv_settle_within(env, 10 * KC_MINUTE, &err), &err);
+    if (!kc_testenv_crashed(env))
+        return 0;
+    kc_manager *manager = kc_testenv_restart(env, &err);
+    assert_non_null(manager);
+    add_controllers(manager, names);
+    return 1 + settle_through(env, names);
+}
+
+static inline int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static inline char *line_of(const kc_object *object)
+{
+    kc_auto(kc_view) *view = kc_view_of(object);
+    const kc_value *root = kc_view_root(view), *status = kc_get(root, "status");
+    const char *of_many = kc_as_cstr(kc_dig(root, "metadata.generateName"), NULL);
+    kc_scoped(kc_buf) line = {0};
+    kc_buf_printf(&line, "%.*s %s%s labels=%.*s", KC_ARG(kc_object_kind(object)),
+                  of_many ? of_many : kc_as_cstr(kc_dig(root, "metadata.name"), ""),
+                  kc_object_owners_json(object).n ? " owned" : "",
+                  KC_ARG(kc_object_labels_json(object)));
+    if (!of_many)
+        kc_buf_printf(&line, " %.*s", KC_ARG(kc_object_annotations_json(object)));
+    kc_buf_printf(&line, " wants=%lld phase=%s",
+                  (long long)kc_as_i64_or(kc_dig(root, "spec.replicas"), -1),
+                  kc_as_cstr(kc_get(status, "phase"), ""));
+    kc_members (status, name, value) {
+        int64_t number;
+        if (kc_as_i64(value, &number))
+            kc_buf_printf(&line, " %.*s=%lld", KC_ARG(name), (long long)number);
+    }
+    kc_items (kc_get(status, "conditions"), c)
+        kc_buf_printf(&line, " %s=%s/%s", kc_as_cstr(kc_get(c, "type"), ""),
+                      kc_as_cstr(kc_get(c, "status"), ""), kc_as_cstr(kc_get(c, "reason"), ""));
+    return kc_buf_take(&line);
+}
+
+/* All workloads and their pods, a line each, without what is random or a matter of time. */
+static inline KC_UNUSED char *world_of(kc_testenv *env)
+{
+    const kc_kind *kinds[] = {&kc_kind_deployment, &kc_kind_replica_set, &kc_kind_pod};
+    KC_VEC(char *) lines = {0};
+    kc_scoped(kc_buf) text = {0};
+    for (size_t k = 0; k < KC_COUNT(kinds); k++) {
+        kc_scoped(kc_objects) list = all_of(env, kinds[k]);
+        for (size_t i = 0; i < list.n; i++)
+            kc_vec_push(&lines, line_of(list.items[i]));
+    }
+    kc_vec_sort(&lines, by_text);
+    kc_vec_each (&lines, line) {
+        kc_buf_printf(&text, "%s\n", *line);
+        free(*line);
+    }
+    kc_vec_done(&lines);
+    return kc_buf_take(&text);
+}
+
+/* How many objects of a kind were ever made. */
+static inline KC_UNUSED size_t ever_made(kc_testenv *env, const kc_kind *kind)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_client *client = kc_testenv_client(env);
+    kc_auto(kc_watch) *watch =
+        kc_client_watch(client, kind, &(kc_watch_opts){.resource_version = "1"}, &err);
+    if (!watch)
+        fail_msg("%s", kc_error_text(&err));
+    for (size_t n = 0;;) {
+        kc_scoped(kc_watch_event) event = {0};
+        const int64_t soon = kc_clock_deadline(kc_testenv_clock(env), KC_SECOND);
+        if (kc_watch_next(watch, soon, &event, NULL) <= 0)
+            return n;
+        n += event.type == KC_EVENT_ADDED;
+    }
+}
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Replica sets when something goes wrong at every place where it can: what comes out in the end is
+ * the same, and nothing was made twice on the way.
+ */
+#include "workload_testing.h"
+
+#define SET         &kc_kind_replica_set
+#define POD         &kc_kind_pod
+#define CONTROLLERS "replicaset"
+
+/* What a run leaves. */
+typedef struct outcome {
+    char *world;
+    size_t pods; /* Ever made. */
+} outcome;
+
+static void outcome_done(outcome *o)
+{
+    free(o->world);
+}
+
+/* The pods that are the set's, and of them the i-th by name. */
+static char *a_pod(kc_testenv *env, size_t i)
+{
+    kc_scoped(kc_objects) pods = all_of(env, POD);
+    for (size_t k = 0; k < pods.n; k++) {
+        kc_autofree char *phase = text_at(pods.items[k], "status.phase");
+        if (kc_object_owners_json(pods.items[k]).n && strcmp(phase, "Failed") != 0 && i-- == 0)
+            return kc_str_dup(kc_object_name(pods.items[k]));
+    }
+    fail_msg("there are not as many pods");
+    return NULL;
+}
+
+static int go(kc_testenv *env)
+{
+    return settle_through(env, CONTROLLERS);
+}
+
+/* A set that grows, loses pods in every way, and shrinks. How often the manager ended. */
+static int live(kc_testenv *env)
+{
+    int crashes = 0;
+    make_set(env, "web", 6);
+    crashes += go(env);
+    run_pods(env);
+    crashes += go(env);
+    kc_autofree char *first = a_pod(env, 0), *second = a_pod(env, 1), *third = a_pod(env, 2);
+    set_pod(env, kc_cstr(first), "Failed", false);
+    crashes += go(env);
+    patch_with(env, POD, kc_cstr(second), NULL, "{'metadata':{'labels':{'app':'debug'}}}");
+    crashes += go(env);
+    kc_client_delete(kc_testenv_client(env), POD, KC_KEY("default", third), NULL, NULL);
+    crashes += go(env);
+    run_pods(env);
+    scale_to(env, SET, "web", 9);
+    crashes += go(env);
+    run_pods(env);
+    scale_to(env, SET, "web", 4);
+    crashes += go(env);
+    return crashes;
+}
+
+static outcome outcome_of(kc_testenv *env)
+{
+    return (outcome){world_of(env), ever_made(env, POD)};
+}
+
+static outcome without_faults(uint64_t seed)
+{
+    kc_auto(kc_testenv) *env = workloads(seed, CONTROLLERS);
+    live(env);
+    return outcome_of(env);
+}
+
+static void assert_same(const outcome *a, const outcome *b, const char *what, size_t n)
+{
+    if (strcmp(a->world, b->world) != 0 || a->pods != b->pods)
+        print_error("%s %zu: pods made %zu, not %zu\n%s\nrather than\n%s", what, n, b->pods,
+                    a->pods, b->world, a->world);
+    assert_string_equal(a->world, b->world);
+    assert_int_equal(a->pods, b->pods);
+}
+
+/* ---- crashes ---- */
+
+static void a_crash_after_any_write_changes_nothing(void **state)
+{
+    (void)state;
+    kc_scoped(outcome) expected = without_faults(1);
+    for (size_t n = 1;; n++) {
+        kc_auto(kc_testenv) *env = workloads(n, CONTROLLERS);
+        kc_testenv_crash_after(env, n);
+        const int crashes = live(env);
+        kc_scoped(outcome) o = outcome_of(env);
+        assert_same(&expected, &o, "crash after write", n);
+        if (!crashes) {
+            assert_true(n > 30);
+            break;
+        }
+    }
+}
+
+/* ---- everything else ---- */
+
+static void with_faults(const kc_fault_opts *faults, size_t n_faults, uint64_t seeds)
+{
+    kc_scoped(outcome) expected = without_faults(1);
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        kc_auto(kc_testenv) *env = workloads(seed, CONTROLLERS);
+        for (size_t i = 0; i < n_faults; i++)
+            kc_testenv_fault(env, &faults[i]);
+        live(env);
+        for (size_t i = 0; i < n_faults; i++)
+            if (seed == 1)
+                assert_true(kc_testenv_faults(env, faults[i].fault) > 0);
+        kc_testenv_clear_faults(env);
+        go(env);
+        kc_scoped(outcome) o = outcome_of(env);
+        assert_same(&expected, &o, "seed", seed);
+    }
+}
+
+#define FAULTS(...) \
+    ((const kc_fault_opts[]){__VA_ARGS__}), KC_COUNT(((const kc_fault_opts[]){__VA_ARGS__}))
+
+static void a_stale_cache_makes_nothing_twice(void **state)
+{
+    (void)state;
+    with_faults(FAULTS({.fault = KC_FAULT_STALE_READ, .chance = 1}), 10);
+}
+
+static void a_lost_answer_makes_nothing_twice(void **state)
+{
+    (void)state;
+    with_faults(FAULTS({.fault = KC_FAULT_LOST_ANSWER, .chance = 0.3}), 10);
+}
+
+static void a_lost_answer_and_a_stale_cache_make_nothing_twice(void **state)
+{
+    (void)state;
+    with_faults(FAULTS({.fault = KC_FAULT_STALE_READ, .chance = 1},
+                       {.fault = KC_FAULT_LOST_ANSWER, .chance = 0.3, .kind = POD}),
+                20);
+}
+
+static void missed_events_change_nothing(void **state)
+{
+    (void)state;
+    with_faults(FAULTS({.fault = KC_FAULT_DROP_WATCH, .chance = 0.5},
+                       {.fault = KC_FAULT_EXPIRE_WATCH, .chance = 0.5}),
+                10);
+}
+
+static void a_server_that_fails_now_and_then_changes_nothing(void **state)
+{
+    (void)state;
+    with_faults(FAULTS({.fault = KC_FAULT_UNAVAILABLE, .chance = 0.2},
+                       {.fault = KC_FAULT_CONFLICT, .chance = 0.2},
+                       {.fault = KC_FAULT_TOO_MANY, .chance = 0.1},
+                       {.fault = KC_FAULT_SLOW, .chance = 0.2}),
+                10);
+}
+
+TESTS(a_crash_after_any_write_changes_nothing, a_stale_cache_makes_nothing_twice,
+      a_lost_answer_makes_nothing_twice, a_lost_answer_and_a_stale_cache_make_nothing_twice,
+      missed_events_change_nothing, a_server_that_fails_now_and_then_changes_nothing)

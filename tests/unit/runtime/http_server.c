@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_server.c: a server of one's own, and what another one passes on of it (http/fetch.h):
+ *
+ *     client ──▶ relay: kc__fetch_start ──TLS──▶ kc_http_server
+ */
+#include "testing.h"
+
+#include "http/certificate.h"
+#include "http/fetch.h"
+#include "http/server.h"
+#include "kc/client.h"
+#include "kc/http_server.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct stage {
+    char folder[32], cert[64], key[64];
+    kc_buf ca_text;
+    kc_http_server *inner;
+    kc__fetcher *fetcher;
+    kc__server *relay;
+    const char *pin; /* What the relay takes the server for. */
+    kc_client *client;
+    _Atomic int left; /* Calls that saw their client leave. */
+} stage;
+
+/* ---- the server ---- */
+
+static void flood(kc_http_call *call)
+{
+    char line[1001];
+    memset(line, 'x', 1000);
+    line[1000] = '\n';
+    kc_http_begin(call, 200, "text/plain");
+    for (int i = 0; i < 4000; i++)
+        kc_http_write(call, kc_str_of(line, sizeof(line)));
+}
+
+static void drip(kc_http_call *call, stage *s)
+{
+    kc_http_begin(call, 200, "text/plain");
+    kc_http_write(call, KC_STR("first\n"));
+    if (kc_http_left(call, kc_clock_deadline(kc_clock_real(), 20 * KC_SECOND)))
+        atomic_fetch_add(&s->left, 1);
+}
+
+static void handle(kc_http_call *call, void *user)
+{
+    const kc_str path = kc_http_path(call);
+    kc_str name = {0};
+    if (kc_str_is(path, "/hello")) {
+        kc_scoped(kc_buf) text = {0};
+        kc_http_query(call, "name", &name);
+        kc_buf_printf(&text, "hello %.*s, from %.*s", KC_ARG(name), KC_ARG(kc_http_peer(call)));
+        kc_http_answer(call, 200, "text/plain", kc_buf_str(&text));
+    } else if (kc_str_is(path, "/flood")) {
+        flood(call);
+    } else if (kc_str_is(path, "/drip")) {
+        drip(call, user);
+    } else if (!kc_str_is(path, "/silence")) {
+        kc_http_answer(call, 404, "text/plain", KC_STR("nothing here\n"));
+    }
+}
+
+/* ---- the relay ---- */
+
+static void arrived(const kc__fetch_head *head, kc__pipe *body, void *user)
+{
+    kc__exchange *x = user;
+    kc__answer answer = {.status = head->status, .type = head->type, .body = head->text};
+    if (head->status == 0) {
+        answer.status = 502;
+        answer.body = kc_cstr(kc_error_text(head->error));
+    } else if (head->status == 200) {
+        answer.source = &kc__pipe_source;
+        answer.user = kc__pipe_read_by(body, x);
+        answer.flush = true;
+    }
+    kc__exchange_answer(x, &answer);
+}
+
+static void relay(kc__exchange *x, void *user)
+{
+    stage *s = user;
+    kc_scoped(kc_buf) url = {0};
+    kc_buf_printf(&url, "https://127.0.0.1:%d%.*s?%.*s", kc_http_server_port(s->inner),
+                  KC_ARG(x->request.target.path), KC_ARG(x->request.target.query));
+    kc__fetch_start(s->fetcher, &(kc__fetch_request){.url = kc_buf_cstr(&url), .pin = s->pin}, x,
+                    arrived, x);
+}
+
+static void write_file(const char *path, const kc_buf *text)
+{
+    FILE *file = fopen(path, "w");
+    fwrite(text->p, 1, text->n, file);
+    fclose(file);
+}
+
+static void make_identity(stage *s)
+{
+    kc_scoped(kc__keypair) ca = {0}, us = {0};
+    kc_scoped(kc_buf) cert = {0}, key = {0};
+    const int64_t now = kc_clock_wall(kc_clock_real());
+    kc__cert_spec spec = {
+        .use = KC__CERT_AUTHORITY, .common_name = "authority", .lifetime = KC_HOUR};
+    kc__keypair_make(&spec, NULL, now, &ca, NULL);
+    spec.use = KC__CERT_CLIENT;
+    spec.common_name = "relay";
+    kc__keypair_make(&spec, &ca, now, &us, NULL);
+    kc__cert_write(ca.cert, &s->ca_text, NULL);
+    kc__cert_write(us.cert, &cert, NULL);
+    kc__key_write(us.key, &key, NULL);
+    write_file(s->cert, &cert);
+    write_file(s->key, &key);
+}
+
+static void open_stage(stage *s)
+{
+    kc_scoped(kc_error) err = {0};
+    *s = (stage){.folder = "/tmp/kc-serve-XXXXXX"};
+    assert_non_null(mkdtemp(s->folder));
+    snprintf(s->cert, sizeof(s->cert), "%s/relay.crt", s->folder);
+    snprintf(s->key, sizeof(s->key), "%s/relay.key", s->folder);
+    make_identity(s);
+    s->inner = kc_http_server_start(&(kc_http_server_opts){.address = "127.0.0.1:0",
+                                                           .handle = handle,
+                                                           .user = s,
+                                                           .tls = true,
+                                                           .client_ca = kc_buf_str(&s->ca_text)},
+                                    &err);
+    assert_non_null(s->inner);
+    s->pin = kc_http_server_key(s->inner);
+    s->fetcher = kc__fetcher_new(&(kc__fetcher_opts){.cert_file = s->cert, .key_file = s->key});
+    s->relay = kc__server_start(&(kc__server_opts){.listeners = &(kc__listener){.port = 0},
+                                                   .n_listeners = 1,
+                                                   .loops = 1,
+                                                   .handle = relay,
+                                                   .user = s},
+                                &err);
+    kc_autofree char *url = kc_asprintf("http://127.0.0.1:%d", kc__server_port(s->relay, 0));
+    kc_auto(kc_config) *config = kc_config_for_url(url);
+    s->client = kc_client_new(&(kc_client_opts){.config = config}, &err);
+    assert_non_null(s->client);
+}
+
+static void close_stage(stage *s)
+{
+    kc_client_unref(s->client);
+    kc__fetcher_stop(s->fetcher);
+    kc__server_stop(s->relay, KC_SECOND);
+    kc__fetcher_free(s->fetcher);
+    kc_http_server_stop(s->inner);
+    kc_buf_done(&s->ca_text);
+    remove(s->cert);
+    remove(s->key);
+    rmdir(s->folder);
+}
+
+static int get(stage *s, const char *target, kc_buf *out, kc_error *err)
+{
+    return kc_client_raw(s->client, "GET", kc_cstr(target), (kc_str){0}, (kc_str){0}, out, err);
+}
+
+/* ---- tests ---- */
+
+static void an_answer_is_passed_on_and_both_know_each_other(void **state)
+{
+    (void)state;
+    stage s;
+    open_stage(&s);
+    kc_scoped(kc_buf) out = {0};
+    assert_int_equal(get(&s, "/hello?name=you", &out, NULL), 0);
+    assert_string_equal(kc_buf_cstr(&out), "hello you, from relay");
+    close_stage(&s);
+}
+
+static void another_key_is_not_talked_to(void **state)
+{
+    (void)state;
+    stage s;
+    open_stage(&s);
+    kc_scoped(kc_buf) out = {0};
+    kc_scoped(kc_error) err = {0};
+    s.pin = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    assert_true(get(&s, "/hello", &out, &err) < 0);
+    assert_non_null(strstr(kc_error_text(&err), "key"));
+    close_stage(&s);
+}
+
+static void a_long_answer_comes_whole(void **state)
+{
+    (void)state;
+    stage s;
+    open_stage(&s);
+    kc_scoped(kc_buf) out = {0};
+    assert_int_equal(get(&s, "/flood", &out, NULL), 0);
+    assert_int_equal(out.n, 4000 * 1001);
+    close_stage(&s);
+}
+
+static void a_refusal_comes_with_its_text(void **state)
+{
+    (void)state;
+    stage s;
+    open_stage(&s);
+    kc_scoped(kc_buf) out = {0};
+    kc_scoped(kc_error) err = {0};
+    assert_true(get(&s, "/other", &out, &err) < 0);
+    assert_int_equal(err.code, 404);
+    assert_non_null(strstr(kc_error_text(&err), "nothing here"));
+    kc_error_done(&err);
+    assert_true(get(&s, "/silence", &out, &err) < 0);
+    assert_int_equal(err.code, 500);
+    close_stage(&s);
+}
+
+static void a_client_that_leaves_is_noticed_at_the_other_end(void **state)
+{
+    (void)state;
+    stage s;
+    open_stage(&s);
+    kc_scoped(kc_buf) out = {0};
+    kc_auto(kc_client) *hasty = kc_client_with(
+        s.client, &(kc_client_bind){.deadline = kc_clock_deadline(kc_clock_real(), KC_SECOND / 4)});
+    assert_true(kc_client_raw(hasty, "GET", KC_STR("/drip"), (kc_str){0}, (kc_str){0}, &out, NULL) <
+                0);
+    for (int i = 0; i < 500 && !atomic_load(&s.left); i++)
+        kc_clock_sleep(kc_clock_real(), 10 * KC_MILLISECOND);
+    assert_int_equal(atomic_load(&s.left), 1);
+    close_stage(&s);
+}
+
+static void stopping_does_not_wait_for_clients(void **state)
+{
+    (void)state;
+    stage s;
+    open_stage(&s);
+    kc_scoped(kc_buf) out = {0};
+    kc_auto(kc_client) *hasty = kc_client_with(
+        s.client, &(kc_client_bind){.deadline = kc_clock_deadline(kc_clock_real(), KC_SECOND / 4)});
+    kc_client_raw(hasty, "GET", KC_STR("/drip"), (kc_str){0}, (kc_str){0}, &out, NULL);
+    const int64_t began = kc_clock_now(kc_clock_real());
+    close_stage(&s);
+    assert_true(kc_clock_now(kc_clock_real()) - began < 10 * KC_SECOND);
+}
+
+TESTS(an_answer_is_passed_on_and_both_know_each_other, another_key_is_not_talked_to,
+      a_long_answer_comes_whole, a_refusal_comes_with_its_text,
+      a_client_that_leaves_is_noticed_at_the_other_end, stopping_does_not_wait_for_clients)
