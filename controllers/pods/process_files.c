@@ -189,7 +189,7 @@ int kc__file_replace(int at, const char *name, kc_str bytes, kc_error *err)
     return -1;
 }
 
-bool kc__file_read(int at, const char *name, size_t max, bool end, kc_buf *out)
+bool kc__file_bytes(int at, const char *name, size_t max, bool end, kc_buf *out)
 {
     const int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;

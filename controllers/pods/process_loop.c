@@ -96,7 +96,7 @@ static void read_message(kc__proc *proc, kc__container_report *r)
     char name[32];
     kc_scoped(kc_buf) text = {0};
     snprintf(name, sizeof(name), "%d.message", proc->attempt);
-    kc__file_read(proc->folder, name, KC__MESSAGE_MAX, true, &text);
+    kc__file_bytes(proc->folder, name, KC__MESSAGE_MAX, true, &text);
     if (text.n == 0 && proc->fallback_to_logs && r->exit_code != 0)
         kc__logs_tail(proc->folder, proc->attempt, 80, 2048, &text);
     set_message(r, kc_buf_str(&text));
@@ -114,11 +114,11 @@ static void clean_up(kc__process_runtime *rt, kc__proc *proc)
 
 void kc__proc_ended(kc__process_runtime *rt, kc__proc *proc, const kc__container_report *how)
 {
-    kc__state state = {.report = *how};
+    kc__proc_state state = {.report = *how};
     kc_scoped(kc_error) err = {0};
     state.report.phase = KC__CONTAINER_ENDED;
     state.report.ended = kc_clock_wall(rt->clock);
-    if (kc__state_write(proc->folder, proc->attempt, &state, &err) < 0)
+    if (kc__proc_state_write(proc->folder, proc->attempt, &state, &err) < 0)
         kc_log_warn(rt->log, "a container's end is not on disk",
                     kc_kv("container", (const char *)proc->key), kc_kv("err", &err));
     kc_autofree char *uid = kc_strdup(proc->uid);
@@ -198,7 +198,7 @@ static int add_source(kc__process_runtime *rt, kc__source *source, kc_error *err
     return kc__errno_set(err, "watch a container");
 }
 
-int kc__loop_start(kc__process_runtime *rt, kc_error *err)
+int kc__proc_loop_start(kc__process_runtime *rt, kc_error *err)
 {
     rt->epoll = epoll_create1(EPOLL_CLOEXEC);
     rt->wake = (kc__source){.kind = KC__SOURCE_WAKE, .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -210,7 +210,7 @@ int kc__loop_start(kc__process_runtime *rt, kc_error *err)
     return rt->loop_thread ? 0 : -1;
 }
 
-void kc__loop_stop(kc__process_runtime *rt)
+void kc__proc_loop_stop(kc__process_runtime *rt)
 {
     const uint64_t one = 1;
     rt->stopping = true;
@@ -224,7 +224,7 @@ void kc__loop_stop(kc__process_runtime *rt)
 }
 
 /* With the mutex: the loop takes it before it ends one, so that all three are watched by then. */
-int kc__loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err)
+int kc__proc_loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err)
 {
     if (add_source(rt, &proc->exit, err) < 0)
         return -1;

@@ -136,7 +136,7 @@ static kc__runtime *free_runtime(kc__runtime *runtime)
     if (!rt)
         return NULL;
     kill_all(rt, (kc_str){0});
-    kc__loop_stop(rt);
+    kc__proc_loop_stop(rt);
     end_all(rt, (kc_str){0});
     forget(rt, (kc_str){0});
     kc__spawner_stop(rt->spawner);
@@ -246,9 +246,9 @@ kc__runtime *kc__process_runtime_new_with(const kc_pods_opts *opts, kc__isolatio
                    : kc_error_set(err, KC_INVALID, "pods as processes need a folder");
     if (done < 0 || choose_user(rt, opts, err) < 0 || open_folder(rt, opts->folder, err) < 0 ||
         open_image(rt, opts->image, err) < 0 || !(rt->spawner = kc__spawner_start(err)) ||
-        kc__isolation_find(rt, limit, err) < 0 || kc__loop_start(rt, err) < 0)
+        kc__isolation_find(rt, limit, err) < 0 || kc__proc_loop_start(rt, err) < 0)
         return free_runtime(&rt->base);
-    kc__state_sweep(rt);
+    kc__proc_state_sweep(rt);
     return &rt->base;
 }
 

@@ -49,7 +49,7 @@ static void output_is_logged_with_its_stream_in_cri_format(void **state)
     await_end(n, pod, "c", 0);
     kc_autofree char *path = kc_asprintf("%s/pods/u1/c/0.log", n->folder);
     kc_scoped(kc_buf) text = {0};
-    assert_true(kc__file_read(AT_FDCWD, path, 4096, false, &text));
+    assert_true(kc__file_bytes(AT_FDCWD, path, 4096, false, &text));
     assert_contains(kc_buf_cstr(&text), "Z stdout F out\n");
     assert_contains(kc_buf_cstr(&text), "Z stderr F err\n");
     assert_contains(kc_buf_cstr(&text), "Z stdout F rest\n");

@@ -14,8 +14,8 @@ typedef struct fixture {
 
 static void set_phase(fixture *f, kc__container_phase phase)
 {
-    const kc__state state = {.report.phase = phase};
-    assert_int_equal(kc__state_write(f->fd, 0, &state, NULL), 0);
+    const kc__proc_state state = {.report.phase = phase};
+    assert_int_equal(kc__proc_state_write(f->fd, 0, &state, NULL), 0);
 }
 
 static void begin(fixture *f)
@@ -86,7 +86,7 @@ static void lines_have_time_stream_and_tag(void **state)
     kc__log_file_take(&f.rt, &f.log, &f.err, KC_STR("bad\n"), false);
     kc__log_file_take(&f.rt, &f.log, &f.out, KC_STR(" halves\n\n"), false);
     kc_scoped(kc_buf) text = {0};
-    kc__file_read(f.fd, "0.log", 4096, false, &text);
+    kc__file_bytes(f.fd, "0.log", 4096, false, &text);
     assert_string_equal(kc_buf_cstr(&text), "2026-01-02T03:00:00.000000007Z stdout F one\n"
                                             "2026-01-02T03:00:00.000000007Z stderr F bad\n"
                                             "2026-01-02T03:00:00.000000007Z stdout F two halves\n"
@@ -108,7 +108,7 @@ static void a_long_line_is_written_in_parts_and_read_as_one(void **state)
         const kc_str part = kc_str_sub(kc_buf_str(&line), at, at + 1000);
         kc__log_file_take(&f.rt, &f.log, &f.out, part, false);
     }
-    kc__file_read(f.fd, "0.log", 100000, false, &raw);
+    kc__file_bytes(f.fd, "0.log", 100000, false, &raw);
     assert_contains(kc_buf_cstr(&raw), "stdout P abc");
     kc_autofree char *text = read_all(&f, NULL);
     assert_int_equal(strlen(text), 7 + line.n);

@@ -104,9 +104,9 @@ static void claim(const char *folder, pid_t pid, uint64_t began)
         mkdir(path, 0700);
     }
     const int fd = open(path, O_RDONLY | O_DIRECTORY);
-    const kc__state running = {
+    const kc__proc_state running = {
         .pid = pid, .pid_started = began, .report.phase = KC__CONTAINER_RUNNING};
-    assert_int_equal(kc__state_write(fd, 0, &running, NULL), 0);
+    assert_int_equal(kc__proc_state_write(fd, 0, &running, NULL), 0);
     close(fd);
 }
 
@@ -150,7 +150,7 @@ static void a_state_survives_as_it_was_written(void **state)
     (void)state;
     kc_autofree char *folder = new_folder();
     const int fd = open(folder, O_RDONLY | O_DIRECTORY);
-    kc__state read, written = {.pid = 12, .pid_started = 34};
+    kc__proc_state read, written = {.pid = 12, .pid_started = 34};
     written.report = (kc__container_report){.phase = KC__CONTAINER_ENDED,
                                             .attempt = 3,
                                             .started = 5,
@@ -159,9 +159,9 @@ static void a_state_survives_as_it_was_written(void **state)
                                             .signal = 9,
                                             .reason = "OOMKilled"};
     strcpy(written.report.message, "two\nlines of pid 7\n");
-    assert_int_equal(kc__state_write(fd, 3, &written, NULL), 0);
-    assert_int_equal(kc__state_latest(fd), 3);
-    assert_true(kc__state_read(fd, 3, &read));
+    assert_int_equal(kc__proc_state_write(fd, 3, &written, NULL), 0);
+    assert_int_equal(kc__proc_state_latest(fd), 3);
+    assert_true(kc__proc_state_read(fd, 3, &read));
     assert_int_equal(read.pid, 12);
     assert_int_equal(read.pid_started, 34);
     assert_int_equal(read.report.started, 5);
@@ -170,7 +170,7 @@ static void a_state_survives_as_it_was_written(void **state)
     assert_int_equal(read.report.signal, 9);
     assert_string_equal(read.report.reason, "OOMKilled");
     assert_string_equal(read.report.message, "two\nlines of pid 7\n");
-    assert_false(kc__state_read(fd, 4, &read));
+    assert_false(kc__proc_state_read(fd, 4, &read));
     close(fd);
     assert_int_equal(kc__folder_remove(AT_FDCWD, folder, NULL), 0);
 }
