@@ -49,6 +49,16 @@ kc__proc *kc__proc_free(kc__proc *proc)
 }
 KC_AUTO_DEFINE(kc__proc, kc__proc_free)
 
+void kc__proc_settle(kc__proc *proc)
+{
+    if (proc->users > 0 || proc->report.phase != KC__CONTAINER_ENDED)
+        return;
+    proc->launch = kc__launch_free(proc->launch);
+    close_fd(&proc->pidfd);
+    close_fd(&proc->cgroup);
+    close_fd(&proc->folder);
+}
+
 static kc__proc *new_proc(kc__process_runtime *rt, const kc__container_start *what, kc_error *err)
 {
     kc_auto(kc__proc) *proc = kc_new(kc__proc);
@@ -308,8 +318,8 @@ void kc__proc_release(kc__process_runtime *rt, kc__proc *proc)
     if (!proc)
         return;
     kc_locked (&rt->mutex) {
-        if (--proc->users == 0 && proc->report.phase == KC__CONTAINER_ENDED)
-            proc->launch = kc__launch_free(proc->launch);
+        proc->users--;
+        kc__proc_settle(proc);
         kc_cond_broadcast(&rt->ended);
     }
 }

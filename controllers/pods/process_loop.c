@@ -83,12 +83,11 @@ static void reap(kc__proc *proc, kc__container_report *r)
     }
 }
 
-/* Valid UTF-8 is left to who makes JSON of it; a NUL ends it. */
 static void set_message(kc__container_report *r, kc_str text)
 {
-    const size_t n = KC_MIN(text.n, (size_t)KC__MESSAGE_MAX);
-    memcpy(r->message, n ? text.p + (text.n - n) : "", n);
-    r->message[n] = '\0';
+    kc_scoped(kc_buf) clean = {0};
+    kc__text_put(&clean, text, KC__MESSAGE_MAX);
+    memcpy(r->message, kc_buf_cstr(&clean), clean.n + 1);
 }
 
 static void read_message(kc__proc *proc, kc__container_report *r)
@@ -125,8 +124,7 @@ void kc__proc_ended(kc__process_runtime *rt, kc__proc *proc, const kc__container
     kc_locked (&rt->mutex) {
         proc->report = state.report;
         kc_list_remove(&proc->link);
-        if (proc->users == 0)
-            proc->launch = kc__launch_free(proc->launch);
+        kc__proc_settle(proc);
         kc_cond_broadcast(&rt->ended);
     }
     if (rt->base.changed && !rt->stopping)
@@ -154,21 +152,24 @@ static void end(kc__process_runtime *rt, kc__proc *proc)
 
 /* ---- the thread ---- */
 
+/* An end frees its container, or lets others do so: after the first, no other source of this turn
+ * is touched but those of other ends. */
 static void turn(kc__process_runtime *rt, const struct epoll_event *events, int n)
 {
+    kc__proc *ended[MAX_EVENTS];
+    int n_ended = 0;
     for (int i = 0; i < n; i++) {
         kc__source *source = events[i].data.ptr;
+        uint64_t count;
         if (source->kind == KC__SOURCE_OUTPUT)
             read_chunk(rt, source);
-        uint64_t count;
-        if (source->kind == KC__SOURCE_WAKE && read(source->fd, &count, sizeof(count)) < 0)
-            continue;
+        else if (source->kind == KC__SOURCE_EXIT)
+            ended[n_ended++] = source->proc;
+        else if (read(source->fd, &count, sizeof(count)) < 0)
+            continue; /* Somebody else's wake-up. */
     }
-    for (int i = 0; i < n; i++) {
-        kc__source *source = events[i].data.ptr;
-        if (source->kind == KC__SOURCE_EXIT)
-            end(rt, source->proc);
-    }
+    for (int i = 0; i < n_ended; i++)
+        end(rt, ended[i]);
 }
 
 static bool some_run(kc__process_runtime *rt)

@@ -167,9 +167,19 @@ uint64_t kc__process_started(pid_t pid)
     return started;
 }
 
+bool kc__process_catches(pid_t pid, int sig)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/%d/status", pid);
+    kc_scoped(kc_buf) text = {0};
+    kc__file_bytes(AT_FDCWD, path, 8192, false, &text);
+    const char *mask = strstr(kc_buf_cstr(&text), "SigCgt:");
+    return mask && strtoull(mask + 7, NULL, 16) >> (sig - 1) & 1;
+}
+
 /* ---- marks ---- */
 
-/* Its environment has a line KC_CONTAINER=…, that of `mark` or any that begins with it. */
+/* Its environment has the line KC_CONTAINER=mark. */
 static bool is_marked(const char *pid, const char *mark)
 {
     char path[64], want[512];
@@ -179,7 +189,7 @@ static bool is_marked(const char *pid, const char *mark)
     if (!kc__file_bytes(AT_FDCWD, path, (size_t)256 << 10, false, &text))
         return false;
     for (kc_str rest = kc_buf_str(&text); rest.p;)
-        if (kc_str_starts(kc_str_cut(&rest, '\0'), kc_cstr(want)))
+        if (kc_str_is(kc_str_cut(&rest, '\0'), want))
             return true;
     return false;
 }

@@ -3,8 +3,7 @@
  * look into. */
 #include "process_testing.h"
 
-#include <signal.h>
-#include <sys/wait.h>
+#include <sys/mount.h>
 
 /* NULL, and the test is skipped, where the machine has no namespaces or we are not root. */
 static node *isolated(const node_opts *opts)
@@ -24,6 +23,7 @@ static void one_line_says_what_isolation_there_is(void **state)
     assert_contains(kc_buf_cstr(&n->logged), "pods are processes");
     assert_contains(kc__process_isolation_text(n->runtime), "user 65534:");
     assert_contains(kc__process_isolation_text(n->runtime), "namespaces: mount pid ipc uts");
+    assert_contains(n->runtime->version, "namespaces");
 }
 
 static void it_runs_as_nobody_alone_and_with_a_name_of_its_own(void **state)
@@ -174,7 +174,8 @@ static void an_image_is_a_folder_of_the_operators(void **state)
     for (size_t i = 0; i < KC_COUNT(trees); i++)
         kc_buf_printf(&spec, "%s{'name':'v%zu','hostPath':{'path':'%s'}}", i ? "," : "", i,
                       trees[i]);
-    kc_buf_puts(&spec, "],'containers':[{'name':'c','command':['/bin/sh','-c','ls -d /*'],"
+    kc_buf_puts(&spec, "],'containers':[{'name':'c','command':['/bin/sh','-c','ls -d /*; "
+                       "test -r /etc/resolv.conf'],"
                        "'volumeMounts':[");
     for (size_t i = 0; i < KC_COUNT(trees); i++)
         kc_buf_printf(&spec, "%s{'name':'v%zu','mountPath':'%s','readOnly':true}", i ? "," : "", i,
@@ -184,8 +185,32 @@ static void an_image_is_a_folder_of_the_operators(void **state)
     start(n, pod, 0);
     assert_int_equal(await_end(n, pod, "c", 0).exit_code, 0);
     kc_autofree char *text = logs_of(n, pod, "c", 0, NULL);
-    assert_string_equal(text, "/bin\n/dev\n/lib\n/lib64\n/proc\n/sys\n/tmp\n/usr\n/var\n");
+    assert_string_equal(text, "/bin\n/dev\n/etc\n/lib\n/lib64\n/proc\n/sys\n/tmp\n/usr\n/var\n");
     assert_int_equal(kc__folder_remove(AT_FDCWD, image, NULL), 0);
+}
+
+/* On a disk of our own, of 1 MiB. */
+static void a_full_disk_is_said_and_stops_nobody(void **state)
+{
+    (void)state;
+    kc_autofree char *folder = new_folder();
+    if (geteuid() != 0 || mount("tmpfs", folder, "tmpfs", 0, "size=1m") < 0)
+        skip();
+    node *n = node_start(&(node_opts){.pods.folder = folder, .keep = true});
+    kc_auto(kc_pod) *pod = pod_running("yes | head -c 5000000; exit 5");
+    kc_auto(kc_pod) *next = pod_named("u2", "'containers':[{'name':'c','command':['true']}]");
+    kc_scoped(kc_error) err = {0};
+    start(n, pod, 0);
+    assert_int_equal(await_end(n, pod, "c", 0).exit_code, 5);
+    assert_contains(kc_buf_cstr(&n->logged), "a container's log is lost");
+    assert_true(start_with(n, next, 0, 0, NULL, 0, &err) < 0);
+    assert_contains(kc_error_text(&err), "the disk is full");
+    n->runtime->ops->remove(n->runtime, KC_STR("u1"));
+    assert_int_equal(start_with(n, next, 0, 0, NULL, 0, &err), 0);
+    assert_int_equal(await_end(n, next, "c", 0).exit_code, 0);
+    node_free(n);
+    umount2(folder, MNT_DETACH);
+    rmdir(folder);
 }
 
 static void a_folder_is_for_one_process(void **state)
@@ -252,6 +277,7 @@ TESTS(one_line_says_what_isolation_there_is, it_runs_as_nobody_alone_and_with_a_
       it_cannot_read_what_root_keeps_to_itself, it_cannot_signal_us, it_cannot_see_our_folder,
       its_tmp_is_its_own_and_goes_with_it, its_devices_are_few,
       a_user_of_its_own_is_refused_unless_root_is_allowed, with_root_allowed_a_pod_says_who_it_is,
-      a_read_only_root_is_one, an_image_is_a_folder_of_the_operators, a_folder_is_for_one_process,
+      a_read_only_root_is_one, an_image_is_a_folder_of_the_operators,
+      a_full_disk_is_said_and_stops_nobody, a_folder_is_for_one_process,
       options_that_cannot_work_are_refused, limits_become_those_of_a_cgroup,
       a_cgroup_comes_and_goes_with_its_container)

@@ -266,7 +266,9 @@ static void a_termination_message_is_reported(void **state)
         "'echo elsewhere > /var/kc-msg']},"
         "{'name':'c','terminationMessagePolicy':'FallbackToLogsOnError','command':['sh','-c',"
         "'seq 1 100; exit 1']},"
-        "{'name':'d','terminationMessagePolicy':'FallbackToLogsOnError','command':['echo','x']}]");
+        "{'name':'d','terminationMessagePolicy':'FallbackToLogsOnError','command':['echo','x']},"
+        "{'name':'e','command':['sh','-c','printf \\\"a\\\\377b\\\\303\\\\244\\\\000c\\\" > "
+        "/dev/termination-log']}]");
     start(n, pod, 0);
     assert_string_equal(await_end(n, pod, "a", 0).message, "because\n");
     assert_string_equal(await_end(n, pod, "b", 0).message, "elsewhere\n");
@@ -274,6 +276,7 @@ static void a_termination_message_is_reported(void **state)
     assert_memory_equal(r.message, "21\n22\n", 6);
     assert_non_null(strstr(r.message, "99\n100\n"));
     assert_string_equal(await_end(n, pod, "d", 0).message, "");
+    assert_string_equal(await_end(n, pod, "e", 0).message, "a?bä?c");
 }
 
 static void kinds_of_volumes_that_there_are_not_are_refused(void **state)
