@@ -44,6 +44,9 @@ struct kc__gc {
     kc_cache *cache;
     kc_recorder *recorder;
     const kc_clock *clock;
+    kc_metrics *metrics;
+    kc_metrics_hook hook; /* Sets these when somebody looks: */
+    kc_gauge *nodes, *edges, *bytes;
     kc_counter *sync_errors;
     kc__gc_absents absents;
     /* Guards the rest. Under it only the locks of queues, of the recorder and of informers. */

@@ -72,9 +72,40 @@ static void complain(const kc__gc_identity *dependent, const kc__gc_identity *ow
 
 /* ---- the collector ---- */
 
+static void measure(kc_metrics_hook *hook)
+{
+    kc__gc *gc = kc_container_of(hook, kc__gc, hook);
+    kc__gc_size size = {0};
+    kc_locked (&gc->mutex)
+        size = kc__gc_graph_size(gc->graph);
+    kc_gauge_set(gc->nodes, (double)size.nodes);
+    kc_gauge_set(gc->edges, (double)size.edges);
+    kc_gauge_set(gc->bytes, (double)size.bytes);
+}
+
+static kc_gauge *gauge_of(kc__gc *gc, const char *name, const char *help)
+{
+    return kc_gauge_of(
+        kc_metrics_gauge(gc->metrics, &(kc_metric_opts){.name = name, .help = help}, NULL));
+}
+
+static void make_metrics(kc__gc *gc, kc_metrics *metrics)
+{
+    const kc_metric_opts errors = {.name = "garbagecollector_controller_resources_sync_error_total",
+                                   .help = "Number of garbage collector resources sync errors"};
+    gc->metrics = metrics;
+    gc->sync_errors = kc_counter_of(kc_metrics_counter(metrics, &errors, NULL));
+    gc->nodes = gauge_of(gc, "kc_garbage_collector_nodes", "Objects in the owner graph.");
+    gc->edges = gauge_of(gc, "kc_garbage_collector_edges", "Owner references in the owner graph.");
+    gc->bytes = gauge_of(gc, "kc_garbage_collector_bytes", "Memory that the owner graph takes.");
+    gc->hook.before = measure;
+    kc_metrics_hang(metrics, &gc->hook);
+}
+
 static void gc_free(void *state)
 {
     kc__gc *gc = state;
+    kc_metrics_unhang(gc->metrics, &gc->hook);
     kc__gc_stop_monitors(gc);
     kc__gc_graph_free(gc->graph);
     kc__gc_kinds_done(gc);
@@ -92,12 +123,7 @@ static kc__gc *gc_new(kc_manager *manager)
     gc->graph = kc__gc_graph_new(&(kc__gc_sink){look, release, complain, gc});
     kc__gc_absents_init(&gc->absents);
     kc_mutex_init(&gc->mutex);
-    kc_metric *errors = kc_metrics_counter(
-        kc_manager_metrics(manager),
-        &(kc_metric_opts){.name = "garbagecollector_controller_resources_sync_error_total",
-                          .help = "Number of garbage collector resources sync errors"},
-        NULL);
-    gc->sync_errors = kc_counter_of(errors);
+    make_metrics(gc, kc_manager_metrics(manager));
     kc_manager_keep(manager, gc, gc_free);
     return gc;
 }

@@ -177,8 +177,10 @@ void kc__gc_saw(kc__gc_graph *graph, kc_str type, const kc_object *object)
     const bool first = node && node->state != KC__GC_SEEN;
     if (!node)
         node = kc__gc_node_new(graph, &id);
-    if (renamed)
+    if (renamed) {
+        forget_owners(graph, node); /* Where it is decides whom it holds up. */
         kc__gc_rename(graph, node, &id);
+    }
     node->state = KC__GC_SEEN;
     node->tries = 0;
     node->revision = kc_object_revision(object);

@@ -284,11 +284,6 @@ const kc_probe *kc__container_probe(const kc_container *container, kc__probe_typ
                                         : container->readiness_probe;
 }
 
-bool kc__is_sidecar(const kc_container *container)
-{
-    return container->restart_policy && !strcmp(container->restart_policy, "Always");
-}
-
 static bool has_post_start(const kc_container *spec)
 {
     return spec->lifecycle && spec->lifecycle->post_start;

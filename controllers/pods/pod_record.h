@@ -13,6 +13,7 @@
 #ifndef KC_CONTROLLERS_POD_RECORD_H
 #define KC_CONTROLLERS_POD_RECORD_H
 
+#include "common/containers.h"
 #include "pods/runtime.h"
 
 #include "kc/map.h"
@@ -142,8 +143,6 @@ void kc__pod_record_wake_hooks(kc__pod_record *state, kc_time now);
 /* By number. */
 const kc_container *kc__pod_container(const kc_pod *pod, size_t i);
 const kc_probe *kc__container_probe(const kc_container *container, kc__probe_type type);
-/* An init container that runs on beside the others. */
-bool kc__is_sidecar(const kc_container *container);
 /* Is running, its startup probe and postStart hook have succeeded. */
 bool kc__container_is_started(const kc__container_state *c, const kc_container *spec);
 bool kc__container_is_ready(const kc__container_state *c, const kc_container *spec);

@@ -80,7 +80,8 @@ static int write_status(kc__look *l, kc_error *err)
         return 0;
     l->pod->status = status;
     if (kc_typed_update(l->ctx->client, &kc_pod_type, l->pod,
-                        &(kc_write_opts){.subresource = "status"}, err) < 0)
+                        &(kc_write_opts){.subresource = "status", .field_validation = "Ignore"},
+                        err) < 0)
         return -1;
     /* A server that does not know the field drops it. */
     if (status.observed_generation && !l->pod->status.observed_generation)

@@ -110,6 +110,9 @@ kc_recorder *kc_manager_recorder(kc_manager *manager);
 kc_log *kc_manager_log(kc_manager *manager);
 kc_metrics *kc_manager_metrics(kc_manager *manager);
 const kc_clock *kc_manager_clock(kc_manager *manager);
+/* A generator of the caller's own, split from the manager's: before it runs, and then in the same
+ * order, it gives the same in equal runs. */
+kc_rand kc_manager_rand(kc_manager *manager);
 /* True while we lead; always without an election. */
 bool kc_manager_leads(const kc_manager *manager);
 /* The port a server got, for addresses that end with :0. */

@@ -369,6 +369,14 @@ const kc_clock *kc_manager_clock(kc_manager *manager)
     return manager->clock;
 }
 
+kc_rand kc_manager_rand(kc_manager *manager)
+{
+    kc_rand rand;
+    kc_locked (&manager->mutex)
+        rand = kc_rand_split(&manager->rand);
+    return rand;
+}
+
 int kc_manager_health_port(const kc_manager *manager)
 {
     return kc__site_port(manager->health_pages);

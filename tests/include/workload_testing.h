@@ -52,6 +52,23 @@ static inline KC_UNUSED void make_set(kc_testenv *env, const char *name, int rep
     make_set_with(env, name, replicas, "");
 }
 
+/* A deployment; `more` is put into its spec. */
+static inline KC_UNUSED void make_deployment_with(kc_testenv *env, const char *name, int replicas,
+                                                  const char *more)
+{
+    kc_autofree char *json = kc_asprintf(
+        "{'apiVersion':'apps/v1','kind':'Deployment','metadata':{'name':'%s','namespace':"
+        "'default'},'spec':{'replicas':%d,'selector':{'matchLabels':{'app':'web'}},'template':%s"
+        "%s%s}}",
+        name, replicas, POD_TEMPLATE("web:1"), *more ? "," : "", more);
+    kc_object_unref(make(env, json));
+}
+
+static inline KC_UNUSED void make_deployment(kc_testenv *env, const char *name, int replicas)
+{
+    make_deployment_with(env, name, replicas, "");
+}
+
 /* A merge patch, with ' for "; `subresource` may be NULL. */
 static inline KC_UNUSED void patch_with(kc_testenv *env, const kc_kind *kind, kc_str name,
                                         const char *subresource, const char *json)
@@ -72,6 +89,13 @@ static inline KC_UNUSED void scale_to(kc_testenv *env, const kc_kind *kind, cons
 {
     kc_autofree char *json = kc_asprintf("{'spec':{'replicas':%d}}", replicas);
     patch_with(env, kind, kc_cstr(name), NULL, json);
+}
+
+static inline KC_UNUSED void set_image(kc_testenv *env, const char *deployment, const char *image)
+{
+    kc_autofree char *json = kc_asprintf(
+        "{'spec':{'template':{'spec':{'containers':[{'name':'web','image':'%s'}]}}}}", image);
+    patch_with(env, &kc_kind_deployment, kc_cstr(deployment), NULL, json);
 }
 
 /* ---- looking ---- */
@@ -175,6 +199,14 @@ static inline KC_UNUSED size_t run_some_pods(kc_testenv *env, size_t most)
 static inline KC_UNUSED size_t run_pods(kc_testenv *env)
 {
     return run_some_pods(env, SIZE_MAX);
+}
+
+/* Until all that is to come has come, and runs. */
+static inline KC_UNUSED void run_to_end(kc_testenv *env)
+{
+    do
+        settle(env);
+    while (run_pods(env) > 0);
 }
 
 /* Binds a pod to a node, as a scheduler would. */

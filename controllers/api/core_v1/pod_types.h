@@ -233,6 +233,12 @@ typedef struct kc_host_path_volume {
     char *type;
 } kc_host_path_volume;
 
+typedef struct kc_claim_volume {
+    char *claim_name;
+    /// +optional
+    bool read_only;
+} kc_claim_volume;
+
 typedef struct kc_downward_file {
     char *path;
     kc_field_ref *field_ref;
@@ -278,12 +284,15 @@ typedef struct kc_volume {
     kc_host_path_volume *host_path;
     kc_config_map_volume *config_map;
     kc_secret_volume *secret;
+    kc_claim_volume *persistent_volume_claim;
     /// What else there is, as it was written.
     /// +optional
     kc_raw projected;
     /// +optional
     /// +kc:json=downwardAPI
     kc_raw downward_api;
+    /// +optional
+    kc_raw ephemeral;
 } kc_volume;
 
 typedef struct kc_toleration {
@@ -349,6 +358,12 @@ typedef struct kc_pod_affinity_term {
     size_t n_namespaces;
     kc_label_selector *namespace_selector;
     char *topology_key;
+    /// +optional
+    char **match_label_keys;
+    size_t n_match_label_keys;
+    /// +optional
+    char **mismatch_label_keys;
+    size_t n_mismatch_label_keys;
 } kc_pod_affinity_term;
 
 typedef struct kc_weighted_pod_affinity_term {
@@ -442,6 +457,7 @@ typedef struct kc_pod_spec {
     size_t n_readiness_gates;
     /// +optional
     kc_resource_list overhead;
+    kc_resources *resources;
     /// +optional
     kc_topology_spread *topology_spread_constraints;
     size_t n_topology_spread_constraints;

@@ -223,6 +223,13 @@ static const kc_member kc_host_path_volume_members[] = {
 
 const kc_struct kc_host_path_volume_struct = {"kc_host_path_volume", sizeof(kc_host_path_volume), kc_host_path_volume_members, KC_COUNT(kc_host_path_volume_members), -1};
 
+static const kc_member kc_claim_volume_members[] = {
+    {.name = "claimName", .offset = offsetof(kc_claim_volume, claim_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
+    {.name = "readOnly", .offset = offsetof(kc_claim_volume, read_only), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
+};
+
+const kc_struct kc_claim_volume_struct = {"kc_claim_volume", sizeof(kc_claim_volume), kc_claim_volume_members, KC_COUNT(kc_claim_volume_members), -1};
+
 static const kc_member kc_downward_file_members[] = {
     {.name = "path", .offset = offsetof(kc_downward_file, path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
     {.name = "fieldRef", .offset = offsetof(kc_downward_file, field_ref), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_field_ref_struct},
@@ -268,8 +275,10 @@ static const kc_member kc_volume_members[] = {
     {.name = "hostPath", .offset = offsetof(kc_volume, host_path), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_host_path_volume_struct},
     {.name = "configMap", .offset = offsetof(kc_volume, config_map), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_config_map_volume_struct},
     {.name = "secret", .offset = offsetof(kc_volume, secret), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_secret_volume_struct},
+    {.name = "persistentVolumeClaim", .offset = offsetof(kc_volume, persistent_volume_claim), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_claim_volume_struct},
     {.name = "projected", .offset = offsetof(kc_volume, projected), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
     {.name = "downwardAPI", .offset = offsetof(kc_volume, downward_api), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
+    {.name = "ephemeral", .offset = offsetof(kc_volume, ephemeral), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
 };
 
 const kc_struct kc_volume_struct = {"kc_volume", sizeof(kc_volume), kc_volume_members, KC_COUNT(kc_volume_members), -1};
@@ -331,6 +340,8 @@ static const kc_member kc_pod_affinity_term_members[] = {
     {.name = "namespaces", .offset = offsetof(kc_pod_affinity_term, namespaces), .count_offset = offsetof(kc_pod_affinity_term, n_namespaces), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST},
     {.name = "namespaceSelector", .offset = offsetof(kc_pod_affinity_term, namespace_selector), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_label_selector_struct},
     {.name = "topologyKey", .offset = offsetof(kc_pod_affinity_term, topology_key), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
+    {.name = "matchLabelKeys", .offset = offsetof(kc_pod_affinity_term, match_label_keys), .count_offset = offsetof(kc_pod_affinity_term, n_match_label_keys), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST},
+    {.name = "mismatchLabelKeys", .offset = offsetof(kc_pod_affinity_term, mismatch_label_keys), .count_offset = offsetof(kc_pod_affinity_term, n_mismatch_label_keys), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST},
 };
 
 const kc_struct kc_pod_affinity_term_struct = {"kc_pod_affinity_term", sizeof(kc_pod_affinity_term), kc_pod_affinity_term_members, KC_COUNT(kc_pod_affinity_term_members), -1};
@@ -413,6 +424,7 @@ static const kc_member kc_pod_spec_members[] = {
     {.name = "preemptionPolicy", .offset = offsetof(kc_pod_spec, preemption_policy), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
     {.name = "readinessGates", .offset = offsetof(kc_pod_spec, readiness_gates), .count_offset = offsetof(kc_pod_spec, n_readiness_gates), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_readiness_gate_struct},
     {.name = "overhead", .offset = offsetof(kc_pod_spec, overhead), .type = KC_MEMBER_QUANTITY, .shape = KC_SHAPE_MAP},
+    {.name = "resources", .offset = offsetof(kc_pod_spec, resources), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_resources_struct},
     {.name = "topologySpreadConstraints", .offset = offsetof(kc_pod_spec, topology_spread_constraints), .count_offset = offsetof(kc_pod_spec, n_topology_spread_constraints), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_topology_spread_struct},
     {.name = "schedulingGates", .offset = offsetof(kc_pod_spec, scheduling_gates), .count_offset = offsetof(kc_pod_spec, n_scheduling_gates), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_scheduling_gate_struct},
 };

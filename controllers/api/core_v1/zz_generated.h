@@ -33,6 +33,7 @@ extern const kc_struct kc_config_map_volume_struct;
 extern const kc_struct kc_secret_volume_struct;
 extern const kc_struct kc_empty_dir_volume_struct;
 extern const kc_struct kc_host_path_volume_struct;
+extern const kc_struct kc_claim_volume_struct;
 extern const kc_struct kc_downward_file_struct;
 extern const kc_struct kc_downward_volume_struct;
 extern const kc_struct kc_secret_projection_struct;

@@ -28,7 +28,8 @@ struct kc__strategy {
     bool upserts;       /* PUT of an absent object creates it. */
     bool shows_deleted; /* DELETE answers with the object rather than with a Status. */
     bool keeps_status;  /* A new one brings its status along. */
-    bool orphans; /* Dependents stay when the object goes, unless the client says otherwise. */
+    bool orphans;      /* Dependents stay when the object goes, unless the client says otherwise. */
+    bool owns_nothing; /* It has no dependents: what is to become of them is not asked. */
 
     /* Fields selectors may name, besides name and namespace. */
     const kc_field_def *selectable;

@@ -85,6 +85,7 @@ static const kc_field_def selectable[] = {
 
 const kc__strategy kc__strategy_event = {
     .upserts = true,
+    .owns_nothing = true,
     .selectable = selectable,
     .n_selectable = KC_COUNT(selectable),
     .rules = &event_rules,
@@ -175,6 +176,7 @@ static const kc_field_def new_selectable[] = {
 
 const kc__strategy kc__strategy_new_event = {
     .upserts = true,
+    .owns_nothing = true,
     .selectable = new_selectable,
     .n_selectable = KC_COUNT(new_selectable),
     .rules = &new_event_rules,

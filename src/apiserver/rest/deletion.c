@@ -59,20 +59,25 @@ kc__verdict kc__deletion_check(kc__call *call, const kc_object *current)
 
 /* ---- what becomes of it ---- */
 
+/* The client decides, else the finalizers it has already, else its kind. */
 static bool wants_orphans(kc__call *call, const kc_object *object)
 {
     const kc__options *o = &call->options;
+    if (call->resource->strategy->owns_nothing)
+        return false;
     if (o->orphan_dependents != KC__UNSET)
         return o->orphan_dependents == KC__YES;
     if (o->propagation != KC__PROPAGATE_DEFAULT)
         return o->propagation == KC__PROPAGATE_ORPHAN;
-    return kc_object_has_finalizer(object, KC_STR(ORPHAN)) || call->resource->strategy->orphans;
+    return kc_object_has_finalizer(object, KC_STR(ORPHAN)) ||
+           (call->resource->strategy->orphans &&
+            !kc_object_has_finalizer(object, KC_STR(FOREGROUND)));
 }
 
 static bool wants_foreground(kc__call *call, const kc_object *object)
 {
     const kc__options *o = &call->options;
-    if (o->orphan_dependents != KC__UNSET)
+    if (o->orphan_dependents != KC__UNSET || call->resource->strategy->owns_nothing)
         return false;
     if (o->propagation != KC__PROPAGATE_DEFAULT)
         return o->propagation == KC__PROPAGATE_FOREGROUND;

@@ -134,6 +134,41 @@ static void a_propagation_policy_is_a_finalizer(void **state)
     assert_code(api_get(a, MAPS "/a"), 404);
 }
 
+#define CONTROLLERS "/api/v1/namespaces/default/replicationcontrollers"
+#define CONTROLLER                                                                         \
+    "{'metadata':{'name':'r','finalizers':[%s]},'spec':{'selector':{'a':'b'},'template':{" \
+    "'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i'}]}}}}"
+
+static void some_kinds_leave_orphans_unless_somebody_wants_otherwise(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    assert_code(api_post(a, CONTROLLERS, text(a, CONTROLLER, "")), 201);
+    assert_at(api_delete(a, CONTROLLERS "/r", NULL), "metadata.finalizers", "[\"orphan\"]");
+    assert_at(api_delete(a, CONTROLLERS "/r?propagationPolicy=Background", NULL), "status",
+              "Success");
+    assert_code(api_post(a, CONTROLLERS, text(a, CONTROLLER, "'foregroundDeletion'")), 201);
+    assert_at(api_delete(a, CONTROLLERS "/r", NULL), "metadata.finalizers",
+              "[\"foregroundDeletion\"]");
+}
+
+#define EVENTS "/api/v1/namespaces/default/events"
+
+static void events_own_nothing(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    static const char *const policies[] = {"Foreground", "Orphan", "Background"};
+    for (size_t i = 0; i < KC_COUNT(policies); i++) {
+        assert_code(api_post(a, EVENTS,
+                             "{'metadata':{'name':'e'},'involvedObject':{'namespace':'default'}}"),
+                    201);
+        assert_code(api_delete(a, text(a, EVENTS "/e?propagationPolicy=%s", policies[i]), NULL),
+                    200);
+        assert_code(api_get(a, EVENTS "/e"), 404);
+    }
+}
+
 static void a_policy_nobody_knows_is_invalid(void **state)
 {
     (void)state;
@@ -214,6 +249,7 @@ static void a_pod_is_marked_before_it_goes(void **state)
 TESTS(what_is_deleted_is_gone, some_kinds_show_what_went, a_finalizer_holds_an_object,
       the_last_finalizer_lets_it_go, no_finalizer_comes_too_late, preconditions_must_hold,
       a_dry_run_deletes_nothing, a_body_goes_instead_of_the_query,
-      a_propagation_policy_is_a_finalizer, a_policy_nobody_knows_is_invalid,
+      a_propagation_policy_is_a_finalizer, some_kinds_leave_orphans_unless_somebody_wants_otherwise,
+      events_own_nothing, a_policy_nobody_knows_is_invalid,
       an_orphaning_delete_that_waits_is_accepted, options_are_read_as_options,
       a_pod_is_marked_before_it_goes)

@@ -273,7 +273,24 @@ static void what_failed_before_is_not_made_a_controller_of(void **state)
     assert_null(kc_controller_new(NULL, &other, &err));
 }
 
+static uint64_t first_number(uint64_t seed)
+{
+    kc_auto(kc_testenv) *env = plane(seed);
+    kc_rand own = kc_manager_rand(kc_testenv_manager(env));
+    kc_rand other = kc_manager_rand(kc_testenv_manager(env));
+    const uint64_t first = kc_rand_u64(&own);
+    assert_true(first != kc_rand_u64(&other));
+    return first;
+}
+
+static void its_users_have_chance_of_their_own_that_can_be_repeated(void **state)
+{
+    (void)state;
+    assert_true(first_number(1) == first_number(1));
+    assert_true(first_number(1) != first_number(2));
+}
+
 TESTS(what_failed_before_is_not_made_a_controller_of, parts_start_and_stop_in_order,
       a_failing_part_stops_everything, leadership_lost_ends_it, writes_are_fenced,
       a_manager_is_started_once, health_and_metrics_are_served, a_bad_address_is_a_sentence,
-      a_signal_stops_it)
+      a_signal_stops_it, its_users_have_chance_of_their_own_that_can_be_repeated)

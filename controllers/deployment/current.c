@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * current.c: the replica set of the deployment's template.
+ *
+ * Its name is the deployment's and a hash of the template. A set by that name that is not ours, or
+ * of another template, is a collision: the deployment counts it in its status, and the next hash is
+ * another one. After a lost answer the set is there and ours: the name makes it the same one.
+ *
+ * Its revision is one more than that of all others. When a template comes back (an undo) its set is
+ * still there, and gets the next number.
+ */
+#include "deployment/deployment.h"
+
+#include "common/template.h"
+
+#include "kc/json.h"
+
+enum { NAME_MAX_BYTES = 253 };
+
+/* ---- there is one ---- */
+
+static int keep_revision(kc__rollout *r, kc_error *err)
+{
+    kc_replica_set *set = r->current;
+    const int64_t revision = kc__newest_revision(&r->old) + 1;
+    const bool noted = kc__note_revision(r, set, revision);
+    if (noted || set->spec.min_ready_seconds != r->d->spec.min_ready_seconds) {
+        set->spec.min_ready_seconds = r->d->spec.min_ready_seconds;
+        if (kc_replica_set_update(r->ctx->client, set, err) < 0)
+            return -1;
+    }
+    const char *of_set = kc__annotation(&set->metadata.annotations, KC__REVISION);
+    bool changed = kc__annotate(&r->d->metadata.annotations, KC__REVISION, of_set ? of_set : "",
+                                r->d->metadata.arena);
+    if (kc__has_deadline(r->d) && !kc__progress_of(r->d)) {
+        kc__set_progress(r, "True", "FoundNewReplicaSet", "Found new replica set \"%s\"",
+                         set->metadata.name);
+        changed = true;
+    }
+    return changed ? kc__write_status(r, err) : 0;
+}
+
+/* ---- making one ---- */
+
+static void set_name(const kc__rollout *r, kc_str hash, kc_replica_set *draft)
+{
+    const size_t most = NAME_MAX_BYTES - 1 - hash.n;
+    const kc_str base = kc_str_sub(kc_cstr(r->d->metadata.name), 0, most);
+    draft->metadata.name =
+        kc_arena_printf(r->d->metadata.arena, "%.*s-%.*s", KC_ARG(base), KC_ARG(hash));
+}
+
+static char *written(kc_arena *arena, kc_edit *edit)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc_node_write(&text, kc_edit_root(edit));
+    return kc_arena_strndup(arena, text.p, text.n);
+}
+
+static void copy_labels(const kc_value *labels, kc_arena *arena, kc_string_map *ret)
+{
+    ret->items = kc_arena_calloc(arena, KC_MAX(kc_len(labels), (size_t)1), sizeof(*ret->items));
+    kc_members (labels, key, value) {
+        const kc_str text = kc_as_str(value);
+        ret->items[ret->n++] = (kc_string_pair){kc_arena_strndup(arena, key.p, key.n),
+                                                kc_arena_strndup(arena, text.p, text.n)};
+    }
+}
+
+/* The hash goes into the template's labels, the selector, and the set's own labels. */
+static int set_template(const kc__rollout *r, kc_str hash, kc_replica_set *draft, kc_error *err)
+{
+    kc_arena *arena = r->d->metadata.arena;
+    kc_auto(kc_view) *template = kc_view_parse(kc_cstr(r->d->spec.template.json), NULL, err);
+    kc_auto(kc_view) *selector =
+        template ? kc_view_parse(kc_cstr(r->d->spec.selector.json), NULL, err) : NULL;
+    if (!selector)
+        return -1;
+    kc_auto(kc_edit) *labelled = kc_edit_of_value(kc_view_root(template));
+    kc_edit_set_label(labelled, KC_STR(KC__HASH_LABEL), hash);
+    draft->spec.template.json = written(arena, labelled);
+    kc_auto(kc_edit) *narrowed = kc_edit_of_value(kc_view_root(selector));
+    kc_edit_put(narrowed, "matchLabels." KC__HASH_LABEL, kc_node_str(narrowed, hash));
+    draft->spec.selector.json = written(arena, narrowed);
+    kc_auto(kc_view) *view = kc_edit_view(labelled, err);
+    if (view)
+        copy_labels(kc_dig(kc_view_root(view), "metadata.labels"), arena, &draft->metadata.labels);
+    return view ? 0 : -1;
+}
+
+static kc_replica_set *draft_set(kc__rollout *r, kc_error *err)
+{
+    char hash[KC__HASH_TEXT];
+    kc_arena *arena = r->d->metadata.arena;
+    kc_replica_set *draft = kc_arena_new(arena, kc_replica_set);
+    const int32_t *collisions = r->d->status.collision_count;
+    const kc_str name =
+        kc__template_hash(kc_cstr(r->template), collisions ? *collisions : -1, hash);
+    draft->metadata.ns = r->d->metadata.ns;
+    set_name(r, name, draft);
+    if (set_template(r, name, draft, err) < 0 ||
+        kc_deployment_set_controller(&draft->metadata, r->d, arena, err) < 0)
+        return NULL;
+    draft->spec.min_ready_seconds = r->d->spec.min_ready_seconds;
+    draft->spec.replicas = kc_arena_new(arena, int32_t);
+    *draft->spec.replicas = kc__new_size(r, 0, kc__sum_of_sizes(&r->old));
+    kc__note_revision(r, draft, kc__newest_revision(&r->old) + 1);
+    kc__note_sizes(r, draft);
+    return draft;
+}
+
+/* ---- what may come of it ---- */
+
+/* Somebody has the name: we ourselves, or it is a collision. */
+static kc_replica_set *look_at_namesake(kc__rollout *r, const kc_replica_set *draft, kc_error *err)
+{
+    kc_auto(kc_object) *object = kc_client_get(r->ctx->client, &kc_kind_replica_set,
+                                               KC_KEY(draft->metadata.ns, draft->metadata.name),
+                                               &(kc_get_opts){.live = true}, err);
+    kc_auto(kc_replica_set) *set = object ? kc_replica_set_of(object, err) : NULL;
+    if (!set)
+        return NULL;
+    kc_autofree char *text = kc__template_text(kc_cstr(set->spec.template.json));
+    if (kc_object_controlled_by(object, kc_cstr(r->d->metadata.uid)) &&
+        strcmp(text, r->template) == 0)
+        return kc_take(set);
+    int32_t *count = kc_arena_new(r->d->metadata.arena, int32_t);
+    *count = (r->d->status.collision_count ? *r->d->status.collision_count : 0) + 1;
+    r->d->status.collision_count = count;
+    if (kc__write_status(r, err) == 0)
+        kc_error_set(err, KC_ALREADY_EXISTS, "replicasets.apps \"%s\" already exists",
+                     draft->metadata.name);
+    return NULL;
+}
+
+static bool namespace_is_ending(const kc_error *err)
+{
+    kc_vec_each (&err->causes, cause)
+        if (strcmp(cause->reason, "NamespaceTerminating") == 0)
+            return true;
+    return false;
+}
+
+static void tell_failure(kc__rollout *r, const kc_replica_set *draft, const kc_error *why)
+{
+    if (namespace_is_ending(why))
+        return;
+    kc_event(r->ctx->recorder, r->d->metadata.origin, KC_WARNING, "ReplicaSetCreateError",
+             "Failed to create new replica set \"%s\": %s", draft->metadata.name,
+             kc_error_text(why));
+    if (!kc__has_deadline(r->d))
+        return;
+    kc__set_progress(r, "False", "ReplicaSetCreateError",
+                     "Failed to create new replica set \"%s\": %s", draft->metadata.name,
+                     kc_error_text(why));
+    kc__write_status(r, NULL);
+}
+
+static int tell_success(kc__rollout *r, bool new, kc_error *err)
+{
+    const kc_replica_set *set = r->current;
+    const char *revision = kc__annotation(&set->metadata.annotations, KC__REVISION);
+    bool changed = kc__annotate(&r->d->metadata.annotations, KC__REVISION, revision ? revision : "",
+                                r->d->metadata.arena);
+    if (new && kc__size(set) > 0)
+        kc_event(r->ctx->recorder, r->d->metadata.origin, KC_NORMAL, "ScalingReplicaSet",
+                 "Scaled up replica set %s from 0 to %d", set->metadata.name, kc__size(set));
+    if (new && kc__has_deadline(r->d)) {
+        kc__set_progress(r, "True", "NewReplicaSetCreated", "Created new replica set \"%s\"",
+                         set->metadata.name);
+        changed = true;
+    }
+    return changed ? kc__write_status(r, err) : 0;
+}
+
+static int make_current(kc__rollout *r, kc_error *err)
+{
+    kc_scoped(kc_error) why = {0};
+    const kc_replica_set *draft = draft_set(r, err);
+    kc_auto(kc_object) *wanted = draft ? kc_replica_set_object(draft, err) : NULL;
+    if (!wanted)
+        return -1;
+    kc_auto(kc_object) *made = kc_client_create(r->ctx->client, wanted, NULL, &why);
+    const bool taken = !made && kc_is_already_exists(&why);
+    if (!made && !taken) {
+        tell_failure(r, draft, &why);
+        return kc_error_move(err, &why);
+    }
+    kc_replica_set *set = made ? kc_replica_set_of(made, err) : look_at_namesake(r, draft, err);
+    if (!set)
+        return -1;
+    kc__add_current(r, set);
+    return tell_success(r, made != NULL, err);
+}
+
+int kc__sync_current(kc__rollout *r, bool make, kc_error *err)
+{
+    if (r->current)
+        return keep_revision(r, err);
+    return make ? make_current(r, err) : 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limits.c: how many pods there may be beyond what is wanted, and how many may be missing.
+ * Percentages of the surge are rounded up, those of what may be missing down. Where both come out
+ * as 0 nothing could ever be replaced: then one may be missing.
+ */
+#include "deployment/deployment.h"
+
+#include "kc/int_or_string.h"
+
+bool kc__is_rolling(const kc__rollout *r)
+{
+    const char *type = r->d->spec.strategy.type;
+    return type && strcmp(type, "RollingUpdate") == 0;
+}
+
+/* What the server accepted it can compute; 0 where it is not said. */
+static int32_t scaled(const kc_int_or_text *value, int32_t of, bool up)
+{
+    int64_t number = 0;
+    if (!value)
+        return 0;
+    const kc_int_or_string v = {value->is_text, value->number, kc_cstr(value->text)};
+    if (kc_int_or_string_scaled(v, of, up, &number, NULL) < 0)
+        return 0;
+    return (int32_t)KC_MAX(INT64_C(0), KC_MIN(number, (int64_t)INT32_MAX));
+}
+
+static void resolve(const kc__rollout *r, int32_t *ret_surge, int32_t *ret_unavailable)
+{
+    const kc_rolling_update *rolling = r->d->spec.strategy.rolling_update;
+    *ret_surge = scaled(rolling ? rolling->max_surge : NULL, kc__wanted(r), true);
+    *ret_unavailable = scaled(rolling ? rolling->max_unavailable : NULL, kc__wanted(r), false);
+    if (!*ret_surge && !*ret_unavailable)
+        *ret_unavailable = 1;
+}
+
+int32_t kc__max_surge(const kc__rollout *r)
+{
+    int32_t surge, unavailable;
+    resolve(r, &surge, &unavailable);
+    return kc__is_rolling(r) ? surge : 0;
+}
+
+int32_t kc__max_unavailable(const kc__rollout *r)
+{
+    int32_t surge, unavailable;
+    resolve(r, &surge, &unavailable);
+    return kc__is_rolling(r) ? KC_MIN(unavailable, kc__wanted(r)) : 0;
+}
+
+int32_t kc__new_size(const kc__rollout *r, int32_t current_size, int32_t all)
+{
+    if (!kc__is_rolling(r))
+        return kc__wanted(r);
+    const int64_t room = (int64_t)kc__wanted(r) + kc__max_surge(r) - all;
+    if (room <= 0)
+        return current_size;
+    return current_size + (int32_t)KC_MIN(room, (int64_t)kc__wanted(r) - current_size);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rolling.c: new pods in place of old ones, some at a time.
+ *
+ * The current set grows as far as the surge allows; old ones shrink as far as enough pods stay
+ * available. One of the two in a call: what it does shows in the sets' status, and causes the next.
+ * Of the old sets, pods that are not available go first, since nobody misses them.
+ */
+#include "deployment/deployment.h"
+
+/* Never more than it should have: a set that was made smaller has not said so yet. */
+static int32_t available_of(const kc_replica_set *set)
+{
+    return KC_MIN(set->status.available_replicas, kc__size(set));
+}
+
+static int grow_current(kc__rollout *r, bool *ret_resized, kc_error *err)
+{
+    const int32_t size = kc__size(r->current);
+    if (size == kc__wanted(r))
+        return 0;
+    const int32_t to =
+        size > kc__wanted(r) ? kc__wanted(r) : kc__new_size(r, size, kc__sum_of_sizes(&r->sets));
+    return kc__resize_if(r, r->current, to, ret_resized, err);
+}
+
+/* No more of them than `budget`. 1 when it cannot be told how many there are: a set that seems to
+ * have more available than it should has not caught up with its last change. */
+static int drop_unhealthy(kc__rollout *r, const kc__sets *old, int32_t budget, bool *ret_resized,
+                          kc_error *err)
+{
+    kc_vec_each (old, set) {
+        const int32_t unhealthy = kc__size(*set) - (*set)->status.available_replicas;
+        if (budget <= 0 || unhealthy == 0)
+            continue;
+        if (unhealthy < 0)
+            return 1;
+        const int32_t n = KC_MIN(budget, unhealthy);
+        if (kc__resize_if(r, *set, kc__size(*set) - n, ret_resized, err) < 0)
+            return -1;
+        budget -= n;
+    }
+    return 0;
+}
+
+static int drop_available(kc__rollout *r, const kc__sets *old, bool *ret_resized, kc_error *err)
+{
+    const int32_t least = kc__wanted(r) - kc__max_unavailable(r);
+    int32_t budget = available_of(r->current) - least;
+    kc_vec_each (old, set)
+        budget += available_of(*set);
+    kc_vec_each (old, set) {
+        const int32_t n = KC_MIN(kc__size(*set), budget);
+        if (n <= 0)
+            continue;
+        if (kc__resize_if(r, *set, kc__size(*set) - n, ret_resized, err) < 0)
+            return -1;
+        budget -= n;
+    }
+    return 0;
+}
+
+static int shrink_old(kc__rollout *r, bool *ret_resized, kc_error *err)
+{
+    const kc_replica_set *current = r->current;
+    const int32_t least = kc__wanted(r) - kc__max_unavailable(r);
+    const int32_t not_yet = kc__size(current) - available_of(current);
+    const int32_t budget = kc__sum_of_sizes(&r->sets) - least - not_yet;
+    kc__sets old = kc__active(r, false);
+    int result = 0;
+    if (old.n && budget > 0)
+        result = drop_unhealthy(r, &old, budget, ret_resized, err);
+    if (old.n && budget > 0 && result == 0)
+        result = drop_available(r, &old, ret_resized, err);
+    kc_vec_done(&old);
+    return result < 0 ? -1 : 0;
+}
+
+int kc__roll(kc__rollout *r, kc_error *err)
+{
+    bool resized = false;
+    if (kc__sync_current(r, true, err) < 0 || grow_current(r, &resized, err) < 0)
+        return -1;
+    if (!resized && shrink_old(r, &resized, err) < 0)
+        return -1;
+    if (!resized && kc__is_complete(r->d, &r->d->status) && kc__clean_up(r, err) < 0)
+        return -1;
+    return kc__sync_progress(r, err);
+}

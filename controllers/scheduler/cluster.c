@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster.c: nodes, and the pods on them; see cluster.h. What is counted of pods is in counts.c,
+ * what belongs together in domains.c.
+ *
+ * Pods may be on a node that is not there (yet, or any more): its host then has no node, is no
+ * choice of any decision, and goes when its last pod does.
+ *
+ * A node that is not ready counts as tainted, as the node controller will say a moment later: no
+ * pod is sent to a lost node because the taint was late, and pods that tolerate it come
+ * nevertheless.
+ */
+#include "scheduler/cluster.h"
+
+#include "kc/buf.h"
+
+/* ---- hosts ---- */
+
+kc__host *kc__cluster_host(const kc__cluster *c, kc_str name)
+{
+    return kc_map_get(&c->hosts, name);
+}
+
+static size_t free_slot(kc__cluster *c)
+{
+    if (c->free_slots.n)
+        return kc_vec_pop(&c->free_slots);
+    kc_vec_push(&c->slots, NULL);
+    return c->slots.n - 1;
+}
+
+static kc__host *host_of(kc__cluster *c, kc_str name)
+{
+    kc__host *host = kc__cluster_host(c, name);
+    if (host)
+        return host;
+    host = kc_new(kc__host);
+    host->name = kc_str_dup(name);
+    host->slot = free_slot(c);
+    c->slots.items[host->slot] = host;
+    kc_list_init(&host->pods);
+    kc_map_put(&c->hosts, kc_cstr(host->name), host);
+    return host;
+}
+
+static void forget_node(kc__host *host)
+{
+    kc_vec_each (&host->taints, t)
+        free(t->reason);
+    kc_vec_clear(&host->taints);
+    host->decoded = kc_cluster_node_free(host->decoded);
+    host->node = kc_object_unref(host->node);
+    kc__resources_done(&host->allocatable);
+    host->allocatable = (kc__resources){0};
+    host->allowed_pods = 0;
+}
+
+static void host_free(kc__cluster *c, kc__host *host)
+{
+    forget_node(host);
+    kc_vec_done(&host->taints);
+    kc__resources_done(&host->used);
+    kc_vec_done(&host->ports);
+    kc_vec_done(&host->nominated);
+    free(host->gist);
+    c->slots.items[host->slot] = NULL;
+    kc_vec_push(&c->free_slots, host->slot);
+    kc_map_remove(&c->hosts, kc_cstr(host->name));
+    free(host->name);
+    free(host);
+}
+
+static void free_if_unused(kc__cluster *c, kc__host *host)
+{
+    if (!host->node && !host->n_pods && !host->nominated.n)
+        host_free(c, host);
+}
+
+/* ---- nodes ---- */
+
+static void add_taint(kc__host *host, const char *key, const char *value, const char *effect)
+{
+    kc_vec_push(
+        &host->taints,
+        (kc__taint){.key = key,
+                    .value = value,
+                    .effect = effect,
+                    .reason = kc_asprintf("node(s) had untolerated taint {%s: %s}", key, value),
+                    .refuses = strcmp(effect, "PreferNoSchedule") != 0});
+}
+
+static bool has_taint(const kc__host *host, const char *key)
+{
+    kc_vec_each (&host->taints, t)
+        if (!strcmp(t->key, key) && !strcmp(t->effect, "NoSchedule"))
+            return true;
+    return false;
+}
+
+/* "True", "False", "Unknown"; "False" when nobody has said it yet. */
+static const char *readiness(const kc_cluster_node *node)
+{
+    for (size_t i = 0; i < node->status.n_conditions; i++)
+        if (!strcmp(node->status.conditions[i].type, "Ready"))
+            return node->status.conditions[i].status;
+    return "False";
+}
+
+static void add_taint_of_condition(kc__host *host)
+{
+    const char *ready = readiness(host->decoded);
+    if (!strcmp(ready, "True"))
+        return;
+    const char *key = strcmp(ready, "Unknown") == 0 ? "node.kubernetes.io/unreachable"
+                                                    : "node.kubernetes.io/not-ready";
+    if (!has_taint(host, key))
+        add_taint(host, key, "", "NoSchedule");
+}
+
+static void read_node(kc__host *host)
+{
+    const kc_cluster_node *node = host->decoded;
+    host->unschedulable = node->spec.unschedulable;
+    for (size_t i = 0; i < node->spec.n_taints; i++) {
+        const kc_taint *t = &node->spec.taints[i];
+        add_taint(host, t->key, t->value ? t->value : "", t->effect);
+    }
+    add_taint_of_condition(host);
+    kc__resources_read(&node->status.allocatable, &host->allocatable);
+    kc__resource_find(&node->status.allocatable, "pods", &host->allowed_pods);
+}
+
+/* A heartbeat is no change. */
+static void note_changes(kc__host *host)
+{
+    kc_scoped(kc_buf) gist = {0};
+    kc_buf_append(&gist, kc_object_labels_json(host->node));
+    kc_buf_printf(&gist, "\n%d %lld %lld %lld %lld", host->unschedulable,
+                  (long long)host->allowed_pods, (long long)host->allocatable.cpu,
+                  (long long)host->allocatable.memory, (long long)host->allocatable.storage);
+    kc_vec_each (&host->allocatable.scalars, s)
+        kc_buf_printf(&gist, "\n%s=%lld", kc__scalar_name(s), (long long)s->value);
+    kc_vec_each (&host->taints, t)
+        kc_buf_printf(&gist, "\n%s=%s:%s", t->key, t->value, t->effect);
+    if (host->gist && kc_str_is(kc_buf_str(&gist), host->gist))
+        return;
+    free(host->gist);
+    host->gist = kc_buf_take(&gist);
+    host->version++;
+}
+
+kc__host *kc__cluster_set_node(kc__cluster *c, const kc_object *node, kc_error *err)
+{
+    kc_cluster_node *decoded = kc_cluster_node_of(node, err);
+    if (!decoded)
+        return NULL;
+    kc__host *host = host_of(c, kc_object_name(node));
+    if (!host->node) {
+        host->rank = c->ready.n;
+        kc_vec_push(&c->ready, host);
+    }
+    forget_node(host);
+    host->node = kc_object_ref(node);
+    host->decoded = decoded;
+    read_node(host);
+    note_changes(host);
+    kc__domains_update(c, host);
+    return host;
+}
+
+void kc__cluster_remove_node(kc__cluster *c, kc_str name)
+{
+    kc__host *host = kc__cluster_host(c, name);
+    if (!host || !host->node)
+        return;
+    kc__host *last = kc_vec_pop(&c->ready);
+    if (last != host) {
+        c->ready.items[host->rank] = last;
+        last->rank = host->rank;
+    }
+    forget_node(host);
+    free(kc_take(host->gist));
+    kc__domains_update(c, host);
+    free_if_unused(c, host);
+}
+
+/* ---- pods ---- */
+
+kc__place *kc__cluster_place(const kc__cluster *c, kc_str key)
+{
+    return kc_map_get(&c->places, key);
+}
+
+static void add_amounts(kc__host *host, const kc__demand *d, int times)
+{
+    kc__resources_add(&host->used, &d->requests, times);
+    host->assumed_cpu += times * d->assumed_cpu;
+    host->assumed_memory += times * d->assumed_memory;
+    host->n_pods += times;
+}
+
+static void add_ports(kc__host *host, const kc__demand *d)
+{
+    kc_vec_each (&d->ports, port)
+        kc_vec_push(&host->ports, port);
+}
+
+static void remove_ports(kc__host *host, const kc__demand *d)
+{
+    size_t kept = 0;
+    if (!d->ports.n)
+        return;
+    for (size_t i = 0; i < host->ports.n; i++) {
+        const kc__port *port = host->ports.items[i];
+        if (port < d->ports.items || port >= d->ports.items + d->ports.n)
+            host->ports.items[kept++] = port;
+    }
+    host->ports.n = kept;
+}
+
+void kc__place_put(kc__cluster *c, kc__place *place, kc_str name)
+{
+    kc__host *host = host_of(c, name);
+    place->host = host;
+    kc_list_push(&host->pods, &place->on_host);
+    add_amounts(host, place->demand, 1);
+    add_ports(host, place->demand);
+    kc__counts_enter(c, place);
+}
+
+void kc__place_take(kc__cluster *c, kc__place *place)
+{
+    kc__host *host = place->host;
+    if (!host)
+        return;
+    kc__counts_leave(c, place);
+    remove_ports(host, place->demand);
+    add_amounts(host, place->demand, -1);
+    kc_list_remove(&place->on_host);
+    place->host = NULL;
+    free_if_unused(c, host);
+}
+
+void kc__place_nominate(kc__cluster *c, kc__place *place, kc__host *host)
+{
+    kc__host *old = place->nominated;
+    if (old == host)
+        return;
+    place->nominated = host;
+    if (host)
+        kc_vec_push(&host->nominated, place);
+    if (!old)
+        return;
+    for (size_t i = 0; i < old->nominated.n; i++)
+        if (old->nominated.items[i] == place) {
+            kc_vec_remove(&old->nominated, i);
+            break;
+        }
+    free_if_unused(c, old);
+}
+
+void kc__host_reserve(kc__host *host, const kc__demand *demand, int times)
+{
+    add_amounts(host, demand, times);
+    if (times > 0)
+        add_ports(host, demand);
+    else
+        remove_ports(host, demand);
+}
+
+kc__place *kc__cluster_set_pod(kc__cluster *c, kc__demand *demand)
+{
+    kc_scoped(kc_buf) key = {0};
+    kc_key_write(&key, demand->key);
+    kc__place *place = kc__cluster_place(c, kc_buf_str(&key));
+    if (!place) {
+        place = kc_new(kc__place);
+        place->key = kc_buf_take(&key);
+        kc_map_put(&c->places, kc_cstr(place->key), place);
+        place->demand = demand;
+        return place;
+    }
+    kc_autofree char *host = place->host ? kc_strdup(place->host->name) : NULL;
+    kc__place_take(c, place);
+    kc__demand_free(place->demand);
+    place->demand = demand;
+    if (host)
+        kc__place_put(c, place, kc_cstr(host));
+    return place;
+}
+
+static void place_free(kc__place *place)
+{
+    kc__demand_free(place->demand);
+    free(place->said);
+    free(place->key);
+    free(place);
+}
+
+void kc__cluster_remove_pod(kc__cluster *c, kc__place *place)
+{
+    kc__place_nominate(c, place, NULL);
+    kc__place_take(c, place);
+    kc_map_remove(&c->places, kc_cstr(place->key));
+    place_free(place);
+}
+
+/* ---- what else decisions look at ---- */
+
+kc__labelled kc__cluster_labelled(const kc__cluster *c, const kc__demand *d)
+{
+    return (kc__labelled){.pod = d->object,
+                          .ns = kc_map_get(&c->namespaces, d->key.ns),
+                          .owner = d->owner,
+                          .leaving = d->leaving};
+}
+
+/* Keys are the objects' own. */
+static void set_object(kc_map *map, kc_str key, const kc_object *object, kc_str own_key)
+{
+    if (object)
+        kc_object_unref(kc_map_put(map, own_key, kc_object_ref(object)));
+    else
+        kc_object_unref(kc_map_remove(map, key));
+}
+
+void kc__cluster_set_namespace(kc__cluster *c, kc_str name, const kc_object *ns)
+{
+    const kc_object *old = kc_map_get(&c->namespaces, name);
+    const bool same = old && ns && kc_str_eq(kc_object_labels_json(old), kc_object_labels_json(ns));
+    if (!same)
+        kc__counts_namespaces_change(c);
+    set_object(&c->namespaces, name, ns, ns ? kc_object_name(ns) : name);
+}
+
+typedef struct claim_entry {
+    char *key;
+    kc_object *claim;
+} claim_entry;
+
+static void claim_free(claim_entry *entry)
+{
+    if (!entry)
+        return;
+    kc_object_unref(entry->claim);
+    free(entry->key);
+    free(entry);
+}
+
+void kc__cluster_set_claim(kc__cluster *c, kc_key key, const kc_object *claim)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc_key_write(&text, key);
+    claim_free(kc_map_remove(&c->claims, kc_buf_str(&text)));
+    if (!claim)
+        return;
+    claim_entry *entry = kc_new(claim_entry);
+    entry->key = kc_buf_take(&text);
+    entry->claim = kc_object_ref(claim);
+    kc_map_put(&c->claims, kc_cstr(entry->key), entry);
+}
+
+const kc_object *kc__cluster_claim(const kc__cluster *c, kc_str ns, kc_str name)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc_key_write(&text, (kc_key){ns, name});
+    const claim_entry *entry = kc_map_get(&c->claims, kc_buf_str(&text));
+    return entry ? entry->claim : NULL;
+}
+
+void kc__cluster_set_budget(kc__cluster *c, kc_key key, const kc_object *budget)
+{
+    for (size_t i = 0; i < c->budgets.n; i++)
+        if (kc_key_eq(kc_object_key(c->budgets.items[i]), key)) {
+            kc_object_unref(c->budgets.items[i]);
+            kc_vec_remove(&c->budgets, i);
+            break;
+        }
+    if (budget)
+        kc_vec_push(&c->budgets, kc_object_ref(budget));
+}
+
+/* ---- the whole ---- */
+
+void kc__cluster_init(kc__cluster *c)
+{
+    *c = (kc__cluster){0};
+    kc__counts_init(c);
+}
+
+static void objects_done(kc_map *map)
+{
+    kc_map_each (map, entry)
+        kc_object_unref(entry->value);
+    kc_map_done(map);
+}
+
+void kc__cluster_done(kc__cluster *c)
+{
+    kc_map_each (&c->places, entry)
+        kc__cluster_remove_pod(c, entry->value);
+    kc_map_done(&c->places);
+    while (c->ready.n)
+        kc__cluster_remove_node(c, kc_cstr((*kc_vec_last(&c->ready))->name));
+    kc_vec_done(&c->ready);
+    kc_vec_done(&c->slots);
+    kc_vec_done(&c->free_slots);
+    kc_map_done(&c->hosts);
+    kc__counts_done(c);
+    kc__domains_done(c);
+    kc__terms_done(&c->terms);
+    objects_done(&c->namespaces);
+    kc_map_each (&c->claims, entry)
+        claim_free(entry->value);
+    kc_map_done(&c->claims);
+    kc_vec_each (&c->budgets, budget)
+        kc_object_unref(*budget);
+    kc_vec_done(&c->budgets);
+}

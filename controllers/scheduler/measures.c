@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measures.c: the metrics of kube-scheduler that dashboards look at, by their names. */
+#include "scheduler/engine.h"
+
+#define PROFILE KC_STR(KC__SCHEDULER_NAME)
+
+static const char *const outcomes[] = {"scheduled", "unschedulable", "error", NULL};
+static const char *const queues[] = {"active", "backoff", "unschedulable", "gated", NULL};
+static const char *const profiles[] = {KC__SCHEDULER_NAME, NULL};
+
+static int init_attempts(kc__measures *m, kc_metrics *metrics, kc_error *err)
+{
+    double buckets[15];
+    kc_buckets_exponential(0.001, 2, KC_COUNT(buckets), buckets);
+    kc_metric *attempts = kc_metrics_counter(
+        metrics,
+        &(kc_metric_opts){.name = "scheduler_schedule_attempts_total",
+                          .help = "Number of attempts to schedule pods, by the result.",
+                          .labels = {{"profile", profiles}, {"result", outcomes}}},
+        err);
+    kc_metric *durations = kc_metrics_histogram(
+        metrics,
+        &(kc_metric_opts){.name = "scheduler_scheduling_attempt_duration_seconds",
+                          .help = "Scheduling attempt latency in seconds.",
+                          .labels = {{"profile", profiles}, {"result", outcomes}},
+                          .buckets = buckets,
+                          .n_buckets = KC_COUNT(buckets)},
+        err);
+    if (!attempts || !durations)
+        return -1;
+    for (size_t i = 0; i < KC_COUNT(m->attempts); i++) {
+        m->attempts[i] = kc_counter_of(attempts, PROFILE, kc_cstr(outcomes[i]));
+        m->durations[i] = kc_histogram_of(durations, PROFILE, kc_cstr(outcomes[i]));
+    }
+    return 0;
+}
+
+static int init_queues(kc__measures *m, kc_metrics *metrics, kc_error *err)
+{
+    double buckets[20];
+    kc_buckets_exponential(0.01, 2, KC_COUNT(buckets), buckets);
+    kc_metric *pending =
+        kc_metrics_gauge(metrics,
+                         &(kc_metric_opts){.name = "scheduler_pending_pods",
+                                           .help = "Number of pending pods, by the queue.",
+                                           .labels = {{"queue", queues}}},
+                         err);
+    m->sli = kc_metrics_histogram(
+        metrics,
+        &(kc_metric_opts){.name = "scheduler_pod_scheduling_sli_duration_seconds",
+                          .help = "Time from when a pod came until it was bound.",
+                          .labels = {{"attempts", .max_values = 20}},
+                          .buckets = buckets,
+                          .n_buckets = KC_COUNT(buckets)},
+        err);
+    if (!pending || !m->sli)
+        return -1;
+    for (size_t i = 0; i < KC_COUNT(m->pending); i++)
+        m->pending[i] = kc_gauge_of(pending, kc_cstr(queues[i]));
+    return 0;
+}
+
+static int init_preemption(kc__measures *m, kc_metrics *metrics, kc_error *err)
+{
+    double buckets[7];
+    kc_buckets_exponential(1, 2, KC_COUNT(buckets), buckets);
+    kc_metric *attempts = kc_metrics_counter(
+        metrics,
+        &(kc_metric_opts){.name = "scheduler_preemption_attempts_total",
+                          .help = "Total preemption attempts in the cluster till now."},
+        err);
+    kc_metric *victims =
+        kc_metrics_histogram(metrics,
+                             &(kc_metric_opts){.name = "scheduler_preemption_victims",
+                                               .help = "Number of selected preemption victims.",
+                                               .buckets = buckets,
+                                               .n_buckets = KC_COUNT(buckets)},
+                             err);
+    if (!attempts || !victims)
+        return -1;
+    m->preemptions = kc_counter_of(attempts);
+    m->victims = kc_histogram_of(victims);
+    return 0;
+}
+
+int kc__measures_init(kc__measures *m, kc_metrics *metrics, kc_error *err)
+{
+    if (!metrics)
+        return 0;
+    return init_attempts(m, metrics, err) < 0 || init_queues(m, metrics, err) < 0 ||
+                   init_preemption(m, metrics, err) < 0
+               ? -1
+               : 0;
+}
+
+void kc__measure_attempt(const kc__measures *m, kc__outcome outcome, int64_t took)
+{
+    kc_counter_inc(m->attempts[outcome]);
+    kc_histogram_observe_duration(m->durations[outcome], took);
+}
+
+void kc__measure_pending(const kc__measures *m, const kc__pending *q)
+{
+    kc_gauge_set(m->pending[0], (double)q->active.n);
+    kc_gauge_set(m->pending[1], (double)q->backing_off.n);
+    kc_gauge_set(m->pending[2], (double)q->n_stuck);
+    kc_gauge_set(m->pending[3], (double)q->n_gated);
+}
+
+void kc__measure_bound(const kc__measures *m, int attempts, int64_t took)
+{
+    kc_autofree char *text = attempts < 16 ? kc_asprintf("%d", attempts) : kc_strdup("16+");
+    kc_histogram_observe_duration(kc_histogram_of(m->sli, kc_cstr(text)), took);
+}

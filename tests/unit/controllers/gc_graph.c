@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The owner graph by itself: what each change calls for, and that it counts and forgets right. */
+#include "gc/graph.h"
+#include "testing.h"
+
+#include "kc/rand.h"
+
+/* What the graph has said, one line each. */
+typedef struct said {
+    kc_buf text;
+} said;
+
+static void said_done(said *s)
+{
+    kc_buf_done(&s->text);
+}
+
+static void look(kc_str uid, void *user)
+{
+    kc_buf_printf(user, "look %.*s\n", KC_ARG(uid));
+}
+
+static void release(kc_str owner, kc_str dependent, void *user)
+{
+    kc_buf_printf(user, "release %.*s %.*s\n", KC_ARG(owner), KC_ARG(dependent));
+}
+
+static void complain(const kc__gc_identity *dependent, const kc__gc_identity *owner, void *user)
+{
+    kc_buf_printf(user, "complain %.*s of %.*s\n", KC_ARG(dependent->uid), KC_ARG(owner->uid));
+}
+
+static kc__gc_graph *graph_into(said *s)
+{
+    return kc__gc_graph_new(&(kc__gc_sink){look, release, complain, &s->text});
+}
+
+/* What was said since the last time. */
+static void assert_said(said *s, const char *expected)
+{
+    assert_string_equal(kc_buf_cstr(&s->text), expected);
+    kc_buf_clear(&s->text);
+}
+
+#define TYPE KC_STR("v1 ConfigMap")
+
+/* An object whose name and uid are the same letter, as text: references as "bB" (upper case blocks,
+ * the owner is named so), finalizers given as JSON. */
+static void see(kc__gc_graph *graph, const char *ns, char id, const char *owners, const char *more)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc_buf_printf(&text,
+                  "{'metadata':{'name':'%c','namespace':'%s','uid':'%c','resourceVersion':'7',"
+                  "'ownerReferences':[",
+                  id, ns, id);
+    for (const char *o = owners; *o; o++) {
+        const char owner = (char)(*o | 0x20);
+        kc_buf_printf(&text,
+                      "%s{'apiVersion':'v1','kind':'ConfigMap','name':'%c','uid':'%c',"
+                      "'blockOwnerDeletion':%s}",
+                      o == owners ? "" : ",", owner, owner, *o == owner ? "false" : "true");
+    }
+    kc_buf_printf(&text, "]%s}}", more);
+    kc_auto(kc_object) *object = object_of(kc_buf_cstr(&text));
+    kc__gc_saw(graph, TYPE, object);
+}
+
+#define DELETED    ",'deletionTimestamp':'2026-01-01T00:00:00Z'"
+#define FOREGROUND DELETED ",'finalizers':['foregroundDeletion']"
+#define ORPHAN     DELETED ",'finalizers':['orphan']"
+
+static kc__gc_item item_of(kc__gc_graph *graph, const char *uid, kc_arena *arena)
+{
+    kc__gc_item item;
+    if (!kc__gc_look_up(graph, kc_cstr(uid), arena, &item))
+        fail_msg("there is no %s", uid);
+    return item;
+}
+
+static kc__gc_standing standing(kc__gc_graph *graph, const char *uid)
+{
+    kc_scoped(kc_arena) arena = {0};
+    const kc__gc_item item = item_of(graph, uid, &arena);
+    assert_int_equal(item.n_refs, 1);
+    return item.refs[0].standing;
+}
+
+static void an_owner_nobody_has_seen_is_looked_for(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'b', "a", "");
+    assert_said(&s, "look a\n");
+    assert_int_equal(standing(graph, "b"), KC__GC_UNSURE);
+    see(graph, "n", 'a', "", "");
+    assert_said(&s, "");
+    assert_int_equal(standing(graph, "b"), KC__GC_SOLID);
+}
+
+static void dependents_of_what_goes_are_looked_at(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'a', "", "");
+    see(graph, "n", 'b', "a", "");
+    see(graph, "n", 'c', "a", "");
+    assert_said(&s, "");
+    kc__gc_lost(graph, KC_STR("a"));
+    assert_said(&s, "look b\nlook c\n");
+    assert_int_equal(standing(graph, "b"), KC__GC_ABSENT);
+    see(graph, "n", 'd', "a", "");
+    assert_said(&s, "look d\n");
+}
+
+static void what_is_absent_is_so_by_its_name(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'b', "a", "");
+    see(graph, "m", 'c', "a", "");
+    assert_said(&s, "look a\nlook c\n");
+    kc__gc_absent(graph, &(kc__gc_identity){TYPE, KC_STR("n"), KC_STR("other"), KC_STR("a")});
+    assert_said(&s, "");
+    kc__gc_absent(graph, &(kc__gc_identity){TYPE, KC_STR("n"), KC_STR("a"), KC_STR("a")});
+    assert_said(&s, "look b\nlook c\n");
+    assert_int_equal(standing(graph, "b"), KC__GC_ABSENT);
+    assert_int_equal(standing(graph, "c"), KC__GC_UNSURE);
+    kc__gc_exists(graph, &(kc__gc_identity){TYPE, KC_STR("m"), KC_STR("a"), KC_STR("a")});
+    assert_said(&s, "look a\n");
+    assert_int_equal(standing(graph, "b"), KC__GC_UNSURE);
+}
+
+static void a_kind_without_namespaces_is_absent_in_all(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'b', "a", "");
+    see(graph, "m", 'c', "a", "");
+    kc__gc_absent(graph, &(kc__gc_identity){TYPE, {0}, KC_STR("a"), KC_STR("a")});
+    assert_int_equal(standing(graph, "b"), KC__GC_ABSENT);
+    assert_int_equal(standing(graph, "c"), KC__GC_ABSENT);
+}
+
+static void owners_in_other_namespaces_are_complained_about(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'b', "A", "");
+    see(graph, "m", 'a', "", "");
+    assert_said(&s, "look a\ncomplain b of a\n");
+    assert_int_equal(standing(graph, "b"), KC__GC_FOREIGN);
+    kc__gc_lost(graph, KC_STR("a"));
+    assert_int_equal(standing(graph, "b"), KC__GC_FOREIGN);
+}
+
+static void an_owner_that_waits_is_looked_at_when_the_last_has_gone(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'a', "", "");
+    see(graph, "n", 'b', "A", "");
+    see(graph, "n", 'c', "A", "");
+    see(graph, "n", 'd', "a", "");
+    see(graph, "n", 'a', "", FOREGROUND);
+    assert_said(&s, "look b\nlook c\nlook d\n");
+    assert_int_equal(standing(graph, "b"), KC__GC_WAITING);
+    see(graph, "n", 'a', "", FOREGROUND);
+    kc__gc_lost(graph, KC_STR("b"));
+    assert_said(&s, "");
+    see(graph, "n", 'c', "a", "");
+    assert_said(&s, "look c\nlook a\n");
+    kc__gc_lost(graph, KC_STR("d"));
+    assert_said(&s, "");
+}
+
+static void an_owner_that_waits_for_nobody_is_looked_at(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'a', "A", FOREGROUND);
+    assert_said(&s, "look a\nlook a\n");
+}
+
+static void orphans_are_released_one_by_one_and_then_their_owner(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'a', "", "");
+    see(graph, "n", 'b', "A", "");
+    see(graph, "n", 'c', "a", "");
+    see(graph, "n", 'a', "", ORPHAN);
+    assert_said(&s, "release a b\nrelease a c\n");
+    assert_true(kc__gc_releases(graph, KC_STR("a")));
+    see(graph, "n", 'b', "", "");
+    see(graph, "n", 'd', "a", "");
+    assert_said(&s, "release a d\n");
+    see(graph, "n", 'c', "", "");
+    kc__gc_lost(graph, KC_STR("d"));
+    assert_said(&s, "release a \n");
+}
+
+static void all_that_is_left_is_said_again(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'b', "a", "");
+    see(graph, "n", 'c', "", FOREGROUND);
+    see(graph, "n", 'd', "", ORPHAN);
+    see(graph, "n", 'e', "D", "");
+    see(graph, "n", 'f', "", "");
+    see(graph, "n", 'g', "f", "");
+    kc__gc_lost(graph, KC_STR("f"));
+    kc_buf_clear(&s.text);
+    kc__gc_say_again(graph);
+    assert_said(&s, "look a\nlook c\nrelease d e\nlook g\n");
+}
+
+static void what_is_not_watched_any_more_is_asked_for(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'a', "", "");
+    see(graph, "n", 'b', "a", "");
+    see(graph, "n", 'c', "b", "");
+    kc__gc_unwatched(graph, KC_STR("v1 Secret"));
+    assert_int_equal(kc__gc_graph_size(graph).nodes, 3);
+    kc__gc_unwatched(graph, TYPE);
+    assert_int_equal(kc__gc_graph_size(graph).nodes, 0);
+    assert_int_equal(kc__gc_graph_size(graph).edges, 0);
+}
+
+static void tries_are_counted_until_it_is_seen(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'b', "a", "");
+    assert_int_equal(kc__gc_tried(graph, KC_STR("a")), 0);
+    assert_int_equal(kc__gc_tried(graph, KC_STR("a")), 1);
+    kc_buf_clear(&s.text);
+    kc__gc_reconsider(graph);
+    assert_said(&s, "look a\n");
+    see(graph, "n", 'a', "", "");
+    assert_int_equal(kc__gc_tried(graph, KC_STR("a")), 0);
+    assert_int_equal(kc__gc_tried(graph, KC_STR("nobody")), 0);
+}
+
+/* ---- any order of events ---- */
+
+enum { LETTERS = 12 };
+
+static void random_owners(kc_rand *rand, char out[LETTERS + 1])
+{
+    size_t n = kc_rand_below(rand, 4);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (char)((kc_rand_below(rand, 2) ? 'a' : 'A') + (int)kc_rand_below(rand, LETTERS));
+    out[n] = 0;
+}
+
+static void random_event(kc__gc_graph *graph, kc_rand *rand)
+{
+    static const char *const more[] = {"", "", "", DELETED, FOREGROUND, ORPHAN};
+    const char id = (char)('a' + (int)kc_rand_below(rand, LETTERS));
+    const kc_str uid = kc_str_of(&id, 1);
+    const char *ns = kc_rand_below(rand, 3) ? "n" : "m";
+    char owners[LETTERS + 1];
+    random_owners(rand, owners);
+    switch (kc_rand_below(rand, 8)) {
+    case 0: kc__gc_lost(graph, uid); break;
+    case 1: kc__gc_absent(graph, &(kc__gc_identity){TYPE, kc_cstr(ns), uid, uid}); break;
+    case 2: kc__gc_exists(graph, &(kc__gc_identity){TYPE, kc_cstr(ns), uid, uid}); break;
+    case 3:
+        if (!kc_rand_below(rand, 20))
+            kc__gc_unwatched(graph, TYPE);
+        break;
+    default: see(graph, ns, id, owners, more[kc_rand_below(rand, KC_COUNT(more))]);
+    }
+}
+
+/* Counts what each node counts of itself, from the references of all. */
+static void assert_counts(kc__gc_graph *graph)
+{
+    kc_scoped(kc_arena) arena = {0};
+    size_t dependents[LETTERS] = {0}, refs = 0, nodes = 0;
+    kc__gc_item items[LETTERS] = {0};
+    bool known[LETTERS];
+    for (int i = 0; i < LETTERS; i++) {
+        const char id = (char)('a' + i);
+        known[i] = kc__gc_look_up(graph, kc_str_of(&id, 1), &arena, &items[i]);
+        nodes += known[i];
+        for (size_t r = 0; r < items[i].n_refs; r++, refs++)
+            dependents[*items[i].refs[r].uid.p - 'a']++;
+    }
+    for (int i = 0; i < LETTERS; i++) {
+        assert_int_equal(items[i].n_dependents, dependents[i]);
+        assert_true(known[i] || !dependents[i]);
+        assert_true(!known[i] || items[i].seen || dependents[i]);
+        assert_true(items[i].seen || !items[i].n_refs);
+        assert_true(items[i].n_blocking <= items[i].n_dependents);
+    }
+    assert_int_equal(kc__gc_graph_size(graph).nodes, nodes);
+    assert_int_equal(kc__gc_graph_size(graph).edges, refs);
+}
+
+static void it_counts_right_whatever_happens(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        kc_rand rand;
+        kc_scoped(said) s = {0};
+        kc_auto(kc__gc_graph) *graph = graph_into(&s);
+        kc_rand_seed(&rand, seed);
+        for (int i = 0; i < 400; i++) {
+            random_event(graph, &rand);
+            assert_counts(graph);
+            kc_buf_clear(&s.text);
+        }
+        kc__gc_unwatched(graph, TYPE);
+        assert_int_equal(kc__gc_graph_size(graph).nodes, 0);
+    }
+}
+
+/* Deletes n dependents of an owner that waits; how much was said. */
+static size_t lines_for(int n)
+{
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'a', "", FOREGROUND);
+    for (int i = 0; i < n; i++) {
+        kc_autofree char *text = kc_asprintf(
+            "{'metadata':{'name':'d-%d','namespace':'n','uid':'d-%d','ownerReferences':[{'"
+            "apiVersion':'v1','kind':'ConfigMap','name':'a','uid':'a','blockOwnerDeletion':true}]}}",
+            i, i);
+        kc_auto(kc_object) *object = object_of(text);
+        kc__gc_saw(graph, TYPE, object);
+    }
+    for (int i = 0; i < n; i++) {
+        kc_autofree char *uid = kc_asprintf("d-%d", i);
+        kc__gc_lost(graph, kc_cstr(uid));
+    }
+    size_t lines = 0;
+    for (size_t i = 0; i < s.text.n; i++)
+        lines += s.text.p[i] == '\n';
+    return lines;
+}
+
+static void what_is_said_grows_with_the_dependents_and_no_faster(void **state)
+{
+    (void)state;
+    assert_int_equal(lines_for(1000), 1 + 1000 + 1);
+    assert_int_equal(lines_for(4000), 1 + 4000 + 1);
+}
+
+TESTS(an_owner_nobody_has_seen_is_looked_for, dependents_of_what_goes_are_looked_at,
+      what_is_absent_is_so_by_its_name, a_kind_without_namespaces_is_absent_in_all,
+      owners_in_other_namespaces_are_complained_about,
+      an_owner_that_waits_is_looked_at_when_the_last_has_gone,
+      an_owner_that_waits_for_nobody_is_looked_at,
+      orphans_are_released_one_by_one_and_then_their_owner, all_that_is_left_is_said_again,
+      what_is_not_watched_any_more_is_asked_for, tries_are_counted_until_it_is_seen,
+      it_counts_right_whatever_happens, what_is_said_grows_with_the_dependents_and_no_faster)
