@@ -14,11 +14,8 @@
 #include "pods/pods.h"
 
 #include "internal.h"
-#include "pods/simulate.h"
-#if __has_include("pods/process.h")
 #include "pods/process.h"
-#define HAS_PROCESSES 1
-#endif
+#include "pods/simulate.h"
 
 #include "kc/kinds.h"
 #include "kc/view.h"
@@ -102,13 +99,8 @@ static int make_runtime(kc__pods *pods, kc__runtime *given, kc_error *err)
     pods->runtime = given;
     if (!given && pods->opts.mode == KC_PODS_SIMULATE)
         pods->runtime = kc__simulated_runtime_new(&pods->opts, pods->clock, err);
-#ifdef HAS_PROCESSES
     else if (!given)
         pods->runtime = kc__process_runtime_new(&pods->opts, pods->clock, pods->log, err);
-#else
-    else if (!given)
-        return kc_error_set(err, KC_INVALID, "pods as processes are not there yet");
-#endif
     if (!pods->runtime)
         return -1;
     if (given)
