@@ -32,6 +32,9 @@ extern const kc_flag_set kc_create_flags;
 int kc_verb_edit(int argc, char **argv);
 extern const kc_flag_set kc_edit_flags;
 
+int kc_verb_alpha(int argc, char **argv);
+extern const kc_flag_set kc_alpha_flags;
+
 int kc_verb_completion(int argc, char **argv);
 
 /* Prints "kc VERB: sentence" and where to read more; returns 2. For wrong calls. */

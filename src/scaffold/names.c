@@ -68,6 +68,29 @@ int kc__check_plural(const char *text, kc_error *err)
     return check_dns("plural", text, KC_NAME_DNS_1035_LABEL, LABEL, err);
 }
 
+int kc__check_controller(const char *text, kc_error *err)
+{
+    return check_dns("name of a controller", text, KC_NAME_DNS_1035_LABEL, LABEL, err);
+}
+
+/* As far as a path can be written into a string of C, a marker and a URL without escaping. */
+static bool is_path(const char *text)
+{
+    bool good = *text == '/' && text[1];
+    for (; good && *text; text++)
+        good = kc_is_alnum(*text) || strchr("/-_.", *text);
+    return good;
+}
+
+int kc__check_hook_path(const char *text, kc_error *err)
+{
+    if (is_path(text))
+        return 0;
+    char *meant = kc_asprintf("/%s", text);
+    return bad("path", text, "it begins with '/'; letters, digits, '-', '_', '.' and '/' follow",
+               meant, is_path(meant), err);
+}
+
 static const char *skip_digits(const char *text)
 {
     if (*text == '0')
@@ -144,6 +167,15 @@ char *kc__lower_case(kc_str text)
     char *out = kc_str_dup(text);
     for (char *c = out; *c; c++)
         *c = kc_lower(*c);
+    return out;
+}
+
+char *kc__identifier(kc_str text)
+{
+    char *out = kc_str_dup(text);
+    for (char *c = out; *c; c++)
+        if (*c == '.' || *c == '-' || *c == '/')
+            *c = '_';
     return out;
 }
 
