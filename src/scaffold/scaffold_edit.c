@@ -18,34 +18,40 @@ typedef struct editing {
     bool on; /* The setting's new value. */
 } editing;
 
-/* Calls `look` with each source of a kind that is there: "controllers", "application_controller.c"
- * and its path. */
-typedef void look_fn(const editing *e, const char *sort, const char *file, const char *path,
-                     kc_str group);
+/* A source of a kind that is there. */
+typedef struct source {
+    const kc__resource *of;
+    const char *sort; /* "controllers" */
+    const char *file; /* "application_controller.c" */
+    const char *path; /* All of it. */
+} source;
+typedef void look_fn(const editing *e, const source *at);
 
-static void look_at(const editing *e, const kc__values *values, const char *sort, const char *id,
-                    const char *end, kc_str group, look_fn *look)
+static void look_at(const editing *e, const kc__resource *r, const kc__values *values,
+                    const char *sort, const char *id, const char *end, look_fn *look)
 {
     kc_scoped(kc_buf) text = {0};
     kc_autofree char *file = kc_asprintf("%s%s", kc__values_get(values, id), end);
     kc_autofree char *path = kc_asprintf("%s/%s", kc__values_get(values, sort), file);
     if (kc__file_read(e->s->folder, path, &text, NULL) > 0)
-        look(e, sort, file, path, group);
+        look(e, &(source){r, sort, file, path});
 }
 
-static void look_at_controller(const editing *e, const kc__resource *r, kc_str controller,
-                               bool and_webhooks, look_fn *look)
+/* With the sources of one of its controllers, or, without a name, of all that has the kind's. */
+static void look_at_kind(const editing *e, const kc__resource *r, kc_str controller, look_fn *look)
 {
+    static const char *const sources[][3] = {
+        {"controllers", "id", "_controller.h"},
+        {"controllers", "id", "_controller.c"},
+        {"tests", "id", "_test.c"},
+        {"webhooks", "hook", "_webhook.h"},
+        {"webhooks", "hook", "_webhook.c"},
+    };
     kc__values values;
     kc__values_fill(&values, e->project, r, &(kc__values_opts){.controller = controller});
     kc__put_places(e->s, e->project, r, &values);
-    look_at(e, &values, "controllers", "id", "_controller.h", r->group, look);
-    look_at(e, &values, "controllers", "id", "_controller.c", r->group, look);
-    look_at(e, &values, "tests", "id", "_test.c", r->group, look);
-    if (and_webhooks) {
-        look_at(e, &values, "webhooks", "hook", "_webhook.h", r->group, look);
-        look_at(e, &values, "webhooks", "hook", "_webhook.c", r->group, look);
-    }
+    for (size_t i = 0; i < (controller.n ? 3 : KC_COUNT(sources)); i++)
+        look_at(e, r, &values, sources[i][0], sources[i][1], sources[i][2], look);
     kc__values_done(&values);
 }
 
@@ -53,26 +59,26 @@ static void look_at_all(const editing *e, look_fn *look)
 {
     for (size_t i = 0; i < kc__project_count(e->project); i++) {
         const kc__resource r = kc__project_at(e->project, i);
-        look_at_controller(e, &r, (kc_str){0}, true, look);
+        look_at_kind(e, &r, (kc_str){0}, look);
         for (size_t k = 0; k < r.controllers.n; k++)
-            look_at_controller(e, &r, r.controllers.items[k], false, look);
+            look_at_kind(e, &r, r.controllers.items[k], look);
     }
 }
 
 /* ---- groups ---- */
 
-static void say_to_move(const editing *e, const char *sort, const char *file, const char *path,
-                        kc_str group)
+static void say_to_move(const editing *e, const source *at)
 {
-    kc_autofree char *grouped = kc_asprintf("%s/%.*s/%s", sort, KC_ARG(group), file);
-    kc_autofree char *flat = kc_asprintf("%s/%s", sort, file);
+    kc_autofree char *grouped =
+        kc_asprintf("%s/%.*s/%s", at->sort, KC_ARG(at->of->group), at->file);
+    kc_autofree char *flat = kc_asprintf("%s/%s", at->sort, at->file);
     const char *wanted = e->on ? grouped : flat;
-    if (!strcmp(path, wanted))
+    if (!strcmp(at->path, wanted))
         return;
-    const bool header = kc_str_ends(kc_cstr(file), KC_STR(".h"));
+    const bool header = kc_str_ends(kc_cstr(at->file), KC_STR(".h"));
     kc_autofree char *text = kc_asprintf("it may be moved to %s%s", wanted,
                                          header ? ", with the #include lines that name it" : "");
-    kc__say(e->s, KC__SAID_BY_HAND, path, text);
+    kc__say(e->s, KC__SAID_BY_HAND, at->path, text);
 }
 
 /* ---- namespaces ---- */
@@ -92,23 +98,21 @@ static size_t count_markers(kc_str text, bool with_namespace)
     return n;
 }
 
-static void say_to_mark(const editing *e, const char *sort, const char *file, const char *path,
-                        kc_str group)
+static void say_to_mark(const editing *e, const source *at)
 {
-    (void)sort;
-    (void)file;
-    (void)group;
     kc_scoped(kc_buf) text = {0};
-    if (kc__file_read(e->s->folder, path, &text, NULL) <= 0 ||
+    if (at->of && kc__is_cluster_scoped(at->of))
+        return;
+    if (kc__file_read(e->s->folder, at->path, &text, NULL) <= 0 ||
         !count_markers(kc_buf_str(&text), !e->on))
         return;
-    kc_autofree char *advice = kc_asprintf(
-        e->on ? "add namespace=%.*s-system to its +kubebuilder:rbac markers of what is in "
-                "namespaces, then: make generate"
-              : "remove namespace=%.*s-system from its +kubebuilder:rbac markers, then: make "
-                "generate",
-        KC_ARG(kc__project_name(e->project)));
-    kc__say(e->s, KC__SAID_BY_HAND, path, advice);
+    kc_autofree char *advice =
+        kc_asprintf(e->on ? "add namespace=%.*s-system to its +kubebuilder:rbac markers of what is "
+                            "in namespaces, then: make generate"
+                          : "remove namespace=%.*s-system from its +kubebuilder:rbac markers, "
+                            "then: make generate",
+                    KC_ARG(kc__project_name(e->project)));
+    kc__say(e->s, KC__SAID_BY_HAND, at->path, advice);
 }
 
 static void say_to_unset(const editing *e, const char *path)
@@ -131,7 +135,7 @@ static unsigned namespace_parts(const editing *e)
 
 static void say_about_namespaces(const editing *e)
 {
-    say_to_mark(e, NULL, NULL, "cmd/main.c", (kc_str){0});
+    say_to_mark(e, &(source){.path = "cmd/main.c"});
     look_at_all(e, say_to_mark);
     if (!e->on)
         say_to_unset(e, "config/manager/manager.yaml");
