@@ -8,20 +8,27 @@
 
 #include "scaffold/files.h"
 
-/* All of it one comment, or comments line by line. */
+/* Cuts a comment off its beginning; false if it begins with none. */
+static bool cut_comment(kc_str *text)
+{
+    const bool line = kc_str_starts(*text, KC_STR("//"));
+    if (!line && !kc_str_starts(*text, KC_STR("/*")))
+        return false;
+    const char *end = memmem(text->p + 2, text->n - 2, line ? "\n" : "*/", line ? 1 : 2);
+    if (!end && !line)
+        return false;
+    const size_t n = end ? (size_t)(end - text->p) + (line ? 1 : 2) : text->n;
+    *text = kc_str_trim(kc_str_sub(*text, n, text->n));
+    return true;
+}
+
+/* Comments, and nothing else. */
 static bool is_comment(kc_str text)
 {
     text = kc_str_trim(text);
-    if (kc_str_starts(text, KC_STR("/*"))) {
-        const char *end = memmem(text.p, text.n, "*/", 2);
-        const kc_str rest =
-            end ? kc_str_sub(text, (size_t)(end - text.p) + 2, text.n) : KC_STR("?");
-        return is_comment(rest);
-    }
-    if (!kc_str_starts(text, KC_STR("//")))
-        return text.n == 0;
-    kc_str_cut(&text, '\n');
-    return is_comment(text);
+    while (text.n && cut_comment(&text))
+        ;
+    return text.n == 0;
 }
 
 static int read_license(const char *path, kc_buf *out, kc_error *err)
