@@ -44,7 +44,10 @@ static int generate(const options *o, kc_error *err)
     s.folder = o->output_dir ? o->output_dir : o->input_dir;
     if (mkdir(s.folder, 0777) < 0 && errno != EEXIST)
         return kc_error_set(err, KC_INVALID, "--output-dir: %s: %s", s.folder, strerror(errno));
-    return kc__scaffold_again(&s, o->input_dir, err);
+    if (kc__scaffold_again(&s, o->input_dir, err) < 0)
+        return -1;
+    printf("\nNext: make -C %s generate\n", s.folder);
+    return 0;
 }
 
 int kc_verb_alpha(int argc, char **argv)
