@@ -7,6 +7,8 @@
  */
 #include "scaffolding.h"
 
+#include "scaffold/names.h"
+
 typedef struct options {
     kc_flag_operands operands;
     const char *group, *version, *kind, *plural, *controller_name;
@@ -111,10 +113,10 @@ static int ask_kind(const options *o, asked *ret, kc_error *err)
     kc_auto(kc__project) *project = kc__scaffold_project(&s, err);
     if (!project) /* Before anything is asked. */
         return -1;
-    if (kc_ask_text(o->group, "Group:", &ret->group, err) < 0 ||
-        kc_ask_text(o->version, "Version:", &ret->version, err) < 0)
+    if (kc_ask_text(o->group, "Group:", kc__check_group, &ret->group, err) < 0 ||
+        kc_ask_text(o->version, "Version:", kc__check_version, &ret->version, err) < 0)
         return -1;
-    return kc_ask_text(o->kind, "Kind:", &ret->kind, err);
+    return kc_ask_text(o->kind, "Kind:", kc__check_kind, &ret->kind, err);
 }
 
 static int create_api(const options *o, kc_error *err)

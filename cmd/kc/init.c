@@ -2,6 +2,8 @@
 /* init.c: `kc init`: a new project in this folder. */
 #include "scaffolding.h"
 
+#include "scaffold/names.h"
+
 typedef struct options {
     const char *domain, *project_name, *repo, *license, *license_file, *owner;
     bool multigroup, namespaced, force, fetch_deps;
@@ -52,7 +54,8 @@ const kc_flag_set kc_init_flags = {
 static int init(const options *o, kc_error *err)
 {
     kc_autofree char *domain = NULL;
-    if (kc_ask_text(o->domain, "Domain of the API groups [my.domain]:", &domain, err) < 0)
+    if (kc_ask_text(o->domain, "Domain of the API groups [my.domain]:", kc__check_domain, &domain,
+                    err) < 0)
         return -1;
     const kc__scaffold s = kc_scaffold_here(o->force);
     const kc__init_opts opts = {.domain = domain,

@@ -90,16 +90,22 @@ int kc_ask_answer(kc_answer said, const char *question, bool otherwise, bool *re
     return 0;
 }
 
-int kc_ask_text(const char *said, const char *question, char **ret, kc_error *err)
+int kc_ask_text(const char *said, const char *question, kc_answer_check *check, char **ret,
+                kc_error *err)
 {
-    if (!said && can_ask()) {
+    *ret = said ? kc_strdup(said) : NULL;
+    while (!*ret && can_ask()) {
+        kc_scoped(kc_error) wrong = {0};
         kc_autofree char *text = NULL;
         if (ask(question, &text, err) < 0)
             return -1;
-        *ret = *text ? kc_take(text) : NULL;
-        return 0;
+        if (!*text)
+            break;
+        if (check(text, &wrong) < 0)
+            printf("%s\n", kc_error_text(&wrong));
+        else
+            *ret = kc_take(text);
     }
-    *ret = said ? kc_strdup(said) : NULL;
     return 0;
 }
 

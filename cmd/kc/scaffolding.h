@@ -18,9 +18,11 @@ kc_flag_parser kc_flag_answer; /* kc_answer */
 /* What was said; else asked for where a terminal is, else `otherwise`. Nothing has been written
  * when something is asked, so that who ends it (end of file: an error; Ctrl-C) leaves nothing. */
 int kc_ask_answer(kc_answer said, const char *question, bool otherwise, bool *ret, kc_error *err);
-/* The same for a text; NULL if there is no terminal to ask, or nothing was answered. It is freed.
- */
-int kc_ask_text(const char *said, const char *question, char **ret, kc_error *err);
+/* The same for a text, asked for again while `check` (kc__check_…) refuses the answer; NULL if
+ * there is no terminal to ask, or nothing was answered. It is freed. */
+typedef int kc_answer_check(const char *text, kc_error *err);
+int kc_ask_text(const char *said, const char *question, kc_answer_check *check, char **ret,
+                kc_error *err);
 
 /* The year, for a copyright. */
 int kc_this_year(void);

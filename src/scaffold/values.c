@@ -191,12 +191,14 @@ static void fill_names(kc__values *v, const kc__resource *r)
     take(v, "sample", kc_asprintf("config/samples/%s", sample));
 }
 
-static void fill_controller(kc__values *v, kc_str name)
+/* Without a name it is called as the kind is, if that is alone in the project. */
+static void fill_controller(kc__values *v, kc_str name, bool is_alone)
 {
     const char *hook = kc__values_get(v, "hook");
     const char *id = take(v, "id", name.n ? kc__identifier(name) : kc_strdup(hook));
     take(v, "id_guard", upper_of(id));
-    kc__values_put(v, "controller", name.n ? name : kc_cstr(hook));
+    const char *usual = is_alone ? kc__values_get(v, "singular") : hook;
+    kc__values_put(v, "controller", name.n ? name : kc_cstr(usual));
 }
 
 /* How a webhook is added: at its usual path, or at one of its own. */
@@ -263,8 +265,9 @@ void kc__values_fill(kc__values *ret, const kc__project *project, const kc__reso
     if (!resource)
         return;
     fill_names(ret, resource);
-    fill_types(ret, resource, find_elsewhere(project, resource));
-    fill_controller(ret, opts->controller);
+    const elsewhere found = find_elsewhere(project, resource);
+    fill_types(ret, resource, found);
+    fill_controller(ret, opts->controller, !found.in_version && !found.in_group);
     fill_webhook(ret, resource);
     fill_scope(ret, project, resource);
 }

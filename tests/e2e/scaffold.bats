@@ -192,6 +192,10 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
     printf 'apps\nv1\nZone\n\nn\n' | script -qec 'kc create api --make=false' /dev/null
     [ -e api/apps/v1/zone_types.h ]
     [ ! -e controllers ]
+    # A wrong answer is asked for again.
+    run bash -c "printf 'apps\\nv1\\nrobot-arm\\nRobotArm\\n\\nn\\n' | script -qec 'kc create api --make=false' /dev/null"
+    says "'robot-arm' is no kind" "did you mean 'RobotArm'?"
+    [ -e api/apps/v1/robot_arm_types.h ]
 }
 
 @test "who ends a question leaves nothing behind" {

@@ -35,13 +35,13 @@ static const kc__resource ship = {.group = KC_STR_INIT("apps"),
 static void a_kind_has_its_names(void **state)
 {
     (void)state;
-    ASSERT_VALUES(PROJECT, &ship, NULL, {"name", "space_ship"}, {"id", "space_ship"},
-                  {"hook", "space_ship"}, {"kind_variable", "space_ship_kind"},
-                  {"types", "api/apps/v1/zz_generated.h"}, {"api_group", "apps.example.io"},
-                  {"defaulting_path", "/mutate-apps-example-io-v1-spaceship"},
-                  {"defaulting_call", "kc_webhook_default(hooks, &space_ship_kind,"},
-                  {"kind_namespace", ""}, {"kind_role", "ClusterRole"},
-                  {"storage", "/// +kubebuilder:storageversion\n"});
+    ASSERT_VALUES(
+        PROJECT, &ship, NULL, {"name", "space_ship"}, {"id", "space_ship"}, {"hook", "space_ship"},
+        {"kind_variable", "space_ship_kind"}, {"controller", "spaceship"},
+        {"types", "api/apps/v1/zz_generated.h"}, {"api_group", "apps.example.io"},
+        {"defaulting_path", "/mutate-apps-example-io-v1-spaceship"},
+        {"defaulting_call", "kc_webhook_default(hooks, &space_ship_kind,"}, {"kind_namespace", ""},
+        {"kind_role", "ClusterRole"}, {"storage", "/// +kubebuilder:storageversion\n"});
 }
 
 static void a_controller_has_a_name_of_its_own(void **state)
@@ -120,7 +120,8 @@ static void a_kind_that_is_there_twice_has_two_names(void **state)
     (void)state;
     ASSERT_VALUES("{domain: example.io, projectName: robots, resources: [{group: apps, version: "
                   "v1beta1, kind: SpaceShip}]}",
-                  &ship, NULL, {"name", "space_ship_v1"}, {"storage", ""});
+                  &ship, NULL, {"name", "space_ship_v1"}, {"controller", "space_ship_v1"},
+                  {"storage", ""});
     ASSERT_VALUES("{domain: example.io, projectName: robots, resources: [{group: other-one, "
                   "version: v1, kind: SpaceShip}]}",
                   &ship, NULL, {"name", "apps_space_ship_v1"},
