@@ -2,9 +2,6 @@
 /* alpha.c: `kc alpha generate`: a project anew, from what its PROJECT says. */
 #include "scaffolding.h"
 
-#include <errno.h>
-#include <sys/stat.h>
-
 typedef struct options {
     kc_flag_operands operands;
     const char *input_dir, *output_dir;
@@ -42,8 +39,6 @@ static int generate(const options *o, kc_error *err)
         return kc_error_set(err, KC_INVALID, "name what to do: 'kc alpha generate'");
     kc__scaffold s = kc_scaffold_here(o->force);
     s.folder = o->output_dir ? o->output_dir : o->input_dir;
-    if (mkdir(s.folder, 0777) < 0 && errno != EEXIST)
-        return kc_error_set(err, KC_INVALID, "--output-dir: %s: %s", s.folder, strerror(errno));
     if (kc__scaffold_again(&s, o->input_dir, err) < 0)
         return -1;
     printf("\nNext: make -C %s generate\n", s.folder);

@@ -60,6 +60,21 @@ bool kc__find_named(const kc__project *project, const kc__named_kind *named, kc_
                             kc_cstr(named->kind), ret);
 }
 
+int kc__check_place(const kc__resource *there, const kc__named_kind *named, kc_error *err)
+{
+    const char *path = named->external->path;
+    if (!path || (there->external && kc_str_is(there->path, path)))
+        return 0;
+    if (there->external)
+        return kc_error_set(err, KC_ALREADY_EXISTS,
+                            "--external-api-path: %s has its types in %.*s; PROJECT and the "
+                            "sources that include them say so",
+                            named->kind, KC_ARG(there->path));
+    return kc_error_set(err, KC_ALREADY_EXISTS,
+                        "--external-api-path: %s of %s/%s has its types in this project",
+                        named->kind, named->group, named->version);
+}
+
 /* "admissionregistration.k8s.io" is noted as kubebuilder does: group, and what follows it. */
 static void name_builtin(const kc__builtin *builtin, kc__resource *ret)
 {

@@ -17,6 +17,8 @@ int kc__check_named(const kc__named_kind *named, kc_error *err);
 
 /* The kind in the project; 0 if it is not there. */
 bool kc__find_named(const kc__project *project, const kc__named_kind *named, kc__resource *ret);
+/* KC_ALREADY_EXISTS if its types are elsewhere than it was named with now. */
+int kc__check_place(const kc__resource *there, const kc__named_kind *named, kc_error *err);
 /* One whose types live elsewhere: external, or Kubernetes' own. 1, or 0 if it is neither. */
 int kc__make_foreign(const kc__named_kind *named, kc__resource *ret, kc_error *err);
 /* KC_NOT_FOUND, with a kind that was probably meant, else `advice`. */

@@ -44,7 +44,7 @@ static int find_or_make(const kc__project *project, const kc__named_kind *named,
                             "files again, over what has been changed in them",
                             o->kind, o->group, o->version);
     if (there)
-        return 0;
+        return kc__check_place(ret, named, err);
     const int foreign = o->no_resource ? kc__make_foreign(named, ret, err) : 0;
     if (foreign == 0 && o->no_resource)
         return kc__no_such_kind(project, named,

@@ -68,7 +68,7 @@ static int find_or_make(const kc__project *project, const kc__named_kind *named,
                         kc_error *err)
 {
     if (kc__find_named(project, named, ret))
-        return 0;
+        return kc__check_place(ret, named, err);
     const int foreign = kc__make_foreign(named, ret, err);
     return foreign == 0 ? kc__no_such_kind(project, named,
                                            "'kc create api' makes it, and --external-api-path "

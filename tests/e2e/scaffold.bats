@@ -229,6 +229,7 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
     grep -q 'image: example.com/robots:v3' dist/install.yaml
     kubectl apply --dry-run=server -f dist/install.yaml >/dev/null
     # A namespace goes when its controller has emptied it: that is not waited for.
+    # shellcheck disable=SC2016
     printf '#!/bin/sh\ncase "$1" in delete) shift; exec kubectl delete --wait=false "$@" ;; *) exec kubectl "$@" ;; esac\n' >"$BATS_TEST_TMPDIR/kubectl"
     chmod +x "$BATS_TEST_TMPDIR/kubectl"
     make undeploy KUBECTL="$BATS_TEST_TMPDIR/kubectl" >/dev/null
@@ -387,6 +388,9 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
     run kc create api "${part[@]}" --resource=false --external-api-domain parts.io
     says '--external-api-path is needed too'
     kc create api "${part[@]}" --resource=false --external-api-path third_party/machine/v1 --external-api-domain parts.io >/dev/null
+    run kc create webhook "${part[@]}" --defaulting --external-api-path elsewhere.h
+    [ "$status" -eq 1 ]
+    says 'Part has its types in third_party/machine/v1'
     kc create webhook "${part[@]}" --programmatic-validation --defaulting >/dev/null
     tr -d '\n' <PROJECT | grep -qE 'domain: parts.io  external: true  group: machine  kind: Part  path: third_party/machine/v1'
     run make build
@@ -495,7 +499,8 @@ review() { curl -sk -H 'Content-Type: application/json' -d "$2" "https://$hooks$
     kc create api --make=false --group machine --version v1 --kind Part --resource=false --external-api-path parts.h --external-api-module parts@1 >/dev/null
     kc create webhook --make=false --group apps --version v1 --kind Ship --conversion --spoke v1beta1 --defaulting --defaulting-path /x >/dev/null
     echo 'plugins: {theirs: {a: b}}' >>PROJECT
-    kc alpha generate --output-dir ../two >/dev/null
+    kc alpha generate --output-dir ../deep/two >/dev/null
+    mv ../deep/two ..
     diff -r . ../two
     run kc alpha generate
     [ "$status" -eq 1 ]
@@ -515,6 +520,7 @@ review() { curl -sk -H 'Content-Type: application/json' -d "$2" "https://$hooks$
     kc create webhook --group apps --version v1 --kind Zone --defaulting --make=false >/dev/null
     local file
     for file in webhooks/zone_webhook.c cmd/main.c Makefile config/webhook/service.yaml api/apps/v1/groupversion_info.h; do
+        # shellcheck disable=SC2094
         case $file in *.c | *.h) echo '/* mine */' ;; *) echo '# mine' ;; esac >>$file
     done
     # A function that was filled in, and its marker.
