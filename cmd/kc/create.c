@@ -13,6 +13,7 @@ typedef struct options {
     kc_flag_operands operands;
     const char *group, *version, *kind, *plural, *controller_name;
     kc__external_opts external;
+    kc__image_opts image;
     kc_answer resource, controller, namespaced;
     bool make, force, ssa;
     bool defaulting, validation, conversion;
@@ -58,6 +59,15 @@ static const kc_flag flags[] = {
              "another controller"},
     {"ssa", .parse = kc_flag_switch, .offset = AT(ssa), .group = "api",
      .help = "the controller writes what it owns by server-side apply"},
+    {"image", .argument = "IMAGE", .parse = kc_flag_text, .offset = AT(image.image), .group = "api",
+     .help = "the controller runs this image, in a Deployment for each object"},
+    {"image-container-command", .argument = "WORDS", .parse = kc_flag_text,
+     .offset = AT(image.command), .group = "api",
+     .help = "the command to run in it, its words with commas between them"},
+    {"image-container-port", .argument = "PORT", .parse = kc_flag_text, .offset = AT(image.port),
+     .group = "api", .help = "the port it listens at, which objects may change"},
+    {"run-as-user", .argument = "UID", .parse = kc_flag_text, .offset = AT(image.user),
+     .group = "api", .help = "the user it runs as, a number"},
     {"defaulting", .parse = kc_flag_switch, .offset = AT(defaulting), .group = "webhook",
      .help = "a function that sets defaults"},
     {"programmatic-validation", .parse = kc_flag_switch, .offset = AT(validation),
@@ -88,6 +98,8 @@ const kc_flag_set kc_create_flags = {
         "  kc create api --group apps --version v1 --kind Zone --namespaced=false "
         "--controller=false\n"
         "  kc create api --group apps --version v1 --kind Deployment --resource=false\n"
+        "  kc create api --group apps --version v1 --kind Memcached --image=memcached:1.6 "
+        "--image-container-port=11211\n"
         "  kc create webhook --group apps --version v1alpha1 --kind Application --defaulting\n"
         "  kc create webhook --group apps --version v1 --kind Application --conversion "
         "--spoke v1alpha1\n",
@@ -139,6 +151,7 @@ static int create_api(const options *o, kc_error *err)
                                .plural = o->plural,
                                .controller_name = o->controller_name,
                                .external = o->external,
+                               .image = o->image,
                                .cluster_scoped = o->namespaced == KC_NO,
                                .no_resource = !resource,
                                .no_controller = !controller,
@@ -168,10 +181,11 @@ static int create_webhook(const options *o, kc_error *err)
                              .defaulting_path = o->defaulting_path,
                              .validation_path = o->validation_path,
                              .spokes = o->spokes};
-    if (o->resource || o->controller || o->namespaced || o->controller_name || o->ssa)
+    if (o->resource || o->controller || o->namespaced || o->controller_name || o->ssa ||
+        o->image.image)
         return kc_error_set(err, KC_INVALID,
-                            "--resource, --controller, --controller-name, --namespaced and --ssa "
-                            "are for 'kc create api'");
+                            "--resource, --controller, --controller-name, --namespaced, --ssa and "
+                            "--image are for 'kc create api'");
     if (ask_kind(o, &named, err) < 0 || ask_webhooks(o, &opts, err) < 0)
         return -1;
     const kc__scaffold s = kc_scaffold_here(o->force);

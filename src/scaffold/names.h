@@ -14,6 +14,11 @@ int kc__check_version(const char *text, kc_error *err);
 int kc__check_kind(const char *text, kc_error *err);
 int kc__check_plural(const char *text, kc_error *err);
 int kc__check_controller(const char *text, kc_error *err);
+/* "registry.example.com/a/b:v1", "memcached,-v", "11211", "1001" */
+int kc__check_image(const char *text, kc_error *err);
+int kc__check_image_command(const char *text, kc_error *err);
+int kc__check_image_port(const char *text, kc_error *err);
+int kc__check_image_user(const char *text, kc_error *err);
 /* A webhook's, "/mutate-robots". */
 int kc__check_hook_path(const char *text, kc_error *err);
 

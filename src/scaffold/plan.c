@@ -38,8 +38,10 @@ const kc__planned_file kc__planned_files[] = {
 
     {KC__PART_API, "api/groupversion_info.h.in", "api/{{group}}/{{version}}/groupversion_info.h",
      .shared = true},
-    {KC__PART_API, "api/types.h.in", "api/{{group}}/{{version}}/{{file}}_types.h"},
-    {KC__PART_API, "api/sample.yaml", "{{sample}}"},
+    {KC__PART_TYPES, "api/types.h.in", "api/{{group}}/{{version}}/{{file}}_types.h"},
+    {KC__PART_TYPES, "api/sample.yaml", "{{sample}}"},
+    {KC__PART_TYPES_IMAGE, "api/image_types.h.in", "api/{{group}}/{{version}}/{{file}}_types.h"},
+    {KC__PART_TYPES_IMAGE, "api/image_sample.yaml", "{{sample}}"},
     {KC__PART_API, "api/editor_role.yaml", "config/rbac/{{group}}_{{file}}_editor_role.yaml",
      .shared = true},
     {KC__PART_API, "api/viewer_role.yaml", "config/rbac/{{group}}_{{file}}_viewer_role.yaml",
@@ -50,6 +52,8 @@ const kc__planned_file kc__planned_files[] = {
     {KC__PART_CONTROLLER_OWN, "controller/test.c.in", "{{tests}}/{{id}}_test.c"},
     {KC__PART_CONTROLLER_SSA, "controller/ssa.c.in", "{{controllers}}/{{id}}_controller.c"},
     {KC__PART_CONTROLLER_SSA, "controller/ssa_test.c.in", "{{tests}}/{{id}}_test.c"},
+    {KC__PART_CONTROLLER_IMAGE, "controller/image.c.in", "{{controllers}}/{{id}}_controller.c"},
+    {KC__PART_CONTROLLER_IMAGE, "controller/image_test.c.in", "{{tests}}/{{id}}_test.c"},
     {KC__PART_CONTROLLER_OTHER, "controller/other.c.in", "{{controllers}}/{{id}}_controller.c"},
     {KC__PART_CONTROLLER_CORE, "controller/core.c.in", "{{controllers}}/{{id}}_controller.c"},
 
@@ -87,6 +91,10 @@ const kc__planned_lines kc__planned_lines_of[] = {
     {KC__PART_CONTROLLER, "cmd/main.c", "builder",
      "if ({{id}}_setup(manager, &err) < 0)\n"
      "    return kc_manager_exit(&err);\n"},
+    {KC__PART_CONTROLLER_IMAGE, "config/manager/manager.yaml", "env",
+     "- name: {{id_guard}}_IMAGE\n"
+     "  value: {{image}}\n",
+     .once = true},
     {KC__PART_MODULE, "CMakeLists.txt", "modules",
      "find_package({{module}}{{module_version}} REQUIRED)\n"
      "list(APPEND modules {{module}}::{{module}})\n",

@@ -9,6 +9,7 @@
 
 static const char COMMENT[] =
     "# What has been scaffolded in this project. 'kc create' and 'kc edit' read and write it.\n";
+static const kc_str IMAGES = KC_STR_INIT("deploy-image.c.kubecontroller.io/v1");
 static const kc_str LAYOUT = KC_STR_INIT("c.kubecontroller.io/v1");
 
 struct kc__project {
@@ -202,6 +203,60 @@ static kc_node *resources_of(const kc__project *project)
     return kc_node_get(kc_edit_root(project->edit), KC_STR("resources"));
 }
 
+/* ---- images: noted as a plugin of kubebuilder does ---- */
+
+static kc_node *images_of(const kc__project *project)
+{
+    kc_node *plugins = kc_node_get(kc_edit_root(project->edit), KC_STR("plugins"));
+    return kc_node_get(kc_node_get(plugins, IMAGES), KC_STR("resources"));
+}
+
+static kc_node *find_image(const kc__project *project, kc_str group, kc_str version, kc_str kind)
+{
+    kc_node_items (images_of(project), item) {
+        if (kc_str_eq(text_of(item, "group"), group) &&
+            kc_str_eq(text_of(item, "version"), version) && kc_str_eq(text_of(item, "kind"), kind))
+            return item;
+    }
+    return NULL;
+}
+
+static kc__image image_of(const kc__project *project, const kc_node *node)
+{
+    const kc_node *found = find_image(project, text_of(node, "group"), text_of(node, "version"),
+                                      text_of(node, "kind"));
+    const kc_node *options = kc_node_get(found, KC_STR("options"));
+    return (kc__image){.image = text_of(options, "image"),
+                       .command = text_of(options, "containerCommand"),
+                       .port = text_of(options, "containerPort"),
+                       .user = text_of(options, "runAsUser")};
+}
+
+static void put_image(kc__project *project, const kc__resource *r)
+{
+    kc_edit *edit = project->edit;
+    kc_node *plugins = kc_node_need_object(edit, kc_edit_root(edit), KC_STR("plugins"));
+    kc_node *plugin = kc_node_need_object(edit, plugins, IMAGES);
+    kc_node *node = find_image(project, r->group, r->version, r->kind);
+    if (kc_node_type(images_of(project)) != KC_ARRAY)
+        kc_node_set(edit, plugin, KC_STR("resources"), kc_node_array(edit));
+    if (!node) {
+        node = kc_node_object(edit);
+        kc_node_append(images_of(project), node);
+    }
+    set_text(edit, node, "domain", r->domain);
+    set_text(edit, node, "group", r->group);
+    set_text(edit, node, "version", r->version);
+    set_text(edit, node, "kind", r->kind);
+    kc_node *options = kc_node_need_object(edit, node, KC_STR("options"));
+    set_text(edit, options, "image", r->image.image);
+    set_text(edit, options, "containerCommand", r->image.command);
+    set_text(edit, options, "containerPort", r->image.port);
+    set_text(edit, options, "runAsUser", r->image.user);
+}
+
+/* ---- kinds ---- */
+
 size_t kc__project_count(const kc__project *project)
 {
     kc_node *list = resources_of(project);
@@ -230,6 +285,7 @@ kc__resource kc__project_at(const kc__project *project, size_t index)
         .defaulting_path = text_of(webhooks, "defaultingPath"),
         .validation_path = text_of(webhooks, "validationPath"),
         .spokes = names_of(kc_node_get(webhooks, KC_STR("spoke")), NULL),
+        .image = image_of(project, node),
         .core = is_true(node, "core"),
         .external = is_true(node, "external"),
         .path = text_of(node, "path"),
@@ -307,6 +363,8 @@ void kc__project_put(kc__project *project, const kc__resource *resource)
     set_text(edit, node, "module", resource->module);
     if (resource->api)
         put_api(edit, node, resource);
+    if (resource->image.image.n)
+        put_image(project, resource);
     set_true(edit, node, "controller", resource->controller);
     add_names(edit, node, "controllers", "name", &resource->controllers);
     if (resource->defaulting || resource->validation || resource->conversion)

@@ -22,12 +22,18 @@ bool kc__names_have(const kc__names *names, kc_str name);
 /* KC_TOO_LARGE with one more than KC__MAX_NAMES. One that is there is not added again. */
 int kc__names_add(kc__names *names, kc_str name, kc_error *err);
 
+/* An image that a kind's controller runs. Empty: none. */
+typedef struct kc__image {
+    kc_str image, command, port, user; /* The command's words with commas between them. */
+} kc__image;
+
 /* A kind of the project. Texts of one that was found live as long as the project. */
 typedef struct kc__resource {
     kc_str group, version, kind, plural; /* The group without the domain. */
     kc_str domain;
     bool cluster_scoped, api, ssa;
 
+    kc__image image;
     bool controller;       /* One that is called as the kind is. */
     kc__names controllers; /* Those that were given names. */
 

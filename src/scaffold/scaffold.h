@@ -54,11 +54,20 @@ typedef struct kc__external_opts {
     const char *module; /* The CMake package that has it, "name" or "name@version". */
 } kc__external_opts;
 
+/* An image that the controller runs, in a Deployment. */
+typedef struct kc__image_opts {
+    const char *image;   /* NULL: none. */
+    const char *command; /* "memcached,-v". Defaults to the image's. */
+    const char *port;    /* Defaults to none. */
+    const char *user;    /* A number. Defaults to the image's. */
+} kc__image_opts;
+
 typedef struct kc__api_opts {
     const char *group, *version, *kind;
     const char *plural;          /* Defaults to one made of the kind. */
     const char *controller_name; /* Defaults to the kind's. */
     kc__external_opts external;
+    kc__image_opts image;
     bool cluster_scoped, no_resource, no_controller;
     bool ssa; /* The controller applies what it owns. */
 } kc__api_opts;

@@ -45,6 +45,10 @@ static int make_api(const kc__scaffold *s, const kc__resource *r, texts *t, kc_e
                          .kind = t->kind,
                          .plural = t->plural,
                          .external = t->external,
+                         .image = {.image = text(t, r->image.image),
+                                   .command = text(t, r->image.command),
+                                   .port = text(t, r->image.port),
+                                   .user = text(t, r->image.user)},
                          .cluster_scoped = r->cluster_scoped,
                          .ssa = r->ssa,
                          .no_resource = !r->api,
@@ -53,6 +57,7 @@ static int make_api(const kc__scaffold *s, const kc__resource *r, texts *t, kc_e
         return -1;
     opts.no_resource = true;
     opts.no_controller = opts.ssa = false;
+    opts.image = (kc__image_opts){0};
     for (size_t i = 0; i < r->controllers.n; i++) {
         opts.controller_name = text(t, r->controllers.items[i]);
         if (kc__scaffold_api(s, &opts, err) < 0)

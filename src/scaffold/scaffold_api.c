@@ -12,8 +12,34 @@ static bool is_external(const kc__external_opts *external)
     return external->path || external->domain || external->module;
 }
 
+static int check_image(const kc__api_opts *o, kc_error *err)
+{
+    const struct {
+        const char *flag, *value;
+        int (*check)(const char *text, kc_error *err);
+    } texts[] = {
+        {"image", o->image.image, kc__check_image},
+        {"image-container-command", o->image.command, kc__check_image_command},
+        {"image-container-port", o->image.port, kc__check_image_port},
+        {"run-as-user", o->image.user, kc__check_image_user},
+    };
+    for (size_t i = 0; i < KC_COUNT(texts); i++) {
+        if (texts[i].value && !o->image.image)
+            return kc_error_set(err, KC_INVALID, "--%s goes with --image", texts[i].flag);
+        if (texts[i].value && texts[i].check(texts[i].value, err) < 0)
+            return kc_error_wrap(err, "--%s", texts[i].flag);
+    }
+    if (o->image.image && (o->no_resource || o->no_controller || o->ssa))
+        return kc_error_set(err, KC_INVALID,
+                            "--image makes a kind and the controller that runs it: not with "
+                            "--resource=false, --controller=false or --ssa");
+    return 0;
+}
+
 static int check_opts(const kc__api_opts *o, kc_error *err)
 {
+    if (check_image(o, err) < 0)
+        return -1;
     if (is_external(&o->external) && !o->no_resource)
         return kc_error_set(err, KC_INVALID,
                             "a kind whose types are elsewhere (--external-api-path) has none "
@@ -100,12 +126,18 @@ static int note_controller(const kc__project *project, kc__resource *r, kc_str n
     return check_free(project, r, name, err) < 0 ? -1 : kc__names_add(&r->controllers, name, err);
 }
 
+static kc__image image_of(const kc__image_opts *o)
+{
+    return (kc__image){kc_cstr(o->image), kc_cstr(o->command), kc_cstr(o->port), kc_cstr(o->user)};
+}
+
 static unsigned controller_parts(const kc__resource *r)
 {
-    return KC__PART_CONTROLLER | (r->core       ? KC__PART_CONTROLLER_CORE
-                                  : r->external ? KC__PART_CONTROLLER_OTHER
-                                  : r->ssa      ? KC__PART_CONTROLLER_SSA
-                                                : KC__PART_CONTROLLER_OWN);
+    return KC__PART_CONTROLLER | (r->core            ? KC__PART_CONTROLLER_CORE
+                                  : r->external      ? KC__PART_CONTROLLER_OTHER
+                                  : r->image.image.n ? KC__PART_CONTROLLER_IMAGE
+                                  : r->ssa           ? KC__PART_CONTROLLER_SSA
+                                                     : KC__PART_CONTROLLER_OWN);
 }
 
 int kc__scaffold_api(const kc__scaffold *s, const kc__api_opts *o, kc_error *err)
@@ -124,7 +156,9 @@ int kc__scaffold_api(const kc__scaffold *s, const kc__api_opts *o, kc_error *err
         resource.api = true;
         resource.ssa |= o->ssa; /* It cannot be taken back: the files are there. */
         resource.cluster_scoped = o->cluster_scoped;
-        parts |= KC__PART_API;
+        if (o->image.image)
+            resource.image = image_of(&o->image);
+        parts |= KC__PART_API | (resource.image.image.n ? KC__PART_TYPES_IMAGE : KC__PART_TYPES);
     }
     const kc_str controller = kc_cstr(o->controller_name);
     if (!o->no_controller) {

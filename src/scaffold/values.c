@@ -23,6 +23,9 @@
 
 #include <assert.h>
 
+/* Of the lines of a text in C that templates begin. */
+#define INDENT "                          "
+
 void kc__values_done(kc__values *values)
 {
     kc_arena_done(&values->arena);
@@ -244,6 +247,31 @@ static void fill_scope(kc__values *v, const kc__project *project, const kc__reso
                       : kc_strdup(""));
 }
 
+/* Words with commas between them as a list: [\"a\", \"b\"], within a text of C. */
+static char *command_of(kc_str words)
+{
+    kc_buf out = {0};
+    kc_buf_puts(&out, INDENT "\"  command: [");
+    for (bool first = true; words.n; first = false) {
+        const kc_str word = kc_str_trim(kc_str_cut(&words, ','));
+        kc_buf_printf(&out, "%s\\\"%.*s\\\"", first ? "" : ", ", KC_ARG(word));
+    }
+    kc_buf_puts(&out, "]\\n\"\n");
+    return kc_buf_take(&out);
+}
+
+static void fill_image(kc__values *v, const kc__image *image)
+{
+    kc__values_put(v, "image", image->image);
+    take(v, "image_command", image->command.n ? command_of(image->command) : kc_strdup(""));
+    take(v, "image_user",
+         image->user.n ? kc_asprintf(INDENT "\"  runAsUser: %.*s\\n\"\n", KC_ARG(image->user))
+                       : kc_strdup(""));
+    take(v, "port_default",
+         image->port.n ? kc_asprintf("    /// +kubebuilder:default=%.*s\n", KC_ARG(image->port))
+                       : kc_strdup(""));
+}
+
 static void fill_project(kc__values *v, const kc__project *project)
 {
     const bool in_namespace = kc__project_namespaced(project);
@@ -269,5 +297,6 @@ void kc__values_fill(kc__values *ret, const kc__project *project, const kc__reso
     fill_types(ret, resource, found);
     fill_controller(ret, opts->controller, !found.in_version && !found.in_group);
     fill_webhook(ret, resource);
+    fill_image(ret, &resource->image);
     fill_scope(ret, project, resource);
 }

@@ -337,6 +337,38 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
     [ -z "$output" ]
 }
 
+@test "with --image a controller runs an image" {
+    elsewhere
+    kc init --domain example.io --project-name caches >/dev/null
+    local cache=(--group cache --version v1 --kind Memcached)
+    run kc create api "${cache[@]}" --image-container-port 80
+    [ "$status" -eq 2 ]
+    says '--image-container-port goes with --image'
+    run kc create api "${cache[@]}" --image a:b --image-container-port 70000
+    says "--image-container-port: '70000' is no port: a number from 1 to 65535"
+    run kc create api "${cache[@]}" --image 'a b'
+    says "--image: 'a b' is no image"
+    run kc create api "${cache[@]}" --image a:b --controller=false
+    says '--image makes a kind and the controller that runs it'
+    kc create api "${cache[@]}" --image memcached:1.6 --image-container-command memcached,-v --image-container-port 11211 --run-as-user 1001 >/dev/null
+    tr -d '\n' <PROJECT | grep -q 'containerCommand: memcached,-v        containerPort: "11211"        image: memcached:1.6        runAsUser: "1001"'
+    grep -A1 'MEMCACHED_IMAGE' config/manager/manager.yaml | grep -q 'value: memcached:1.6'
+    run make test
+    says '100% tests passed' memcached_test
+    never_says 'warning:'
+    make install >/dev/null
+    kubectl wait --for condition=established crd/memcacheds.cache.example.io --timeout 20s
+    MEMCACHED_IMAGE=memcached:2 background build/manager
+    kubectl apply -k config/samples
+    eventually kubectl get deployment memcached-sample
+    run kubectl get deployment memcached-sample -o jsonpath='{.spec.template.spec.containers[0]} {.spec.template.spec.securityContext}'
+    says '"image":"memcached:2"' '"command":["memcached","-v"]' '"containerPort":11211' '"runAsUser":1001'
+    kubectl wait --for condition=Ready=False memcached/memcached-sample --timeout 20s
+    kubectl patch memcached memcached-sample --type merge -p '{"spec":{"size":3}}'
+    kubectl wait --for jsonpath='{.spec.replicas}'=3 deployment/memcached-sample --timeout 20s
+    background_end
+}
+
 @test "a kind has several controllers, by name" {
     elsewhere
     kc init --domain example.io >/dev/null
@@ -496,9 +528,10 @@ review() { curl -sk -H 'Content-Type: application/json' -d "$2" "https://$hooks$
         kc create api --make=false --group apps --version $kind >/dev/null
     done
     kc create api --make=false --group core --version v1 --kind Pod --resource=false --controller-name pod-watcher >/dev/null
+    kc create api --make=false --group cache --version v1 --kind Memcached --image memcached:1.6 --image-container-port 11211 >/dev/null
     kc create api --make=false --group machine --version v1 --kind Part --resource=false --external-api-path parts.h --external-api-module parts@1 >/dev/null
     kc create webhook --make=false --group apps --version v1 --kind Ship --conversion --spoke v1beta1 --defaulting --defaulting-path /x >/dev/null
-    echo 'plugins: {theirs: {a: b}}' >>PROJECT
+    echo 'theirs: {a: b}' >>PROJECT
     kc alpha generate --output-dir ../deep/two >/dev/null
     mv ../deep/two ..
     diff -r . ../two

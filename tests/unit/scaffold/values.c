@@ -115,6 +115,21 @@ static void a_path_of_its_own_is_where_it_is_served(void **state)
                                       "                          "});
 }
 
+static void an_image_has_its_lines(void **state)
+{
+    (void)state;
+    kc__resource with = ship;
+    with.image = (kc__image){KC_STR("a:b"), KC_STR("run, -v"), KC_STR("80"), KC_STR("7")};
+#define INDENT "                          "
+    ASSERT_VALUES(PROJECT, &with, NULL, {"image", "a:b"},
+                  {"image_command", INDENT "\"  command: [\\\"run\\\", \\\"-v\\\"]\\n\"\n"},
+                  {"image_user", INDENT "\"  runAsUser: 7\\n\"\n"},
+                  {"port_default", "    /// +kubebuilder:default=80\n"});
+#undef INDENT
+    ASSERT_VALUES(PROJECT, &ship, NULL, {"image_command", ""}, {"image_user", ""},
+                  {"port_default", ""});
+}
+
 static void a_kind_that_is_there_twice_has_two_names(void **state)
 {
     (void)state;
@@ -130,4 +145,5 @@ static void a_kind_that_is_there_twice_has_two_names(void **state)
 
 TESTS(a_kind_has_its_names, a_controller_has_a_name_of_its_own, in_a_namespace_markers_say_which,
       the_types_of_others_are_where_they_say, kinds_of_kubernetes_are_known,
-      a_path_of_its_own_is_where_it_is_served, a_kind_that_is_there_twice_has_two_names)
+      a_path_of_its_own_is_where_it_is_served, an_image_has_its_lines,
+      a_kind_that_is_there_twice_has_two_names)
