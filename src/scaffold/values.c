@@ -204,15 +204,19 @@ static void fill_controller(kc__values *v, kc_str name, bool is_alone)
     kc__values_put(v, "controller", name.n ? name : kc_cstr(usual));
 }
 
-/* How a webhook is added: at its usual path, or at one of its own. */
-static void fill_call(kc__values *v, const char *name, const char *verb, kc_str path)
+/* How a webhook is added: at its usual path, or at one of its own; the function's name, `fn`, and
+ * the rest of the line follow, on the next one if it would be longer than 100 bytes. */
+static void fill_call(kc__values *v, const char *name, const char *verb, const char *fn,
+                      kc_str path)
 {
     const char *kind = kc__values_get(v, "kind_variable");
-    const int indent = (int)strlen("if (kc_webhook__at(") + (int)strlen(verb);
-    take(v, name,
-         path.n ? kc_asprintf("kc_webhook_%s_at(hooks, \"%.*s\", &%s,\n%*s", verb, KC_ARG(path),
-                              kind, indent - 1, "")
-                : kc_asprintf("kc_webhook_%s(hooks, &%s,", verb, kind));
+    kc_autofree char *call =
+        path.n ? kc_asprintf("kc_webhook_%s_at(hooks, \"%.*s\", &%s,", verb, KC_ARG(path), kind)
+               : kc_asprintf("kc_webhook_%s(hooks, &%s,", verb, kind);
+    const size_t whole =
+        strlen("    if (") + strlen(call) + 1 + strlen(fn) + strlen(", NULL, err) < 0)");
+    const int indent = (int)strlen("if (") + (int)strcspn(call, "(");
+    take(v, name, whole <= 100 ? kc_strdup(call) : kc_asprintf("%s\n%*s", call, indent, ""));
 }
 
 static void fill_webhook(kc__values *v, const kc__resource *r)
@@ -227,8 +231,8 @@ static void fill_webhook(kc__values *v, const kc__resource *r)
     take(v, "validation_path",
          r->validation_path.n ? kc_str_dup(r->validation_path)
                               : kc_asprintf("/validate-%s", usual));
-    fill_call(v, "defaulting_call", "default", r->defaulting_path);
-    fill_call(v, "validation_call", "validate", r->validation_path);
+    fill_call(v, "defaulting_call", "default", "set_defaults", r->defaulting_path);
+    fill_call(v, "validation_call", "validate", "validate", r->validation_path);
 }
 
 /* Where its objects are, and who may see them. */

@@ -110,9 +110,14 @@ static void a_path_of_its_own_is_where_it_is_served(void **state)
     kc__resource with = ship;
     with.validation = true;
     with.validation_path = KC_STR("/mine");
-    ASSERT_VALUES(PROJECT, &with, NULL, {"validation_path", "/mine"},
-                  {"validation_call", "kc_webhook_validate_at(hooks, \"/mine\", &space_ship_kind,\n"
-                                      "                          "});
+    ASSERT_VALUES(
+        PROJECT, &with, NULL, {"validation_path", "/mine"},
+        {"validation_call", "kc_webhook_validate_at(hooks, \"/mine\", &space_ship_kind,"});
+    with.validation_path = KC_STR("/a-path-that-makes-the-line-too-long");
+    ASSERT_VALUES(PROJECT, &with, NULL,
+                  {"validation_call", "kc_webhook_validate_at(hooks, "
+                                      "\"/a-path-that-makes-the-line-too-long\", "
+                                      "&space_ship_kind,\n                          "});
 }
 
 static void an_image_has_its_lines(void **state)
