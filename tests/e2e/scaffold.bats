@@ -411,8 +411,9 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
     (cd theirs && kc init --domain parts.io && kc create api --group machine --version v1 --kind Part --controller=false) >/dev/null
     cd ours || return
     kc init --domain example.io >/dev/null
-    mkdir third_party
-    cp -r ../theirs/api/machine third_party/
+    # Of theirs, the definition is enough.
+    kc generate types --from ../theirs/config/crd/bases/machine.parts.io_parts.yaml -o third_party
+    kc generate object third_party
     local part=(--group machine --version v1 --kind Part)
     run kc create api "${part[@]}" --external-api-path third_party/machine/v1
     [ "$status" -eq 2 ]
