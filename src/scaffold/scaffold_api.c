@@ -29,10 +29,10 @@ static int check_image(const kc__api_opts *o, kc_error *err)
         if (texts[i].value && texts[i].check(texts[i].value, err) < 0)
             return kc_error_wrap(err, "--%s", texts[i].flag);
     }
-    if (o->image.image && (o->no_resource || o->no_controller || o->ssa))
+    if (o->image.image && (o->no_resource || o->ssa))
         return kc_error_set(err, KC_INVALID,
                             "--image makes a kind and the controller that runs it: not with "
-                            "--resource=false, --controller=false or --ssa");
+                            "--resource=false or --ssa");
     return 0;
 }
 
@@ -52,8 +52,7 @@ static int check_opts(const kc__api_opts *o, kc_error *err)
                             "neither types nor a controller: then there is nothing to write");
     if (o->controller_name && o->no_controller)
         return kc_error_set(err, KC_INVALID,
-                            "--controller-name names a controller; leave "
-                            "--controller=false out");
+                            "--controller-name names a controller; leave --controller=false out");
     if (o->controller_name && kc__check_controller(o->controller_name, err) < 0)
         return kc_error_wrap(err, "--controller-name");
     return 0;

@@ -348,7 +348,7 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
     says "--image-container-port: '70000' is no port: a number from 1 to 65535"
     run kc create api "${cache[@]}" --image 'a b'
     says "--image: 'a b' is no image"
-    run kc create api "${cache[@]}" --image a:b --controller=false
+    run kc create api "${cache[@]}" --image a:b --ssa
     says '--image makes a kind and the controller that runs it'
     kc create api "${cache[@]}" --image memcached:1.6 --image-container-command memcached,-v --image-container-port 11211 --run-as-user 1001 >/dev/null
     tr -d '\n' <PROJECT | grep -q 'containerCommand: memcached,-v        containerPort: "11211"        image: memcached:1.6        runAsUser: "1001"'
@@ -529,7 +529,7 @@ review() { curl -sk -H 'Content-Type: application/json' -d "$2" "https://$hooks$
         kc create api --make=false --group apps --version $kind >/dev/null
     done
     kc create api --make=false --group core --version v1 --kind Pod --resource=false --controller-name pod-watcher >/dev/null
-    kc create api --make=false --group cache --version v1 --kind Memcached --image memcached:1.6 --image-container-port 11211 >/dev/null
+    kc create api --make=false --group cache --version v1 --kind Memcached --image memcached:1.6 --image-container-port 11211 --controller-name cacher >/dev/null
     kc create api --make=false --group machine --version v1 --kind Part --resource=false --external-api-path parts.h --external-api-module parts@1 >/dev/null
     kc create webhook --make=false --group apps --version v1 --kind Ship --conversion --spoke v1beta1 --defaulting --defaulting-path /x >/dev/null
     echo 'theirs: {a: b}' >>PROJECT
