@@ -9,6 +9,7 @@
  *
  * To add a generator: a row of `generators`, a function that writes through put_file.
  */
+#include "comments.h"
 #include "verb.h"
 
 #include "generate/read_headers.h"
@@ -44,7 +45,8 @@ typedef struct output {
 typedef struct run {
     const options *options;
     const kc__gen_model *model;
-    char *header; /* NULL: none. */
+    char *header;            /* NULL: none. */
+    const char *yaml_header; /* The same as comments of YAML. */
 } run;
 
 /* ---- files ---- */
@@ -120,7 +122,7 @@ static int generate_crds(const run *r, output *out, kc_error *err)
     const kc__crd_opts opts = {.allow_dangerous_types = r->options->allow_dangerous_types,
                                .embedded_object_meta = r->options->embedded_object_meta,
                                .max_description = r->options->max_description,
-                               .header = r->header,
+                               .header = r->yaml_header,
                                .version = "v" KC_VERSION};
     return kc__write_crds(r->model, &opts, put_file, out, err);
 }
@@ -132,18 +134,18 @@ static int generate_code(const run *r, output *out, kc_error *err)
 
 static int generate_rbac(const run *r, output *out, kc_error *err)
 {
-    const kc__rbac_opts opts = {.role_name = r->options->role_name, .header = r->header};
+    const kc__rbac_opts opts = {.role_name = r->options->role_name, .header = r->yaml_header};
     return kc__write_rbac(r->model, &opts, put_file, out, err);
 }
 
 static int generate_webhooks(const run *r, output *out, kc_error *err)
 {
-    return kc__write_webhooks(r->model, r->header, put_file, out, err);
+    return kc__write_webhooks(r->model, r->yaml_header, put_file, out, err);
 }
 
 static int generate_samples(const run *r, output *out, kc_error *err)
 {
-    return kc__write_samples(r->model, r->header, put_file, out, err);
+    return kc__write_samples(r->model, r->yaml_header, put_file, out, err);
 }
 
 static const struct generator {
@@ -191,7 +193,8 @@ static const kc_flag flags[] = {
          "write nothing; name the files that are not current, and exit with 1 if there are any"},
     {"header-file", .argument = "FILE", .parse = kc_flag_text, .offset = AT(header_file),
      .values = "FILE", .group = "Output",
-     .help = "text to put before each file, such as a license in comments"},
+     .help = "text to put before each file, such as a license, in comments of C; in YAML they are "
+             "comments of YAML"},
     {"year", .argument = "YEAR", .parse = kc_flag_text, .offset = AT(year), .group = "Output",
      .help = "what ' YEAR' in the header file becomes"},
     {"sdk-include", .argument = "FOLDER", .parse = kc_flag_text, .offset = AT(sdk_include),
@@ -420,7 +423,10 @@ static int generate(const options *o, kc_error *err)
                             "no header of API types is below %s: they are called *_types.h, and "
                             "groupversion_info.h beside them says their group",
                             paths[0]);
-    const run r = {o, &model, header};
+    kc_scoped(kc_buf) yaml_header = {0};
+    if (header)
+        kc_yaml_comments(kc_cstr(header), &yaml_header);
+    const run r = {o, &model, header, kc_buf_cstr(&yaml_header)};
     for (size_t i = 0; done == 0 && i < KC_COUNT(generators); i++)
         if (only ? only == &generators[i] : !(o->check && generators[i].is_begun))
             done = run_one(&r, &generators[i], only != NULL, &n_stale, err);
