@@ -135,7 +135,7 @@ static kc_string_map make_annotations(const kc__node *node, kc_arena *arena)
     return map;
 }
 
-static kc_string_map make_labels(const kc__node *node, kc_arena *arena)
+kc_string_map kc__node_labels(const kc__node *node, kc_arena *arena)
 {
     struct utsname machine;
     uname(&machine);
@@ -190,7 +190,7 @@ static int patch_metadata(kc__node *node, kc_error *err)
     kc_scoped(kc_arena) arena = {0};
     kc_scoped(kc_buf) body = {0};
     kc_buf_puts(&body, "{\"metadata\":{");
-    write_map(&body, "labels", make_labels(node, &arena));
+    write_map(&body, "labels", kc__node_labels(node, &arena));
     kc_buf_puts(&body, ",");
     write_map(&body, "annotations", make_annotations(node, &arena));
     kc_buf_puts(&body, "}}");
@@ -204,7 +204,7 @@ int kc__node_register(kc__node *node, kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_cluster_node wanted = {.metadata = {.name = node->name}};
-    wanted.metadata.labels = make_labels(node, &arena);
+    wanted.metadata.labels = kc__node_labels(node, &arena);
     wanted.metadata.annotations = make_annotations(node, &arena);
     make_status(node, NULL, &arena, &wanted.status);
     kc_auto(kc_object) *object = kc_cluster_node_object(&wanted, err);

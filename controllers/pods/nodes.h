@@ -76,6 +76,8 @@ kc__node *kc__nodes_find(const kc__nodes *nodes, kc_str name);
 /* The Node as the cache has it; NULL if it does not. The caller's. */
 kc_cluster_node *kc__node_get(const kc__node *node);
 
+/* The labels it registers with. */
+kc_string_map kc__node_labels(const kc__node *node, kc_arena *arena);
 /* The predicate by which the node does not take a pod, and why (static texts); NULL: it does. */
 const char *kc__node_refuses(const kc_cluster_node *node, const kc_pod *pod, const char **ret_why);
 

@@ -68,6 +68,7 @@ int kc__pods_mount(kc__pods *pods, kc_client *client, const kc_pod *pod, kc__pod
 {
     kc_scoped(kc_arena) arena = {0};
     const kc__inputs in = {.client = client, .pod = pod, .state = state, .arena = &arena};
+    kc__pods_address(pods, pod, state);
     if (!state->prepared && pods->runtime->ops->prepare(pods->runtime, pod, err) < 0)
         return -1;
     if (fill_volumes(pods, &in, state, err) < 0)

@@ -52,7 +52,7 @@ static void complete(kc_pods_opts *o)
 static void pods_free(void *user)
 {
     kc__pods *pods = user;
-    if (pods->own_runtime)
+    if (pods->own_runtime && pods->runtime)
         pods->runtime->ops->free(pods->runtime);
     else if (pods->runtime)
         kc__simulated_listen(pods->runtime, NULL, NULL);
