@@ -11,6 +11,7 @@ setup_file() {
 }
 
 teardown_file() { load helpers; controllers_stop; server_stop; }
+# shellcheck disable=SC2016 # scripts expand in the pod
 setup() { load helpers; namespace; }
 
 # run_pod NAME SCRIPT [CONTAINERS]: on our node, once.
@@ -21,7 +22,7 @@ run_pod() {
 phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 
 @test "logs show what a container has written, all of it or a part" {
-    run_pod talk 'for i in 1 2 3 4 5; do echo line \$i; done; echo to stderr >&2'
+    run_pod talk 'for i in 1 2 3 4 5; do echo line $i; done; echo to stderr >&2'
     eventually phase_is talk Succeeded
     [ "$(k logs talk | grep -c line)" -eq 5 ]
     k logs talk | grep -qx 'to stderr'
@@ -32,7 +33,7 @@ phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 }
 
 @test "logs follow a container until it ends" {
-    run_pod count 'for i in 1 2 3 4 5 6; do echo \$i; sleep 0.3; done'
+    run_pod count 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done'
     eventually phase_is count Running
     [ "$(timeout 20 kubectl -n "$NS" logs -f count | tail -n 1)" = 6 ]
 }
