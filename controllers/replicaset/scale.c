@@ -74,7 +74,7 @@ static int make_one(size_t i, void *user, kc_error *err)
     }
     if (namespace_is_ending(&why))
         return 0; /* Nothing more will come of it, and the set goes too. */
-    if (kc__is_doubtful(&why))
+    if (kc__rs_is_doubtful(&why))
         kc__doubts_put(&m->call->controller->doubts, kc_object_key(m->call->object));
     kc_event(ctx->recorder, m->call->object, KC_WARNING, "FailedCreate", "Error creating: %s",
              kc_error_text(&why));
@@ -106,7 +106,7 @@ static int delete_one(size_t i, void *user, kc_error *err)
     }
     if (kc_is_not_found(&why))
         return 0;
-    if (kc__is_doubtful(&why))
+    if (kc__rs_is_doubtful(&why))
         kc__doubts_put(&call->controller->doubts, kc_object_key(call->object));
     kc_event(call->ctx->recorder, call->object, KC_WARNING, "FailedDelete", "Error deleting: %s",
              kc_error_text(&why));
