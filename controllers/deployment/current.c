@@ -11,6 +11,7 @@
  */
 #include "deployment/deployment.h"
 
+#include "common/refusals.h"
 #include "common/template.h"
 
 #include "kc/json.h"
@@ -133,17 +134,9 @@ static kc_replica_set *look_at_namesake(kc__rollout *r, const kc_replica_set *dr
     return NULL;
 }
 
-static bool namespace_is_ending(const kc_error *err)
-{
-    kc_vec_each (&err->causes, cause)
-        if (strcmp(cause->reason, "NamespaceTerminating") == 0)
-            return true;
-    return false;
-}
-
 static void tell_failure(kc__rollout *r, const kc_replica_set *draft, const kc_error *why)
 {
-    if (namespace_is_ending(why))
+    if (kc__namespace_is_ending(why))
         return;
     kc_event(r->ctx->recorder, r->d->metadata.origin, KC_WARNING, "ReplicaSetCreateError",
              "Failed to create new replica set \"%s\": %s", draft->metadata.name,
