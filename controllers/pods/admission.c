@@ -105,6 +105,18 @@ static void refuse_for_want(kc__pod_record *state, const char *reason, const cha
                        what, (long long)requested, (long long)used, (long long)capacity));
 }
 
+/* By the Node as the cache has it; before that has it, as it will be registered. */
+static const char *refusal(const kc__node *node, const kc_pod *pod, const char **ret_why)
+{
+    kc_scoped(kc_arena) arena = {0};
+    kc_auto(kc_cluster_node) *object = kc__node_get(node);
+    if (object)
+        return kc__node_refuses(object, pod, ret_why);
+    const kc_cluster_node initial = {
+        .metadata = {.name = node->name, .labels = kc__node_labels(node, &arena)}};
+    return kc__node_refuses(&initial, pod, ret_why);
+}
+
 bool kc__pods_admit(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
 {
     int64_t cpu, memory;
@@ -112,8 +124,7 @@ bool kc__pods_admit(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
     if (state->admitted || state->failed)
         return !state->failed;
     requests_of(pod, &cpu, &memory);
-    kc_auto(kc_cluster_node) *object = kc__node_get(node);
-    const char *why = NULL, *predicate = object ? kc__node_refuses(object, pod, &why) : NULL;
+    const char *why = NULL, *predicate = refusal(node, pod, &why);
     kc_locked (&pods->nodes->mutex) {
         refuse_for_want(state, "OutOfpods", "pods", 1, node->pods, pods->nodes->pods);
         refuse_for_want(state, "OutOfcpu", "cpu", cpu, node->cpu, pods->nodes->cpu);

@@ -13,6 +13,7 @@
 #include "kc/thread.h"
 
 #include "api/core_v1/zz_generated.h"
+#include "pods/node_server.h"
 
 typedef struct kc__nodes kc__nodes;
 
@@ -55,6 +56,7 @@ struct kc__nodes {
     kc__node *items;
     size_t n;
     const char *runtime_name, *runtime_version;
+    const kc__node_server *server; /* NULL: they answer nobody. */
     /* What each of them has. */
     int64_t cpu, memory;
     int pods;
@@ -74,6 +76,8 @@ kc__node *kc__nodes_find(const kc__nodes *nodes, kc_str name);
 /* The Node as the cache has it; NULL if it does not. The caller's. */
 kc_cluster_node *kc__node_get(const kc__node *node);
 
+/* The labels it registers with. */
+kc_string_map kc__node_labels(const kc__node *node, kc_arena *arena);
 /* The predicate by which the node does not take a pod, and why (static texts); NULL: it does. */
 const char *kc__node_refuses(const kc_cluster_node *node, const kc_pod *pod, const char **ret_why);
 

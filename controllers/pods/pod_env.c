@@ -45,7 +45,7 @@ static int add_all(env *e, const kc_kind *kind, const kc_local_ref *ref, const c
 {
     kc__entries entries = {0};
     const bool optional = ref->optional && *ref->optional;
-    if (kc__entries_of(e->in, kind, ref->name, &entries, err) < 0) {
+    if (kc__entries_of(e->in, kind, ref->name, false, &entries, err) < 0) {
         if (!optional || !kc_is_not_found(err))
             return -1;
         kc_error_done(err);
@@ -76,7 +76,7 @@ static int key_value(env *e, const kc_kind *kind, const kc_key_selector *ref, co
 {
     kc__entries entries = {0};
     const bool optional = ref->optional && *ref->optional;
-    int result = kc__entries_of(e->in, kind, ref->name, &entries, err);
+    int result = kc__entries_of(e->in, kind, ref->name, false, &entries, err);
     const kc__entry *found = result < 0 ? NULL : kc__entry_find(&entries, ref->key);
     if (found)
         *ret = found->value.p ? found->value.p : "";

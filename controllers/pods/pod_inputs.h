@@ -26,10 +26,10 @@ typedef struct kc__entry {
 
 typedef KC_VEC(kc__entry) kc__entries;
 
-/* What a ConfigMap or Secret has, in the order of its keys. KC_NOT_FOUND: `configmap "x" not
- * found`. */
-int kc__entries_of(const kc__inputs *in, const kc_kind *kind, const char *name, kc__entries *ret,
-                   kc_error *err);
+/* What a ConfigMap (with its binaryData or without) or Secret has, in the order of its keys.
+ * KC_NOT_FOUND: `configmap "x" not found`. */
+int kc__entries_of(const kc__inputs *in, const kc_kind *kind, const char *name, bool binary,
+                   kc__entries *ret, kc_error *err);
 const kc__entry *kc__entry_find(const kc__entries *entries, const char *key);
 /* "configmap", "secret". */
 const char *kc__source_name(const kc_kind *kind);

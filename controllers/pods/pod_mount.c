@@ -46,7 +46,7 @@ static int work_out(const kc__inputs *in, worked_out *volumes, uint64_t *ret_has
 
 static int fill_volumes(kc__pods *pods, const kc__inputs *in, kc__pod_record *state, kc_error *err)
 {
-    uint64_t hash;
+    uint64_t hash = 0;
     const size_t n = in->pod->spec.n_volumes;
     worked_out *volumes = kc_arena_calloc(in->arena, n + 1, sizeof(*volumes));
     if (work_out(in, volumes, &hash, err) < 0)
@@ -68,6 +68,7 @@ int kc__pods_mount(kc__pods *pods, kc_client *client, const kc_pod *pod, kc__pod
 {
     kc_scoped(kc_arena) arena = {0};
     const kc__inputs in = {.client = client, .pod = pod, .state = state, .arena = &arena};
+    kc__pods_address(pods, pod, state);
     if (!state->prepared && pods->runtime->ops->prepare(pods->runtime, pod, err) < 0)
         return -1;
     if (fill_volumes(pods, &in, state, err) < 0)

@@ -155,7 +155,8 @@ static void watch_over(const kc_pod *pod, kc__pod_record *state, size_t i, kc_ti
 {
     kc__container_state *c = &state->containers[i];
     const kc_container *spec = kc__pod_container(pod, i);
-    if (c->now.phase != KC__CONTAINER_RUNNING || c->stop != KC__STOP_NOT)
+    if (c->now.phase != KC__CONTAINER_RUNNING || c->stop != KC__STOP_NOT ||
+        (i < state->n_init && !kc__is_sidecar(spec)))
         return;
     if (image_changed(c, spec))
         give_up(pod, state, i, "definition changed", NULL, now, plan);

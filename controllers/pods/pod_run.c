@@ -38,11 +38,8 @@ static bool go_round(kc__look *l)
 
 static void admit(kc__look *l)
 {
-    if (kc__pods_admit(l->pods, l->pod, l->state)) {
-        if (!l->state->start_time)
-            l->state->start_time = l->now;
+    if (kc__pods_admit(l->pods, l->pod, l->state))
         return;
-    }
     kc__look_say(l, SIZE_MAX, true, l->state->failed,
                  l->state->failed_message + strlen("Pod was rejected: "));
 }
@@ -59,6 +56,17 @@ static void mount(kc__look *l)
     l->next = l->now + MOUNT_RETRIES;
 }
 
+/* A ConfigMap or Secret has changed that a container may have waited for. */
+static void hurry(kc__look *l, const kc_queue_item *item)
+{
+    bool changed = false;
+    for (size_t i = 0; item && i < item->n_causes; i++)
+        changed = changed || item->causes[i].kind == &kc_kind_config_map ||
+                  item->causes[i].kind == &kc_kind_secret;
+    for (size_t i = 0; i < l->state->n && changed; i++)
+        l->state->containers[i].retry_at = KC_MIN(l->state->containers[i].retry_at, l->now);
+}
+
 /* ---- telling the server ---- */
 
 static int write_status(kc__look *l, kc_error *err)
@@ -72,7 +80,8 @@ static int write_status(kc__look *l, kc_error *err)
         return 0;
     l->pod->status = status;
     if (kc_typed_update(l->ctx->client, &kc_pod_type, l->pod,
-                        &(kc_write_opts){.subresource = "status"}, err) < 0)
+                        &(kc_write_opts){.subresource = "status", .field_validation = "Ignore"},
+                        err) < 0)
         return -1;
     /* A server that does not know the field drops it. */
     if (status.observed_generation && !l->pod->status.observed_generation)
@@ -90,7 +99,7 @@ static int delete_pod(kc__look *l, kc_error *err)
         return 0;
     if (kc_client_delete(l->ctx->client, &kc_kind_pod, key, &opts, err) == 0)
         return 0;
-    if (!kc_is_not_found(err) && !kc_is_conflict(err))
+    if (!kc_is_not_found(err))
         return -1;
     kc_error_done(err);
     return 0;
@@ -106,6 +115,8 @@ static kc_result look_after(kc__look *l, kc_error *err)
     kc__look_take_results(l);
     if (!was_over && !deleting && !l->state->failed && !l->state->admitted)
         admit(l);
+    if (l->state->admitted && !l->state->start_time && !was_over)
+        l->state->start_time = l->now;
     if (l->state->admitted && !was_over && !deleting)
         mount(l);
     const kc_time mount_again = l->next;
@@ -149,5 +160,8 @@ kc_result kc__pods_reconcile(kc_context *ctx, const kc_request *request, kc_erro
                      .state = state_of(pods, request->key, pod),
                      .now = kc_clock_wall(ctx->clock),
                      .next = KC_FOREVER};
-    return look.state ? look_after(&look, err) : kc_done();
+    if (!look.state)
+        return kc_done();
+    hurry(&look, request->item);
+    return look_after(&look, err);
 }

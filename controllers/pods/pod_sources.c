@@ -39,8 +39,8 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const kc__entry *)a)->key, ((const kc__entry *)b)->key);
 }
 
-int kc__entries_of(const kc__inputs *in, const kc_kind *kind, const char *name, kc__entries *ret,
-                   kc_error *err)
+int kc__entries_of(const kc__inputs *in, const kc_kind *kind, const char *name, bool binary,
+                   kc__entries *ret, kc_error *err)
 {
     const kc_key key = KC_KEY(in->state->ns, name ? name : "");
     kc_auto(kc_object) *object = kc_client_get(in->client, kind, key, NULL, err);
@@ -54,7 +54,8 @@ int kc__entries_of(const kc__inputs *in, const kc_kind *kind, const char *name, 
         add_bytes(kc_get(root, "data"), in->arena, ret);
     else {
         add_texts(kc_get(root, "data"), in->arena, ret);
-        add_bytes(kc_get(root, "binaryData"), in->arena, ret);
+        if (binary)
+            add_bytes(kc_get(root, "binaryData"), in->arena, ret);
     }
     kc_vec_sort(ret, by_key);
     return 0;

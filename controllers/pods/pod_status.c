@@ -185,14 +185,14 @@ static const char *phase_of(const kc_pod *pod, const kc__pod_record *state, cons
 
 /* ---- the whole ---- */
 
-static void addresses(const kc__pod_record *state, const kc__pod_place *place, kc_arena *arena,
-                      kc_pod_status *ret)
+static void addresses(const kc_pod *pod, const kc__pod_record *state, const kc__pod_place *place,
+                      kc_arena *arena, kc_pod_status *ret)
 {
     kc_ip_entry *entries = kc_arena_calloc(arena, 2, sizeof(*entries));
     ret->host_ip = entries[0].ip = (char *)place->host_ip;
     ret->host_ips = entries;
     ret->n_host_ips = 1;
-    if (!state->prepared && !*state->ip)
+    if (!*state->ip || (!state->prepared && !pod->status.pod_ip)) /* Not before it has its place. */
         return;
     ret->pod_ip = entries[1].ip = (char *)state->ip;
     ret->pod_ips = entries + 1;
@@ -228,6 +228,6 @@ void kc__pod_status_make(const kc_pod *pod, const kc__pod_record *state, const k
     ret->start_time.at = kc__whole_seconds(state->start_time);
     containers(pod, state, place->runtime, arena, ret);
     set_phase(pod, state, over, ret);
-    addresses(state, place, arena, ret);
+    addresses(pod, state, place, arena, ret);
     kc__pod_conditions_make(pod, state, place, now, arena, ret);
 }

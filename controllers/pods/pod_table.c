@@ -56,16 +56,24 @@ static void give_address(kc__pods *pods, kc__pod_record *state)
     } while (!*state->ip || kc_map_get(&pods->addresses, kc_cstr(state->ip)));
 }
 
-/* Pods of this machine have its address; simulated ones one each. With the lock held. */
-static void keep_address(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
+/* Those of pods that were here before are taken first: see kc__pods_take_up. */
+static void keep_address(kc__pods *pods, kc__pod_record *state)
 {
-    if (pods->opts.mode != KC_PODS_SIMULATE || pod->spec.host_network) {
-        snprintf(state->ip, sizeof(state->ip), "%s", state->node->ip);
+    if (pods->opts.mode == KC_PODS_SIMULATE && *state->ip && strcmp(state->ip, state->node->ip))
+        kc_map_put(&pods->addresses, kc_cstr(state->ip), state);
+}
+
+void kc__pods_address(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
+{
+    if (*state->ip)
         return;
-    }
-    if (!*state->ip)
-        give_address(pods, state);
-    kc_map_put(&pods->addresses, kc_cstr(state->ip), state);
+    if (pods->opts.mode != KC_PODS_SIMULATE || pod->spec.host_network)
+        snprintf(state->ip, sizeof(state->ip), "%s", state->node->ip);
+    else
+        kc_locked (&pods->mutex) {
+            give_address(pods, state);
+            keep_address(pods, state);
+        }
 }
 
 /* ---- remembering and forgetting ---- */
@@ -76,12 +84,12 @@ kc__pod_record *kc__pods_remember(kc__pods *pods, const kc_pod *pod, kc__node *n
     state->node = node;
     kc__pod_record_resume(state, pod, pods->runtime);
     kc_locked (&pods->mutex) {
-        keep_address(pods, pod, state);
+        keep_address(pods, state);
         kc_map_put(&pods->by_uid, kc_cstr(state->uid), state);
         kc_map_put(&pods->by_key, kc_cstr(state->key), state);
     }
     kc__pods_refer(pods, pod, state);
-    if (state->start_time) {
+    if (state->start_time || state->prepared) { /* It was admitted by a process before this one. */
         kc__pods_account(pods, pod, state);
         state->admitted = true;
     }
@@ -111,8 +119,7 @@ static void take_up_node(kc__pods *pods, kc__node *node)
     if (kc_pod_lister_list(pods->cache, &which, &list, NULL) < 0)
         return;
     for (size_t i = 0; i < list.n; i++)
-        if (list.items[i]->status.start_time.at)
-            kc__pods_remember(pods, list.items[i], node);
+        kc__pods_remember(pods, list.items[i], node);
 }
 
 typedef struct strays {

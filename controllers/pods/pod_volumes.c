@@ -78,7 +78,7 @@ static int add_source(files *f, const kc_kind *kind, const char *name, const kc_
 {
     kc__entries entries = {0};
     const bool optional = may_miss && *may_miss;
-    int result = kc__entries_of(f->in, kind, name, &entries, err);
+    int result = kc__entries_of(f->in, kind, name, true, &entries, err);
     if (result < 0 && optional && kc_is_not_found(err)) {
         kc_error_done(err);
         result = 0;

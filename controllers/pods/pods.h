@@ -20,6 +20,7 @@ typedef struct kc__pods {
     kc__runtime *runtime;
     bool own_runtime;
     kc__nodes *nodes;
+    kc__node_server *server;
     kc__jobs *jobs;
     kc_recorder *recorder;       /* The manager's, as "kubelet". */
     _Atomic bool no_generations; /* The server does not keep status.observedGeneration. */
@@ -48,6 +49,8 @@ kc_reconcile_fn kc__pods_reconcile;
 kc__pod_record *kc__pods_find(kc__pods *pods, kc_key key);
 /* Remembers a pod that is new here. */
 kc__pod_record *kc__pods_remember(kc__pods *pods, const kc_pod *pod, kc__node *node);
+/* Gives it an address, if it has none: simulated pods one each, others their machine's. */
+void kc__pods_address(kc__pods *pods, const kc_pod *pod, kc__pod_record *state);
 /* Frees it, and all that it had: containers, its address, its part of the node. */
 void kc__pods_forget(kc__pods *pods, kc__pod_record *state);
 /* Looks at a pod again. Any thread. */
