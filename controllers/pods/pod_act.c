@@ -34,6 +34,7 @@ static void not_started(kc__look *l, size_t i, const char *reason, const kc_erro
 {
     kc_autofree char *text = kc_asprintf("Error: %s", kc_error_text(err));
     kc__pod_record_not_started(l->state, i, reason, kc_error_text(err), l->now + RETRY_TIME);
+    kc_counter_inc(l->pods->metrics.not_started[i < l->state->n_init]);
     kc__look_say(l, i, true, "Failed", text);
 }
 
@@ -42,6 +43,7 @@ static void started(kc__look *l, const kc__action *a, const char *name)
     kc_autofree char *created = kc_asprintf("Created container: %s", name);
     kc_autofree char *running = kc_asprintf("Started container %s", name);
     kc__pod_record_started(l->state, l->pod, a->container, a->attempt);
+    kc_counter_inc(l->pods->metrics.started[a->container < l->state->n_init]);
     kc__look_say(l, a->container, false, "Created", created);
     kc__look_say(l, a->container, false, "Started", running);
 }
@@ -83,6 +85,7 @@ static void take_probe(kc__look *l, const kc__job_result *r)
 {
     static const char *const names[] = {"Startup", "Liveness", "Readiness"};
     const kc__job *job = &r->job;
+    kc_counter_inc(l->pods->metrics.probed[job->probe][r->ok]);
     if (!kc__pod_record_probed(l->state, l->pod, job->container, job->attempt, job->probe, r->ok) ||
         r->ok)
         return;

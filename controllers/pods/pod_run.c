@@ -40,6 +40,7 @@ static void admit(kc__look *l)
 {
     if (kc__pods_admit(l->pods, l->pod, l->state))
         return;
+    kc_counter_inc(kc_counter_of(l->pods->metrics.rejected, kc_cstr(l->state->failed)));
     kc__look_say(l, SIZE_MAX, true, l->state->failed,
                  l->state->failed_message + strlen("Pod was rejected: "));
 }
@@ -78,11 +79,16 @@ static int write_status(kc__look *l, kc_error *err)
     kc__pod_status_make(l->pod, l->state, &place, l->now, l->over, l->pod->metadata.arena, &status);
     if (kc_struct_equal(&kc_pod_status_struct, &status, &l->pod->status))
         return 0;
+    const bool begins =
+        !kc_str_is(kc_cstr(l->pod->status.phase), "Running") && !strcmp(status.phase, "Running");
     l->pod->status = status;
     if (kc_typed_update(l->ctx->client, &kc_pod_type, l->pod,
                         &(kc_write_opts){.subresource = "status", .field_validation = "Ignore"},
                         err) < 0)
         return -1;
+    if (begins)
+        kc_histogram_observe_duration(l->pods->metrics.start_duration,
+                                      l->now - l->state->start_time);
     /* A server that does not know the field drops it. */
     if (status.observed_generation && !l->pod->status.observed_generation)
         l->pods->no_generations = true;
