@@ -62,8 +62,10 @@ static void start(kc__look *l, const kc__action *a)
         not_started(l, a->container, "CreateContainerConfigError", &err);
         return;
     }
+    kc_container expanded = *spec;
+    kc__env_expand(&in, &expanded, env, n_env);
     const kc__container_start what = {
-        .pod = l->pod, .container = spec, .attempt = a->attempt, .env = env, .n_env = n_env};
+        .pod = l->pod, .container = &expanded, .attempt = a->attempt, .env = env, .n_env = n_env};
     if (runtime->ops->start(runtime, &what, &err) == 0)
         started(l, a, spec->name);
     else

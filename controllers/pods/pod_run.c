@@ -111,6 +111,15 @@ static int delete_pod(kc__look *l, kc_error *err)
     return 0;
 }
 
+/* The pod has changed, or is gone: no failure, but worth another look. */
+static kc_result again(kc_error *err)
+{
+    if (!kc_is_conflict(err) && !kc_is_not_found(err))
+        return kc_retry(err);
+    kc_error_done(err);
+    return kc_again();
+}
+
 /* ---- the look ---- */
 
 static kc_result look_after(kc__look *l, kc_error *err)
@@ -130,11 +139,11 @@ static kc_result look_after(kc__look *l, kc_error *err)
         ;
     l->next = KC_MIN(l->next, mount_again);
     if (!never_ran && write_status(l, err) < 0)
-        return kc_retry(err);
+        return again(err);
     if (l->over)
         kc__pods_release(l->pods, l->state);
     if (l->over && deleting && delete_pod(l, err) < 0)
-        return kc_retry(err);
+        return again(err);
     return l->next == KC_FOREVER ? kc_done() : kc_again_after(KC_MAX(l->next - l->now, 1));
 }
 
