@@ -44,6 +44,7 @@ static void complete(kc_pods_opts *o)
         o->node_memory = simulated ? INT64_C(1) << 40 : machine_memory();
     if (!o->node_pods)
         o->node_pods = simulated ? 1000 : 110;
+    o->address = o->address ? o->address : "127.0.0.1:0";
 }
 
 /* ---- life ---- */
@@ -63,6 +64,7 @@ static void pods_free(void *user)
     kc_map_done(&pods->addresses);
     kc__jobs_free(pods->jobs);
     kc__nodes_free(pods->nodes);
+    kc__node_server_free(pods->server);
     kc_cond_done(&pods->taken);
     kc_mutex_done(&pods->wake_mutex);
     kc_mutex_done(&pods->mutex);
@@ -139,6 +141,19 @@ static int add_controller(kc__pods *pods, kc_manager *manager, int workers, kc_e
     return kc_controller_new(manager, &opts, err) ? 0 : -1;
 }
 
+/* In virtual time there is no network. */
+static bool serves(const kc__pods *pods)
+{
+    return pods->clock == kc_clock_real();
+}
+
+static int serve(kc__pods *pods, kc_manager *manager, kc_error *err)
+{
+    pods->server = kc__node_server_new(manager, &pods->opts, err);
+    pods->nodes->server = pods->server;
+    return pods->server ? 0 : -1;
+}
+
 int kc__pods_add(kc_manager *manager, const kc_pods_opts *opts, int workers, kc__runtime *runtime,
                  kc_error *err)
 {
@@ -158,7 +173,7 @@ int kc__pods_add(kc_manager *manager, const kc_pods_opts *opts, int workers, kc_
     pods->nodes =
         kc__nodes_new(manager, &pods->opts, pods->runtime->name, pods->runtime->version, err);
     pods->jobs = kc__jobs_new(manager, pods->runtime, job_done, pods, err);
-    if (!pods->nodes || !pods->jobs)
+    if (!pods->nodes || !pods->jobs || (serves(pods) && serve(pods, manager, err) < 0))
         return -1;
     return add_controller(pods, manager, workers, err);
 }
