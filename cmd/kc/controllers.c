@@ -83,6 +83,10 @@ static const kc_flag flags[] = {
      .help = "run pods on a node of our own: simulated, or as processes of this machine"},
     {"node-name", .argument = "NAME", .group = PODS, FIELD(pods.node), .parse = kc_flag_text,
      .help = "what the node is called; defaults to this machine's name"},
+    {"pods-address", .argument = "ADDRESS", .initial = "127.0.0.1:0", .group = PODS,
+     FIELD(pods.address), .parse = kc_flag_text,
+     .help = "where the API server reaches the node for logs: an address of this machine, and a "
+             "port; 0 is any that is free"},
     {"simulated-nodes", .argument = "N", .initial = "1", .group = PODS, FIELD(pods.nodes),
      .parse = parse_count, .help = "how many nodes to simulate"},
     {"simulated-start", .argument = "DURATION", .group = PODS, FIELD(pods.start_delay),

@@ -9,6 +9,7 @@
  *
  * To add a generator: a row of `generators`, a function that writes through put_file.
  */
+#include "comments.h"
 #include "verb.h"
 
 #include "generate/read_headers.h"
@@ -44,7 +45,8 @@ typedef struct output {
 typedef struct run {
     const options *options;
     const kc__gen_model *model;
-    char *header; /* NULL: none. */
+    char *header;            /* NULL: none. */
+    const char *yaml_header; /* The same as comments of YAML. */
 } run;
 
 /* ---- files ---- */
@@ -120,7 +122,7 @@ static int generate_crds(const run *r, output *out, kc_error *err)
     const kc__crd_opts opts = {.allow_dangerous_types = r->options->allow_dangerous_types,
                                .embedded_object_meta = r->options->embedded_object_meta,
                                .max_description = r->options->max_description,
-                               .header = r->header,
+                               .header = r->yaml_header,
                                .version = "v" KC_VERSION};
     return kc__write_crds(r->model, &opts, put_file, out, err);
 }
@@ -132,29 +134,30 @@ static int generate_code(const run *r, output *out, kc_error *err)
 
 static int generate_rbac(const run *r, output *out, kc_error *err)
 {
-    const kc__rbac_opts opts = {.role_name = r->options->role_name, .header = r->header};
+    const kc__rbac_opts opts = {.role_name = r->options->role_name, .header = r->yaml_header};
     return kc__write_rbac(r->model, &opts, put_file, out, err);
 }
 
 static int generate_webhooks(const run *r, output *out, kc_error *err)
 {
-    return kc__write_webhooks(r->model, r->header, put_file, out, err);
+    return kc__write_webhooks(r->model, r->yaml_header, put_file, out, err);
 }
 
 static int generate_samples(const run *r, output *out, kc_error *err)
 {
-    return kc__write_samples(r->model, r->header, put_file, out, err);
+    return kc__write_samples(r->model, r->yaml_header, put_file, out, err);
 }
 
 static const struct generator {
     const char *name, *folder;
     int (*run)(const run *r, output *out, kc_error *err);
-    bool is_begun; /* Files to begin with: with all the others, what is there is left alone. */
+    bool is_begun;   /* Files to begin with: with all the others, what is there is left alone. */
+    bool of_project; /* Comes of markers of any C file; headers of types need not be there. */
 } generators[] = {
     {"object", ".", generate_code},
     {"crd", "config/crd/bases", generate_crds},
-    {"rbac", "config/rbac", generate_rbac},
-    {"webhook", "config/webhook", generate_webhooks},
+    {"rbac", "config/rbac", generate_rbac, .of_project = true},
+    {"webhook", "config/webhook", generate_webhooks, .of_project = true},
     {"sample", "config/samples", generate_samples, .is_begun = true},
 };
 
@@ -190,7 +193,8 @@ static const kc_flag flags[] = {
          "write nothing; name the files that are not current, and exit with 1 if there are any"},
     {"header-file", .argument = "FILE", .parse = kc_flag_text, .offset = AT(header_file),
      .values = "FILE", .group = "Output",
-     .help = "text to put before each file, such as a license in comments"},
+     .help = "text to put before each file, such as a license, in comments of C; in YAML they are "
+             "comments of YAML"},
     {"year", .argument = "YEAR", .parse = kc_flag_text, .offset = AT(year), .group = "Output",
      .help = "what ' YEAR' in the header file becomes"},
     {"sdk-include", .argument = "FOLDER", .parse = kc_flag_text, .offset = AT(sdk_include),
@@ -257,8 +261,11 @@ static int read_whole(const char *path, kc_buf *text, kc_error *err)
     if (!file)
         return kc_error_set(err, KC_NOT_FOUND, "%s: %s", path, strerror(errno));
     char chunk[8192];
-    for (size_t n; (n = fread(chunk, 1, sizeof(chunk), file)) > 0;)
+    size_t n;
+    do {
+        n = fread(chunk, 1, sizeof(chunk), file);
         kc_buf_append(text, kc_str_of(chunk, n));
+    } while (n == sizeof(chunk));
     fclose(file);
     return 0;
 }
@@ -285,10 +292,44 @@ static int read_header_file(const options *o, char **ret, kc_error *err)
     return 0;
 }
 
-static int read_model(const options *o, const char *const *paths, size_t n_paths,
-                      kc__gen_model *model, kc_error *err)
+/* What was to be a generator and is none, unless it is a path. */
+static int check_word(const char *word, kc_error *err)
+{
+    static const char *const others[] = {"all", "types"};
+    const char *names[KC_COUNT(generators) + KC_COUNT(others)];
+    for (size_t i = 0; i < KC_COUNT(names); i++)
+        names[i] = i < KC_COUNT(generators) ? generators[i].name : others[i - KC_COUNT(generators)];
+    if (access(word, F_OK) == 0 || strchr(word, '/'))
+        return 0;
+    const char *nearest = kc_str_nearest(kc_cstr(word), names, KC_COUNT(names));
+    return kc_error_set(
+        err, KC_NOT_FOUND, "'%s' is neither a file or folder here nor a generator%s%s%s", word,
+        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+/* Headers are in api unless somebody says otherwise. Roles and webhooks need none. */
+static int find_paths(const struct generator *only, const char *const **paths, size_t *n_paths,
+                      kc_error *err)
 {
     static const char *const api[] = {"api"};
+    if (*n_paths)
+        return 0;
+    if (access(api[0], F_OK) == 0) {
+        *paths = api;
+        *n_paths = 1;
+        return 0;
+    }
+    if ((only && only->of_project) || access("PROJECT", F_OK) == 0)
+        return 0;
+    return kc_error_set(err, KC_NOT_FOUND,
+                        "there is no folder 'api' here; run this where a project is ('kc init' "
+                        "begins one), or name the folder of the headers: kc generate %s PATH",
+                        only ? only->name : "all");
+}
+
+static int read_model(const options *o, const struct generator *only, const char *const *paths,
+                      size_t n_paths, kc__gen_model *model, kc_error *err)
+{
     const char *includes[32];
     size_t n = 0;
     kc_autofree char *found = o->sdk_include ? NULL : find_sdk();
@@ -297,12 +338,12 @@ static int read_model(const options *o, const char *const *paths, size_t n_paths
     for (char *one = strtok_r(list, ":", &rest); one && n < KC_COUNT(includes);
          one = strtok_r(NULL, ":", &rest))
         includes[n++] = one;
-    return kc__read_headers(&(kc__read_opts){.paths = n_paths ? paths : api,
-                                             .n_paths = n_paths ? n_paths : 1,
+    return kc__read_headers(&(kc__read_opts){.paths = paths,
+                                             .n_paths = n_paths,
                                              .sdk_include = o->sdk_include ? o->sdk_include : found,
                                              .includes = includes,
                                              .n_includes = n,
-                                             .project = "."},
+                                             .project = only && !only->of_project ? NULL : "."},
                             model, err);
 }
 
@@ -324,13 +365,18 @@ static int run_one(const run *r, const struct generator *generator, bool alone, 
 /* Headers from CRDs. */
 typedef struct typing {
     output out;
+    size_t n_crds;
     kc_error *err;
 } typing;
 
 static int type_one(kc_view *view, void *user)
 {
     typing *t = user;
-    const int done = kc__write_types(kc_view_root(view), put_file, &t->out, t->err);
+    const kc_str kind = kc_as_str(kc_get(kc_view_root(view), "kind"));
+    const bool is_crd = kc_str_is(kind, "CustomResourceDefinition");
+    /* A manifest may have all sorts of things beside them. */
+    const int done = is_crd ? kc__write_types(kc_view_root(view), put_file, &t->out, t->err) : 0;
+    t->n_crds += is_crd;
     kc_view_free(view);
     return done;
 }
@@ -348,6 +394,9 @@ static int generate_types(const options *o, kc_error *err)
     if (read_whole(o->from, &text, err) < 0 ||
         kc_yaml_each(kc_buf_str(&text), NULL, type_one, &t, err) < 0)
         return kc_error_wrap(err, "%s", o->from);
+    if (!t.n_crds)
+        return kc_error_set(err, KC_INVALID, "%s: there is no CustomResourceDefinition in it",
+                            o->from);
     return 0;
 }
 
@@ -358,13 +407,26 @@ static int generate(const options *o, kc_error *err)
     const kc_flag_operands *given = &o->operands;
     const struct generator *only = given->n ? named(given->items[0]) : NULL;
     const size_t words = only || (given->n && !strcmp(given->items[0], "all")) ? 1 : 0;
+    const char *const *paths = given->items + words;
+    size_t n_paths = given->n - words, n_stale = 0;
     kc_scoped(kc__gen_model) model = {0};
     kc_autofree char *header = NULL;
-    size_t n_stale = 0;
-    int done = read_header_file(o, &header, err);
+    int done = n_paths && !words ? check_word(paths[0], err) : 0;
     if (done == 0)
-        done = read_model(o, given->items + words, given->n - words, &model, err);
-    const run r = {o, &model, header};
+        done = find_paths(only, &paths, &n_paths, err);
+    if (done == 0)
+        done = read_header_file(o, &header, err);
+    if (done == 0)
+        done = read_model(o, only, paths, n_paths, &model, err);
+    if (done == 0 && !model.packages.n && n_paths && !(only && only->of_project))
+        return kc_error_set(err, KC_NOT_FOUND,
+                            "no header of API types is below %s: they are called *_types.h, and "
+                            "groupversion_info.h beside them says their group",
+                            paths[0]);
+    kc_scoped(kc_buf) yaml_header = {0};
+    if (header)
+        kc_yaml_comments(kc_cstr(header), &yaml_header);
+    const run r = {o, &model, header, kc_buf_cstr(&yaml_header)};
     for (size_t i = 0; done == 0 && i < KC_COUNT(generators); i++)
         if (only ? only == &generators[i] : !(o->check && generators[i].is_begun))
             done = run_one(&r, &generators[i], only != NULL, &n_stale, err);

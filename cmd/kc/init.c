@@ -2,10 +2,10 @@
 /* init.c: `kc init`: a new project in this folder. */
 #include "scaffolding.h"
 
-#include <time.h>
+#include "scaffold/names.h"
 
 typedef struct options {
-    const char *domain, *project_name, *repo, *license, *owner;
+    const char *domain, *project_name, *repo, *license, *license_file, *owner;
     bool multigroup, namespaced, force, fetch_deps;
 } options;
 
@@ -19,12 +19,17 @@ static const kc_flag flags[] = {
     {"repo", .argument = "URL", .parse = kc_flag_text, .offset = AT(repo), .group = "Project",
      .help = "where its source will be; noted in PROJECT"},
     {"multigroup", .parse = kc_flag_switch, .offset = AT(multigroup), .group = "Project",
-     .help = "note that it has several groups; folders are by group in any case"},
+     .help = "sources of controllers, webhooks and tests go into folders by group, as types always "
+             "do"},
     {"namespaced", .parse = kc_flag_switch, .offset = AT(namespaced), .group = "Project",
-     .help = "note that the manager looks after one namespace"},
+     .help = "the manager looks after its own namespace (WATCH_NAMESPACE), with a Role instead of "
+             "a ClusterRole"},
     {"license", .argument = "LICENSE", .initial = "apache2", .parse = kc_flag_text,
      .offset = AT(license), .values = "apache2 none", .group = "Files",
      .help = "what stands at the top of each source: apache2 or none"},
+    {"license-file", .argument = "FILE", .parse = kc_flag_text, .offset = AT(license_file),
+     .values = "FILE", .group = "Files",
+     .help = "a comment that stands there instead; kept in hack/boilerplate.txt"},
     {"owner", .argument = "NAME", .parse = kc_flag_text, .offset = AT(owner), .group = "Files",
      .help = "whose the copyright is"},
     {"fetch-deps", .initial = "true", .parse = kc_flag_switch, .offset = AT(fetch_deps),
@@ -39,28 +44,27 @@ const kc_flag_set kc_init_flags = {
                 "the installed SDK\n(CMake, make), and what it needs to run in a cluster.",
     .examples = "  kc init --domain example.io\n"
                 "  kc init --domain example.io --project-name robots --owner 'The Authors'\n"
+                "  kc init --domain example.io --multigroup --namespaced\n"
+                "  kc init --domain example.io --license-file header.txt\n"
                 "  kc create api --group apps --version v1alpha1 --kind Application\n",
     KC_FLAGS(flags),
     .size = sizeof(options),
 };
 
-static int this_year(void)
-{
-    struct tm parts;
-    const time_t now = time(NULL);
-    return gmtime_r(&now, &parts) ? parts.tm_year + 1900 : 0;
-}
-
 static int init(const options *o, kc_error *err)
 {
-    kc_autofree char *domain = kc_text_of(o->domain, "Domain of the API groups [my.domain]:");
+    kc_autofree char *domain = NULL;
+    if (kc_ask_text(o->domain, "Domain of the API groups [my.domain]:", kc__check_domain, &domain,
+                    err) < 0)
+        return -1;
     const kc__scaffold s = kc_scaffold_here(o->force);
-    const kc__init_opts opts = {.domain = domain && *domain ? domain : NULL,
+    const kc__init_opts opts = {.domain = domain,
                                 .name = o->project_name,
                                 .repo = o->repo,
-                                .license = o->license,
-                                .owner = o->owner,
-                                .year = this_year(),
+                                .license = {.license = o->license,
+                                            .file = o->license_file,
+                                            .owner = o->owner,
+                                            .year = kc_this_year()},
                                 .multigroup = o->multigroup,
                                 .namespaced = o->namespaced};
     return kc__scaffold_init(&s, &opts, err);

@@ -11,6 +11,8 @@ static int print_help(int argc, char **argv);
 static int print_version(int argc, char **argv);
 
 const kc_verb kc_verbs[] = {
+    {"alpha", "a project anew, as this kc would make it", kc_verb_alpha, &kc_alpha_flags,
+     .words = "generate"},
     {"apiserver", "the API server alone", kc_verb_apiserver, &kc_apiserver_flags},
     {"completion", "a script that completes kc's arguments: bash, zsh or fish", kc_verb_completion,
      .words = "bash zsh fish"},

@@ -7,6 +7,7 @@
 #include "scaffolding.h"
 
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void tell(kc__said what, const char *path, const char *lines, void *user)
@@ -21,6 +22,7 @@ static void tell(kc__said what, const char *path, const char *lines, void *user)
                "replaces it)\n",
                path);
         break;
+    case KC__SAID_BY_HAND: printf("by hand  %s: %s\n", path, lines); break;
     case KC__SAID_NO_MARKER:
         printf("left     %s: the marker for these lines is gone; add them by hand:\n%s", path,
                lines);
@@ -56,38 +58,62 @@ int kc_flag_answer(const char *text, void *ret, kc_error *err)
     return 0;
 }
 
-/* Without its line break; NULL at the end. */
-static char *ask(const char *question)
+/* Without its line break. */
+static int ask(const char *question, char **ret, kc_error *err)
 {
     char *line = NULL;
     size_t cap = 0;
     printf("%s ", question);
     fflush(stdout);
     const ssize_t n = getline(&line, &cap, stdin);
-    char *text = n < 0 ? NULL : kc_str_dup(kc_str_trim(kc_str_of(line, (size_t)n)));
+    if (n >= 0)
+        *ret = kc_str_dup(kc_str_trim(kc_str_of(line, (size_t)n)));
+    else
+        putchar('\n'); /* The question's line has not ended. */
     free(line);
-    return text;
+    return n >= 0 ? 0 : kc_error_set(err, KC_BAD_REQUEST, "not answered; nothing was written");
 }
 
-bool kc_answer_of(kc_answer said, const char *question, bool otherwise)
+int kc_ask_answer(kc_answer said, const char *question, bool otherwise, bool *ret, kc_error *err)
 {
     while (said == KC_UNSAID && can_ask()) {
-        kc_autofree char *text = ask(question);
-        if (!text)
-            return false;
+        kc_autofree char *text = NULL;
+        if (ask(question, &text, err) < 0)
+            return -1;
         const char c = text[0];
-        said = c == 'y' || c == 'Y' ? KC_YES : c == 'n' || c == 'N' ? KC_NO : KC_UNSAID;
-        if (!c)
-            return otherwise;
+        said = c == 'y' || c == 'Y'   ? KC_YES
+               : c == 'n' || c == 'N' ? KC_NO
+               : !c                   ? (otherwise ? KC_YES : KC_NO)
+                                      : KC_UNSAID;
     }
-    return said == KC_UNSAID ? otherwise : said == KC_YES;
+    *ret = said == KC_UNSAID ? otherwise : said == KC_YES;
+    return 0;
 }
 
-char *kc_text_of(const char *said, const char *question)
+int kc_ask_text(const char *said, const char *question, kc_answer_check *check, char **ret,
+                kc_error *err)
 {
-    if (said)
-        return kc_strdup(said);
-    return can_ask() ? ask(question) : NULL;
+    *ret = said ? kc_strdup(said) : NULL;
+    while (!*ret && can_ask()) {
+        kc_scoped(kc_error) wrong = {0};
+        kc_autofree char *text = NULL;
+        if (ask(question, &text, err) < 0)
+            return -1;
+        if (!*text)
+            break;
+        if (check(text, &wrong) < 0)
+            printf("%s\n", kc_error_text(&wrong));
+        else
+            *ret = kc_take(text);
+    }
+    return 0;
+}
+
+int kc_this_year(void)
+{
+    struct tm parts;
+    const time_t now = time(NULL);
+    return gmtime_r(&now, &parts) ? parts.tm_year + 1900 : 0;
 }
 
 /* ---- make ---- */

@@ -35,6 +35,9 @@ extern const kc_flag_set kc_edit_flags;
 int kc_verb_controllers(int argc, char **argv);
 extern const kc_flag_set kc_controllers_flags;
 
+int kc_verb_alpha(int argc, char **argv);
+extern const kc_flag_set kc_alpha_flags;
+
 int kc_verb_completion(int argc, char **argv);
 
 /* Prints "kc VERB: sentence" and where to read more; returns 2. For wrong calls. */

@@ -6,10 +6,11 @@
  */
 #include "common/disruption.h"
 
+#include "common/pod_state.h"
+
 #include "kc/conditions.h"
 #include "kc/create_or_update.h"
 #include "kc/kinds.h"
-#include "kc/view.h"
 
 typedef struct marking {
     const kc__disruption *how;
@@ -38,9 +39,8 @@ static int mark(kc_edit *edit, void *user, kc_error *err)
 
 static bool has_ended(const kc_object *pod)
 {
-    kc_auto(kc_view) *view = kc_view_of(pod);
-    const kc_str phase = kc_as_str(kc_dig(kc_view_root(view), "status.phase"));
-    return kc_str_is(phase, "Succeeded") || kc_str_is(phase, "Failed");
+    const kc__pod_state state = kc__pod_state_of(pod);
+    return kc__pod_is_terminal(&state);
 }
 
 static int gone_is_fine(kc_error *to, kc_error *err)

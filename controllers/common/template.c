@@ -76,19 +76,23 @@ static bool write_value(kc_buf *out, const kc_value *value, const char *without)
     }
 }
 
+static void write_part(kc_buf *out, const char *name, const kc_value *part, const char *without)
+{
+    const size_t before = out->n;
+    kc_buf_puts(out, name);
+    if (!write_value(out, part, without))
+        out->n = before;
+}
+
 char *kc__template_text(kc_str json)
 {
     kc_scoped(kc_buf) text = {0};
     kc_auto(kc_view) *view = kc_view_parse(json, NULL, NULL);
     const kc_value *root = kc_view_root(view), *metadata = kc_get(root, "metadata");
-    kc_buf_puts(&text, "labels:");
-    write_value(&text, kc_get(metadata, "labels"), KC__HASH_LABEL);
-    kc_buf_puts(&text, "annotations:");
-    write_value(&text, kc_get(metadata, "annotations"), NULL);
-    kc_buf_puts(&text, "finalizers:");
-    write_value(&text, kc_get(metadata, "finalizers"), NULL);
-    kc_buf_puts(&text, "spec:");
-    write_value(&text, kc_get(root, "spec"), NULL);
+    write_part(&text, "labels", kc_get(metadata, "labels"), KC__HASH_LABEL);
+    write_part(&text, "annotations", kc_get(metadata, "annotations"), NULL);
+    write_part(&text, "finalizers", kc_get(metadata, "finalizers"), NULL);
+    write_part(&text, "spec", kc_get(root, "spec"), NULL);
     return kc_buf_take(&text);
 }
 

@@ -103,7 +103,7 @@ static kc_replica_set *draft_set(kc__rollout *r, kc_error *err)
         return NULL;
     draft->spec.min_ready_seconds = r->d->spec.min_ready_seconds;
     draft->spec.replicas = kc_arena_new(arena, int32_t);
-    *draft->spec.replicas = kc__new_size(r, 0, kc__sum_of_sizes(&r->old));
+    *draft->spec.replicas = kc__new_size(r);
     kc__note_revision(r, draft, kc__newest_revision(&r->old) + 1);
     kc__note_sizes(r, draft);
     return draft;

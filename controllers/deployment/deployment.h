@@ -90,8 +90,8 @@ bool kc__is_rolling(const kc__rollout *r);
 /* Pods beyond what is wanted; pods that may be missing. */
 int32_t kc__max_surge(const kc__rollout *r);
 int32_t kc__max_unavailable(const kc__rollout *r);
-/* How large the current set may be now. */
-int32_t kc__new_size(const kc__rollout *r, int32_t current_size, int32_t all);
+/* How large the current set (or one that is to be made) may be now. */
+int32_t kc__new_size(const kc__rollout *r);
 
 /* ---- current.c ---- */
 

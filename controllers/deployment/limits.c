@@ -3,6 +3,10 @@
  * limits.c: how many pods there may be beyond what is wanted, and how many may be missing.
  * Percentages of the surge are rounded up, those of what may be missing down. Where both come out
  * as 0 nothing could ever be replaced: then one may be missing.
+ *
+ * What counts for the surge is what sets have, not only what they should have: while an old set is
+ * still deleting pods, the current one does not grow in their place. (Kubernetes counts what they
+ * should have, so that for a moment there may be more pods than allowed.)
  */
 #include "deployment/deployment.h"
 
@@ -49,12 +53,19 @@ int32_t kc__max_unavailable(const kc__rollout *r)
     return kc__is_rolling(r) ? KC_MIN(unavailable, kc__wanted(r)) : 0;
 }
 
-int32_t kc__new_size(const kc__rollout *r, int32_t current_size, int32_t all)
+/* Pods that a set has or may yet make: one that was made smaller has not deleted them all yet. */
+static int64_t most_pods(const kc_replica_set *set)
 {
+    return KC_MAX(kc__size(set), set->status.replicas);
+}
+
+int32_t kc__new_size(const kc__rollout *r)
+{
+    const int32_t size = r->current ? kc__size(r->current) : 0;
     if (!kc__is_rolling(r))
         return kc__wanted(r);
-    const int64_t room = (int64_t)kc__wanted(r) + kc__max_surge(r) - all;
-    if (room <= 0)
-        return current_size;
-    return current_size + (int32_t)KC_MIN(room, (int64_t)kc__wanted(r) - current_size);
+    int64_t room = (int64_t)kc__wanted(r) + kc__max_surge(r);
+    kc_vec_each (&r->sets, set)
+        room -= most_pods(*set);
+    return room <= 0 ? size : size + (int32_t)KC_MIN(room, (int64_t)kc__wanted(r) - size);
 }

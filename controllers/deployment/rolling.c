@@ -19,8 +19,7 @@ static int grow_current(kc__rollout *r, bool *ret_resized, kc_error *err)
     const int32_t size = kc__size(r->current);
     if (size == kc__wanted(r))
         return 0;
-    const int32_t to =
-        size > kc__wanted(r) ? kc__wanted(r) : kc__new_size(r, size, kc__sum_of_sizes(&r->sets));
+    const int32_t to = size > kc__wanted(r) ? kc__wanted(r) : kc__new_size(r);
     return kc__resize_if(r, r->current, to, ret_resized, err);
 }
 

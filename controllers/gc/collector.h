@@ -70,8 +70,6 @@ void kc__gc_stop_monitors(kc__gc *gc);
 
 /* ---- kinds.c ---- */
 
-/* The apiVersion and kind of a type. */
-void kc__gc_type_parts(kc_str type, kc_str *ret_version, kc_str *ret_kind);
 char *kc__gc_type_of(const kc_kind *kind);
 /* False when the server does not have it. With the mutex not held. */
 bool kc__gc_resource_of(kc__gc *gc, kc_str type, kc__gc_resource *ret);

@@ -2,7 +2,7 @@
 /*
  * delete_worker.c: looks at one node and deletes the object if nobody holds it any more.
  *
- *     nobody has seen it        ask the server; if it is not there, its dependents are looked at
+ *     nobody sees it            ask the server; if it is not there, its dependents are looked at
  *     it waits for dependents   and none is left: take off the finalizer that holds it
  *     it has owners             all gone: delete it
  *                               some gone, one solid: remove the references to the others
@@ -33,15 +33,23 @@ static kc_result later(kc__gc *gc, kc_str uid)
     return kc_again_after(KC_MIN(FIRST_WAIT << KC_MIN(tries, 10u), LAST_WAIT));
 }
 
-/* ---- one that nobody has seen ---- */
+/* ---- one that nobody sees ---- */
 
-static kc_result check_virtual(kc_context *ctx, const kc__gc_item *item, kc_error *err)
+static kc_result is_absent(kc__gc *gc, const kc__gc_identity *id)
+{
+    kc__gc_absents_add(&gc->absents, id);
+    kc_locked (&gc->mutex)
+        kc__gc_absent(gc->graph, id);
+    return kc_done();
+}
+
+static kc_result check_existence(kc_context *ctx, const kc__gc_item *item, kc_error *err)
 {
     kc__gc *gc = ctx->user;
     kc__gc_resource resource;
     kc__gc_identity id = item->id;
-    if (!kc__gc_resource_of(gc, id.type, &resource))
-        return later(gc, id.uid);
+    if (!kc__gc_resource_of(gc, id.type, &resource)) /* Gone with its kind, or not known yet. */
+        return item->doubted ? is_absent(gc, &id) : later(gc, id.uid);
     if (!resource.kind->namespaced)
         id.ns = (kc_str){0};
     else if (!id.ns.n) /* What has no namespace has no owners in one: nothing follows of it. */
@@ -53,10 +61,7 @@ static kc_result check_virtual(kc_context *ctx, const kc__gc_item *item, kc_erro
     if (object && kc_str_eq(kc_object_uid(object), id.uid))
         return later(gc, id.uid);
     kc_error_done(err);
-    kc__gc_absents_add(&gc->absents, &id);
-    kc_locked (&gc->mutex)
-        kc__gc_absent(gc->graph, &id);
-    return kc_done();
+    return is_absent(gc, &id);
 }
 
 /* ---- its owners ---- */
@@ -133,13 +138,14 @@ static kc_result ended(int result, const kc_error *err)
     return result < 0 ? kc_retry(err) : kc_done();
 }
 
-/* An owner that waits would wait for ever, if an object that stays held it. */
+/* An owner that waits would wait for ever, if an object that stays held it. Foreign references are
+ * not ours to judge. */
 static kc_result drop_refs(kc_context *ctx, const kc__gc_resource *resource,
                            const kc__gc_item *item, kc_error *err)
 {
     kc_scoped(kc_map) uids = {0};
     for (size_t i = 0; i < item->n_refs; i++)
-        if (item->refs[i].standing != KC__GC_SOLID)
+        if (item->refs[i].standing == KC__GC_ABSENT || item->refs[i].standing == KC__GC_WAITING)
             kc_map_put(&uids, item->refs[i].uid, &item->refs[i]);
     return ended(kc__gc_remove_refs(ctx, resource, item, &uids, err), err);
 }
@@ -154,17 +160,17 @@ static kc_result delete_in_foreground(kc_context *ctx, const kc__gc_resource *re
     return ended(kc__gc_delete(ctx, resource->kind, item, "Foreground", err), err);
 }
 
+/* Foreign references neither keep an object nor let it go. */
 static kc_result decide(kc_context *ctx, const kc__gc_resource *resource, kc__gc_item *item,
                         const tally *owners, kc_error *err)
 {
     const size_t *n = owners->of;
-    if (n[KC__GC_FOREIGN])
-        return kc_done();
     if (n[KC__GC_UNSURE])
         return later(ctx->user, item->id.uid);
+    if (!n[KC__GC_ABSENT] && !n[KC__GC_WAITING])
+        return kc_done();
     if (n[KC__GC_SOLID])
-        return n[KC__GC_ABSENT] + n[KC__GC_WAITING] ? drop_refs(ctx, resource, item, err)
-                                                    : kc_done();
+        return drop_refs(ctx, resource, item, err);
     if (n[KC__GC_WAITING] && item->n_dependents)
         return delete_in_foreground(ctx, resource, item, err);
     const char *propagation = item->orphan_finalizer       ? "Orphan"
@@ -211,5 +217,5 @@ kc_result kc__gc_attempt_to_delete(kc_context *ctx, const kc_request *request, k
         known = kc__gc_look_up(gc->graph, request->key.name, &arena, &item);
     if (!known || item.gone)
         return kc_done();
-    return item.seen ? attempt(ctx, &item, err) : check_virtual(ctx, &item, err);
+    return item.seen ? attempt(ctx, &item, err) : check_existence(ctx, &item, err);
 }

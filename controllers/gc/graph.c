@@ -8,7 +8,16 @@
  */
 #include "gc/graph_internal.h"
 
+#include "kc/kind.h"
+
 #include <assert.h>
+
+void kc__gc_type_parts(kc_str type, kc_str *ret_version, kc_str *ret_kind)
+{
+    const ptrdiff_t at = kc_str_rfind(type, ' ');
+    *ret_version = kc_str_sub(type, 0, at < 0 ? 0 : (size_t)at);
+    *ret_kind = kc_str_sub(type, (size_t)(at + 1), type.n);
+}
 
 kc__gc_graph *kc__gc_graph_new(const kc__gc_sink *sink)
 {
@@ -127,6 +136,24 @@ void kc__gc_rename(kc__gc_graph *graph, kc__gc_node *node, const kc__gc_identity
 
 /* ---- edges ---- */
 
+static bool is_same_kind(const kc__gc_word *a, const kc__gc_word *b)
+{
+    kc_str version, kind_a, kind_b;
+    if (a == b)
+        return true;
+    kc__gc_type_parts(kc__gc_text(a), &version, &kind_a);
+    const kc_gvk one = kc_gvk_of(version, kind_a);
+    kc__gc_type_parts(kc__gc_text(b), &version, &kind_b);
+    const kc_gvk other = kc_gvk_of(version, kind_b);
+    return kc_str_eq(one.group, other.group) && kc_str_eq(one.kind, other.kind);
+}
+
+bool kc__gc_names_it(const kc__gc_edge *edge)
+{
+    return is_same_kind(edge->type, edge->owner->type) &&
+           kc_str_eq(kc__gc_text(edge->name), kc__gc_name(edge->owner));
+}
+
 void kc__gc_join(kc__gc_graph *graph, kc__gc_edge *edge)
 {
     kc__gc_node *owner = edge->owner;
@@ -175,6 +202,7 @@ static kc__gc_standing standing_of(const kc__gc_edge *edge)
         if (here && named)
             return edge->owner->waits ? KC__GC_WAITING : KC__GC_SOLID;
         return here ? KC__GC_UNSURE : KC__GC_FOREIGN;
+    case KC__GC_DOUBTED: return here ? KC__GC_UNSURE : KC__GC_FOREIGN;
     case KC__GC_LOST: return !here ? KC__GC_FOREIGN : named ? KC__GC_ABSENT : KC__GC_UNSURE;
     case KC__GC_MISSING: return here && named ? KC__GC_ABSENT : KC__GC_UNSURE;
     case KC__GC_VIRTUAL: break;
@@ -215,6 +243,7 @@ bool kc__gc_look_up(const kc__gc_graph *graph, kc_str uid, kc_arena *arena, kc__
                kc_arena_str(arena, kc__gc_uid(node))},
         .revision = node->revision,
         .seen = node->state == KC__GC_SEEN,
+        .doubted = node->state == KC__GC_DOUBTED,
         .gone = node->state == KC__GC_LOST || node->state == KC__GC_MISSING,
         .deleted = node->deleted,
         .waits = node->waits,

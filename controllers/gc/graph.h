@@ -8,8 +8,10 @@
  *
  *     seen      an informer has it;
  *     virtual   somebody refers to it, nobody has seen it: to be looked up at the server;
- *     gone      it was deleted (before our eyes, or the server does not have it), but somebody
- *               still refers to it.
+ *     doubted   it was seen, and its informer says that it was deleted: to be looked up too, since
+ *               an informer may keep only what a selector names, and then says that of what
+ *               leaves it;
+ *     gone      the server does not have it, but somebody still refers to it.
  *
  * So every edge ends at a node, and what is neither seen nor referred to is not here. An owner
  * reference names its owner: kind and name, in the dependent's own namespace unless the owner has
@@ -36,6 +38,9 @@ typedef struct kc__gc_identity {
     kc_str type, ns, name, uid;
 } kc__gc_identity;
 
+/* The apiVersion and kind of a type. */
+void kc__gc_type_parts(kc_str type, kc_str *ret_version, kc_str *ret_kind);
+
 typedef struct kc__gc_sink {
     /* It may have to be deleted, or its deletion may go on, or it may not exist at all. */
     void (*look)(kc_str uid, void *user);
@@ -57,7 +62,8 @@ KC_AUTO_DEFINE(kc__gc_graph, kc__gc_graph_free)
 
 /* An informer of `type` has it, new or changed. */
 void kc__gc_saw(kc__gc_graph *graph, kc_str type, const kc_object *object);
-/* An informer says that it was deleted. */
+/* An informer says that it was deleted. Whoever depends on it is not looked at before
+ * kc__gc_absent. */
 void kc__gc_lost(kc__gc_graph *graph, kc_str uid);
 /* The server does not have it: there is nothing by this name, or it has another uid. */
 void kc__gc_absent(kc__gc_graph *graph, const kc__gc_identity *what);
@@ -91,12 +97,12 @@ typedef struct kc__gc_ref {
 /* A node as it was at a moment. */
 typedef struct kc__gc_item {
     kc__gc_identity id;
-    uint64_t revision; /* Its resourceVersion; 0 if that is no number. */
-    bool seen, gone;
-    bool deleted;          /* It has a deletionTimestamp. */
-    bool waits;            /* And waits for its dependents to go. */
-    bool releases;         /* And waits for them to be released. */
-    bool orphan_finalizer; /* Its finalizers, whether or not it is being deleted. */
+    uint64_t revision;        /* Its resourceVersion; 0 if that is no number. */
+    bool seen, doubted, gone; /* None of them: virtual. */
+    bool deleted;             /* It has a deletionTimestamp. */
+    bool waits;               /* And waits for its dependents to go. */
+    bool releases;            /* And waits for them to be released. */
+    bool orphan_finalizer;    /* Its finalizers, whether or not it is being deleted. */
     bool foreground_finalizer;
     size_t n_dependents;
     size_t n_blocking;      /* Of those, how many hold up its deletion. */

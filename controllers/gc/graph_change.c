@@ -5,7 +5,8 @@
  * When somebody has to be looked at:
  *
  *     a node nobody has seen is referred to ──▶ that node (does it exist?)
- *     an owner goes, or waits for its dependents ──▶ its dependents
+ *     its informer says that an owner is gone ──▶ the owner (is it?)
+ *     it is, or it waits for its dependents ──▶ its dependents
  *     a dependent joins such an owner, or calls its owner by another name ──▶ the dependent
  *     the last dependent that held up an owner parts from it ──▶ the owner
  *
@@ -38,6 +39,10 @@ static void consider(const kc__gc_graph *graph, const kc__gc_edge *edge)
     switch ((kc__gc_state)owner->state) {
     case KC__GC_VIRTUAL:
         if (!named || owner->ns != dependent->ns)
+            look(graph, dependent);
+        break;
+    case KC__GC_DOUBTED:
+        if (here && !named)
             look(graph, dependent);
         break;
     case KC__GC_LOST:
@@ -190,14 +195,13 @@ void kc__gc_saw(kc__gc_graph *graph, kc_str type, const kc_object *object)
     set_deletion(graph, node, object);
 }
 
-/* Its dependents keep the node; without any it is not needed. */
-static void end(kc__gc_graph *graph, kc__gc_node *node, kc__gc_state state)
+/* It is not seen any more. Its dependents keep the node; without any it is not needed. */
+static void lose_sight(kc__gc_graph *graph, kc__gc_node *node, kc__gc_state state)
 {
-    forget_owners(graph, node);
     node->state = state;
     node->deleted = node->waits = node->releases = false;
     if (node->n_dependents)
-        consider_dependents(graph, node);
+        look(graph, node);
     else
         kc__gc_node_drop(graph, node);
 }
@@ -205,14 +209,16 @@ static void end(kc__gc_graph *graph, kc__gc_node *node, kc__gc_state state)
 void kc__gc_lost(kc__gc_graph *graph, kc_str uid)
 {
     kc__gc_node *node = kc__gc_find(graph, uid);
-    if (node)
-        end(graph, node, node->state == KC__GC_SEEN ? KC__GC_LOST : KC__GC_MISSING);
+    if (!node || node->state != KC__GC_SEEN)
+        return;
+    forget_owners(graph, node);
+    lose_sight(graph, node, KC__GC_DOUBTED);
 }
 
 void kc__gc_absent(kc__gc_graph *graph, const kc__gc_identity *what)
 {
     kc__gc_node *node = kc__gc_find(graph, what->uid);
-    if (!node || node->state != KC__GC_VIRTUAL)
+    if (!node || (node->state != KC__GC_VIRTUAL && node->state != KC__GC_DOUBTED))
         return;
     kc__gc_identity asked = *what;
     if (!asked.ns.n) /* A kind that has no namespaces, whatever that of its dependent. */
@@ -220,28 +226,20 @@ void kc__gc_absent(kc__gc_graph *graph, const kc__gc_identity *what)
     if (!kc__gc_is_called(node, &asked))
         return; /* It goes by another name meanwhile. */
     kc__gc_rename(graph, node, what);
-    end(graph, node, KC__GC_MISSING);
+    node->state = node->state == KC__GC_DOUBTED ? KC__GC_LOST : KC__GC_MISSING;
+    consider_dependents(graph, node);
 }
 
 void kc__gc_exists(kc__gc_graph *graph, const kc__gc_identity *what)
 {
     kc__gc_node *node = kc__gc_find(graph, what->uid);
     if (!node || node->state == KC__GC_SEEN ||
-        (node->state == KC__GC_VIRTUAL && kc__gc_is_called(node, what)))
+        (kc__gc_is_called(node, what) &&
+         (node->state == KC__GC_VIRTUAL || node->state == KC__GC_DOUBTED)))
         return;
     kc__gc_rename(graph, node, what);
     node->state = KC__GC_VIRTUAL;
     look(graph, node);
-}
-
-static void become_virtual(kc__gc_graph *graph, kc__gc_node *node)
-{
-    node->state = KC__GC_VIRTUAL;
-    node->deleted = node->waits = node->releases = false;
-    if (node->n_dependents)
-        look(graph, node);
-    else
-        kc__gc_node_drop(graph, node);
 }
 
 void kc__gc_unwatched(kc__gc_graph *graph, kc_str type)
@@ -255,7 +253,7 @@ void kc__gc_unwatched(kc__gc_graph *graph, kc_str type)
     kc_vec_each (&nodes, node) /* None of them is dropped by that: they are all seen. */
         forget_owners(graph, *node);
     kc_vec_each (&nodes, node)
-        become_virtual(graph, *node);
+        lose_sight(graph, *node, KC__GC_VIRTUAL);
     kc_vec_done(&nodes);
 }
 
@@ -263,7 +261,8 @@ void kc__gc_unwatched(kc__gc_graph *graph, kc_str type)
 
 static void say_node(const kc__gc_graph *graph, const kc__gc_node *node)
 {
-    if (node->state == KC__GC_VIRTUAL || (node->waits && !node->n_blocking))
+    if (node->state == KC__GC_VIRTUAL || node->state == KC__GC_DOUBTED ||
+        (node->waits && !node->n_blocking))
         look(graph, node);
     if (node->releases && !node->n_dependents)
         graph->sink.release(kc__gc_uid(node), (kc_str){0}, graph->sink.user);

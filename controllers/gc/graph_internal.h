@@ -22,8 +22,9 @@ typedef struct kc__gc_edge {
 typedef enum kc__gc_state {
     KC__GC_VIRTUAL,
     KC__GC_SEEN,
-    KC__GC_LOST,    /* Gone, before our eyes: its name and namespace were surely these. */
-    KC__GC_MISSING, /* Gone, or never there: the server says so of this name. */
+    KC__GC_DOUBTED, /* Its informer says that it is gone. */
+    KC__GC_LOST,    /* And so says the server: its name and namespace were surely these. */
+    KC__GC_MISSING, /* Never seen, and the server does not have it under this name. */
 } kc__gc_state;
 
 /* Small: there is one for each object of a plane. */
@@ -71,12 +72,8 @@ static inline bool kc__gc_in_reach(const kc__gc_edge *edge)
     return !edge->owner->ns || edge->owner->ns == edge->dependent->ns;
 }
 
-/* The dependent calls its owner by the name it has. */
-static inline bool kc__gc_names_it(const kc__gc_edge *edge)
-{
-    return edge->type == edge->owner->type &&
-           kc_str_eq(kc__gc_text(edge->name), kc__gc_name(edge->owner));
-}
+/* The dependent calls its owner by the name it has; of its kind any version will do. */
+bool kc__gc_names_it(const kc__gc_edge *edge);
 
 #define kc__gc_dependents_each(node, edge) \
     kc_list_each (&(node)->dependents, kc__gc_edge, link, edge)

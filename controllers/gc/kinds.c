@@ -13,13 +13,6 @@ typedef struct known {
     bool served, was_served;
 } known;
 
-void kc__gc_type_parts(kc_str type, kc_str *ret_version, kc_str *ret_kind)
-{
-    const ptrdiff_t at = kc_str_rfind(type, ' ');
-    *ret_version = kc_str_sub(type, 0, at < 0 ? 0 : (size_t)at);
-    *ret_kind = kc_str_sub(type, (size_t)(at + 1), type.n);
-}
-
 char *kc__gc_type_of(const kc_kind *kind)
 {
     kc_scoped(kc_buf) text = {0};

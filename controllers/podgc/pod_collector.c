@@ -15,6 +15,8 @@
 
 #include "podgc/collector.h"
 
+#include "common/pod_state.h"
+
 #include "kc/kinds.h"
 #include "kc/log.h"
 #include "kc/view.h"
@@ -29,11 +31,10 @@
 static void by_end(const kc_object *pod, kc_index_emit *emit, void *to, void *user)
 {
     (void)user;
-    kc_auto(kc_view) *view = kc_view_of(pod);
-    const kc_str phase = kc_as_str(kc_dig(kc_view_root(view), "status.phase"));
-    if (kc_object_being_deleted(pod))
+    const kc__pod_state state = kc__pod_state_of(pod);
+    if (state.deleting)
         emit(KC_STR(TERMINATING), to);
-    if (kc_str_is(phase, "Succeeded") || kc_str_is(phase, "Failed"))
+    if (kc__pod_is_terminal(&state))
         emit(KC_STR(ENDED), to);
 }
 

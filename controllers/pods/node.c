@@ -116,6 +116,23 @@ static void make_status(const kc__node *node, const kc_cluster_node *was, kc_are
     ret->node_info = make_info(node, &machine, arena);
     ret->daemon_endpoints = kc_arena_new(arena, kc_daemon_endpoints);
     ret->daemon_endpoints->kubelet_endpoint = kc_arena_new(arena, kc_daemon_endpoint);
+    if (node->nodes->server)
+        ret->daemon_endpoints->kubelet_endpoint->port = kc__node_server_port(node->nodes->server);
+}
+
+/* By what the API server knows us, and where it finds us (docs/internals/access.md). */
+static kc_string_map make_annotations(const kc__node *node, kc_arena *arena)
+{
+    const kc__node_server *server = node->nodes->server;
+    kc_string_map map = {.items = kc_arena_calloc(arena, 2, sizeof(kc_string_pair))};
+    if (!server)
+        return map;
+    map.n = 2;
+    map.items[0] = (kc_string_pair){(char *)"kubecontroller.io/serving-key",
+                                    (char *)kc__node_server_key(server)};
+    map.items[1] = (kc_string_pair){(char *)"kubecontroller.io/serving-address",
+                                    (char *)kc__node_server_address(server)};
+    return map;
 }
 
 kc_string_map kc__node_labels(const kc__node *node, kc_arena *arena)
@@ -160,16 +177,23 @@ static int patch_status(kc__node *node, const kc_cluster_node *was, kc_error *er
     return 0;
 }
 
-static int patch_labels(kc__node *node, kc_error *err)
+static void write_map(kc_buf *out, const char *name, kc_string_map map)
+{
+    kc_buf_printf(out, "\"%s\":{", name);
+    for (size_t i = 0; i < map.n; i++)
+        kc_buf_printf(out, "%s\"%s\":\"%s\"", i ? "," : "", map.items[i].key, map.items[i].value);
+    kc_buf_puts(out, "}");
+}
+
+static int patch_metadata(kc__node *node, kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_scoped(kc_buf) body = {0};
-    const kc_string_map labels = kc__node_labels(node, &arena);
-    kc_buf_puts(&body, "{\"metadata\":{\"labels\":{");
-    for (size_t i = 0; i < labels.n; i++)
-        kc_buf_printf(&body, "%s\"%s\":\"%s\"", i ? "," : "", labels.items[i].key,
-                      labels.items[i].value);
-    kc_buf_puts(&body, "}}}");
+    kc_buf_puts(&body, "{\"metadata\":{");
+    write_map(&body, "labels", kc__node_labels(node, &arena));
+    kc_buf_puts(&body, ",");
+    write_map(&body, "annotations", make_annotations(node, &arena));
+    kc_buf_puts(&body, "}}");
     kc_auto(kc_object) *now =
         kc_client_patch(node->nodes->client, &kc_kind_node, KC_KEY("", node->name), KC_PATCH_MERGE,
                         kc_buf_str(&body), NULL, err);
@@ -181,6 +205,7 @@ int kc__node_register(kc__node *node, kc_error *err)
     kc_scoped(kc_arena) arena = {0};
     kc_cluster_node wanted = {.metadata = {.name = node->name}};
     wanted.metadata.labels = kc__node_labels(node, &arena);
+    wanted.metadata.annotations = make_annotations(node, &arena);
     make_status(node, NULL, &arena, &wanted.status);
     kc_auto(kc_object) *object = kc_cluster_node_object(&wanted, err);
     if (!object)
@@ -196,7 +221,7 @@ int kc__node_register(kc__node *node, kc_error *err)
         return -1;
     kc_error_done(err);
     kc_auto(kc_cluster_node) *was = kc__node_get(node);
-    return patch_labels(node, err) < 0 ? -1 : patch_status(node, was, err);
+    return patch_metadata(node, err) < 0 ? -1 : patch_status(node, was, err);
 }
 
 static bool is_thought_ready(const kc_cluster_node *node)

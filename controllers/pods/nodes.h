@@ -13,6 +13,7 @@
 #include "kc/thread.h"
 
 #include "api/core_v1/zz_generated.h"
+#include "pods/node_server.h"
 
 typedef struct kc__nodes kc__nodes;
 
@@ -55,6 +56,7 @@ struct kc__nodes {
     kc__node *items;
     size_t n;
     const char *runtime_name, *runtime_version;
+    const kc__node_server *server; /* NULL: they answer nobody. */
     /* What each of them has. */
     int64_t cpu, memory;
     int pods;

@@ -14,11 +14,8 @@
 #include "pods/pods.h"
 
 #include "internal.h"
-#include "pods/simulate.h"
-#if __has_include("pods/process.h")
 #include "pods/process.h"
-#define HAS_PROCESSES 1
-#endif
+#include "pods/simulate.h"
 
 #include "kc/kinds.h"
 #include "kc/view.h"
@@ -47,6 +44,7 @@ static void complete(kc_pods_opts *o)
         o->node_memory = simulated ? INT64_C(1) << 40 : machine_memory();
     if (!o->node_pods)
         o->node_pods = simulated ? 1000 : 110;
+    o->address = o->address ? o->address : "127.0.0.1:0";
 }
 
 /* ---- life ---- */
@@ -67,6 +65,7 @@ static void pods_free(void *user)
     kc__pod_metrics_done(&pods->metrics);
     kc__jobs_free(pods->jobs);
     kc__nodes_free(pods->nodes);
+    kc__node_server_free(pods->server);
     kc_cond_done(&pods->taken);
     kc_mutex_done(&pods->wake_mutex);
     kc_mutex_done(&pods->mutex);
@@ -103,13 +102,8 @@ static int make_runtime(kc__pods *pods, kc__runtime *given, kc_error *err)
     pods->runtime = given;
     if (!given && pods->opts.mode == KC_PODS_SIMULATE)
         pods->runtime = kc__simulated_runtime_new(&pods->opts, pods->clock, err);
-#ifdef HAS_PROCESSES
     else if (!given)
         pods->runtime = kc__process_runtime_new(&pods->opts, pods->clock, pods->log, err);
-#else
-    else if (!given)
-        return kc_error_set(err, KC_INVALID, "pods as processes are not there yet");
-#endif
     if (!pods->runtime)
         return -1;
     if (given)
@@ -148,6 +142,19 @@ static int add_controller(kc__pods *pods, kc_manager *manager, int workers, kc_e
     return kc_controller_new(manager, &opts, err) ? 0 : -1;
 }
 
+/* In virtual time there is no network. */
+static bool serves(const kc__pods *pods)
+{
+    return pods->clock == kc_clock_real();
+}
+
+static int serve(kc__pods *pods, kc_manager *manager, kc_error *err)
+{
+    pods->server = kc__node_server_new(manager, &pods->opts, err);
+    pods->nodes->server = pods->server;
+    return pods->server ? 0 : -1;
+}
+
 int kc__pods_add(kc_manager *manager, const kc_pods_opts *opts, int workers, kc__runtime *runtime,
                  kc_error *err)
 {
@@ -167,7 +174,7 @@ int kc__pods_add(kc_manager *manager, const kc_pods_opts *opts, int workers, kc_
     pods->nodes =
         kc__nodes_new(manager, &pods->opts, pods->runtime->name, pods->runtime->version, err);
     pods->jobs = kc__jobs_new(manager, pods->runtime, job_done, pods, err);
-    if (!pods->nodes || !pods->jobs ||
+    if (!pods->nodes || !pods->jobs || (serves(pods) && serve(pods, manager, err) < 0) ||
         kc__pod_metrics_init(&pods->metrics, kc_manager_metrics(manager), pods->nodes, err) < 0)
         return -1;
     return add_controller(pods, manager, workers, err);

@@ -21,6 +21,7 @@ typedef struct kc__pods {
     kc__runtime *runtime;
     bool own_runtime;
     kc__nodes *nodes;
+    kc__node_server *server;
     kc__jobs *jobs;
     kc_recorder *recorder; /* The manager's, as "kubelet". */
     kc__pod_metrics metrics;

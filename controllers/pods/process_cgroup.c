@@ -62,7 +62,7 @@ static bool find_own(char ret[512])
 static bool has_word(int at, const char *file, const char *word)
 {
     kc_scoped(kc_buf) text = {0};
-    kc__file_read(at, file, 4096, false, &text);
+    kc__file_bytes(at, file, 4096, false, &text);
     for (kc_str rest = kc_str_trim(kc_buf_str(&text)); rest.p;)
         if (kc_str_is(kc_str_cut(&rest, ' '), word))
             return true;
@@ -220,7 +220,7 @@ void kc__cgroup_kill(int cgroup)
 bool kc__cgroup_oom(int cgroup)
 {
     kc_scoped(kc_buf) text = {0};
-    if (cgroup < 0 || !kc__file_read(cgroup, "memory.events", 4096, false, &text))
+    if (cgroup < 0 || !kc__file_bytes(cgroup, "memory.events", 4096, false, &text))
         return false;
     for (kc_str rest = kc_buf_str(&text); rest.p;) {
         kc_str value = kc_str_cut(&rest, '\n');

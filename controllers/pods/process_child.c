@@ -393,6 +393,8 @@ BARE static void join(const kc__launch *l)
 
 BARE static void enter(const kc__launch *l)
 {
+    /* When memory is short, containers go before who runs them. */
+    write_file("/proc/self/oom_score_adj", "500");
     if (l->own_user_namespace)
         map_users(l);
     SYS(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);

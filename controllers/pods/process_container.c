@@ -49,6 +49,16 @@ kc__proc *kc__proc_free(kc__proc *proc)
 }
 KC_AUTO_DEFINE(kc__proc, kc__proc_free)
 
+void kc__proc_settle(kc__proc *proc)
+{
+    if (proc->users > 0 || proc->report.phase != KC__CONTAINER_ENDED)
+        return;
+    proc->launch = kc__launch_free(proc->launch);
+    close_fd(&proc->pidfd);
+    close_fd(&proc->cgroup);
+    close_fd(&proc->folder);
+}
+
 static kc__proc *new_proc(kc__process_runtime *rt, const kc__container_start *what, kc_error *err)
 {
     kc_auto(kc__proc) *proc = kc_new(kc__proc);
@@ -187,12 +197,12 @@ static void start_failed(kc__process_runtime *rt, kc__proc *proc, const kc_error
 
 static int let_go(kc__process_runtime *rt, kc__proc *proc, kc__spawned *s, kc_error *err)
 {
-    kc__state state = {.pid = s->pid, .pid_started = kc__process_started(s->pid)};
+    kc__proc_state state = {.pid = s->pid, .pid_started = kc__process_started(s->pid)};
     proc->report.phase = KC__CONTAINER_RUNNING;
     proc->report.started = kc_clock_wall(rt->clock);
     state.report = proc->report;
     /* On disk before it may run: what runs is always seen. */
-    if (kc__process_state_write(proc->folder, proc->attempt, &state, err) < 0) {
+    if (kc__proc_state_write(proc->folder, proc->attempt, &state, err) < 0) {
         kc__spawn_cancel(s);
         return -1;
     }
@@ -210,7 +220,7 @@ static int run(kc__process_runtime *rt, kc__proc *proc, kc_error *err)
     set_sources(proc, &spawned);
     kc__log_file_open(&proc->log, proc->folder, proc->attempt);
     kc_locked (&rt->mutex) {
-        done = kc__process_loop_watch(rt, proc, err);
+        done = kc__proc_loop_watch(rt, proc, err);
         if (done == 0) {
             kc_list_push(&rt->running, &proc->link);
             make_known(rt, proc);
@@ -239,7 +249,7 @@ int kc__container_begin(kc__runtime *runtime, const kc__container_start *what, k
         return -1;
     if (is_known(rt, proc->key))
         return kc_error_set(err, KC_ALREADY_EXISTS, "container %s was started", proc->key);
-    kc__process_state_prune(proc->folder, proc->attempt);
+    kc__proc_state_prune(proc->folder, proc->attempt);
     proc->launch = kc__launch_new(rt, what, err);
     if (!proc->launch)
         return err ? -(int)err->reason : -1;
@@ -269,11 +279,11 @@ int kc__container_begin(kc__runtime *runtime, const kc__container_start *what, k
 static void observe_disk(kc__process_runtime *rt, kc__container_id id, kc__container_report *ret)
 {
     const int folder = kc__container_folder(rt, id.pod_uid, id.name, false, NULL);
-    kc__state state;
+    kc__proc_state state;
     if (folder < 0)
         return;
-    const int attempt = id.attempt == KC__LATEST ? kc__process_state_latest(folder) : id.attempt;
-    if (attempt >= 0 && kc__process_state_read(folder, attempt, &state))
+    const int attempt = id.attempt == KC__LATEST ? kc__proc_state_latest(folder) : id.attempt;
+    if (attempt >= 0 && kc__proc_state_read(folder, attempt, &state))
         *ret = state.report;
     close(folder);
 }
@@ -308,8 +318,8 @@ void kc__proc_release(kc__process_runtime *rt, kc__proc *proc)
     if (!proc)
         return;
     kc_locked (&rt->mutex) {
-        if (--proc->users == 0 && proc->report.phase == KC__CONTAINER_ENDED)
-            proc->launch = kc__launch_free(proc->launch);
+        proc->users--;
+        kc__proc_settle(proc);
         kc_cond_broadcast(&rt->ended);
     }
 }

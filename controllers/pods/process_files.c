@@ -8,6 +8,8 @@
  */
 #include "pods/process_internal.h"
 
+#include "kc/utf8.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +33,16 @@ int kc__errno_set(kc_error *err, const char *fmt, ...)
                        : why == ENOSPC ? " (the disk is full)"
                                        : "";
     return kc_error_set(err, reason, "%s: %s%s", kc_buf_cstr(&text), strerrordesc_np(why), more);
+}
+
+void kc__text_put(kc_buf *out, kc_str text, size_t max)
+{
+    text = kc_str_sub(text, text.n - KC_MIN(text.n, max), text.n);
+    while (text.n > 0) {
+        const size_t n = text.p[0] ? kc_utf8_next(text, NULL) : 0;
+        kc_buf_append(out, n ? kc_str_sub(text, 0, n) : KC_STR("?"));
+        text = kc_str_sub(text, n ? n : 1, text.n);
+    }
 }
 
 bool kc__file_name_ok(kc_str name)
@@ -189,7 +201,7 @@ int kc__file_replace(int at, const char *name, kc_str bytes, kc_error *err)
     return -1;
 }
 
-bool kc__file_read(int at, const char *name, size_t max, bool end, kc_buf *out)
+bool kc__file_bytes(int at, const char *name, size_t max, bool end, kc_buf *out)
 {
     const int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;

@@ -153,6 +153,8 @@ static inline kc__process_runtime *kc__process_of(kc__runtime *runtime)
 }
 
 kc__proc *kc__proc_free(kc__proc *proc);
+/* Once it has ended and nobody uses it: frees what only one that runs needs. */
+void kc__proc_settle(kc__proc *proc);
 /* One that runs, so that it stays; NULL: it does not. */
 kc__proc *kc__proc_use(kc__process_runtime *rt, kc__container_id id);
 void kc__proc_release(kc__process_runtime *rt, kc__proc *proc);
@@ -179,7 +181,10 @@ void kc__names_done(kc__names *names);
 /* A file as a whole, in place of what was there. */
 int kc__file_replace(int at, const char *name, kc_str bytes, kc_error *err);
 /* At most `max` bytes from its end, if `end`, or from its beginning. False: it cannot be read. */
-bool kc__file_read(int at, const char *name, size_t max, bool end, kc_buf *out);
+bool kc__file_bytes(int at, const char *name, size_t max, bool end, kc_buf *out);
+/* Appends text with what is no UTF-8 replaced, so that it can be part of an object; at most `max`
+ * bytes, of its end. */
+void kc__text_put(kc_buf *out, kc_str text, size_t max);
 int kc__errno_set(kc_error *err, const char *fmt, ...) KC_PRINTF(2, 3);
 /* folder/pods/UID, and a container's in it. */
 int kc__pod_folder(kc__process_runtime *rt, kc_str uid, bool make, kc_error *err);
@@ -188,25 +193,27 @@ int kc__container_folder(kc__process_runtime *rt, kc_str uid, kc_str name, bool 
 
 /* ---- process_state.c ---- */
 
-typedef struct kc__state {
+typedef struct kc__proc_state {
     pid_t pid; /* 0: not running. */
     uint64_t pid_started;
     kc__container_report report;
-} kc__state;
+} kc__proc_state;
 
-int kc__process_state_write(int folder, int attempt, const kc__state *state, kc_error *err);
-bool kc__process_state_read(int folder, int attempt, kc__state *ret);
+int kc__proc_state_write(int folder, int attempt, const kc__proc_state *state, kc_error *err);
+bool kc__proc_state_read(int folder, int attempt, kc__proc_state *ret);
 /* The newest attempt that a container's folder has; -1: none. */
-int kc__process_state_latest(int folder);
+int kc__proc_state_latest(int folder);
 /* When a process began, in ticks since boot; 0: there is none. With the pid it names one process
  * for ever. */
 uint64_t kc__process_started(pid_t pid);
+/* Whether it has a handler for a signal. The first process of a pid namespace ignores others. */
+bool kc__process_catches(pid_t pid, int sig);
 /* Ends what an earlier process of ours left running, and says in its state that it has ended. */
-void kc__process_state_sweep(kc__process_runtime *rt);
+void kc__proc_state_sweep(kc__process_runtime *rt);
 /* The last two attempts stay. */
-void kc__process_state_prune(int folder, int attempt);
-/* Ends every process that carries the container's mark in its environment; "": of any. For where
- * there is neither a pid namespace nor a cgroup. */
+void kc__proc_state_prune(int folder, int attempt);
+/* Ends every process that carries the container's mark ("UID/CONTAINER/ATTEMPT") in its
+ * environment. For where there is neither a pid namespace nor a cgroup. */
 void kc__marked_kill(const char *mark);
 
 /* ---- process_cgroup.c ---- */
@@ -281,10 +288,10 @@ void kc__log_file_take(kc__process_runtime *rt, kc__log_file *log, kc__source *s
 
 /* ---- process_loop.c ---- */
 
-int kc__process_loop_start(kc__process_runtime *rt, kc_error *err);
-void kc__process_loop_stop(kc__process_runtime *rt);
+int kc__proc_loop_start(kc__process_runtime *rt, kc_error *err);
+void kc__proc_loop_stop(kc__process_runtime *rt);
 /* From now on its output is read and its end seen. With the mutex. */
-int kc__process_loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err);
+int kc__proc_loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err);
 /* Its end is known: it is written down, and told. */
 void kc__proc_ended(kc__process_runtime *rt, kc__proc *proc, const kc__container_report *how);
 

@@ -82,6 +82,17 @@ static void try_namespaces(kc__process_runtime *rt, kc__isolation_limit limit, k
     i->namespaces = KC__NAMESPACES_NONE;
 }
 
+/* What `kubectl get nodes -o wide` shows of it: process://namespaces+cgroup. */
+static const char *version_of(const kc__isolation *i)
+{
+    static const char *const versions[][2] = {
+        [KC__NAMESPACES_NONE] = {"unisolated", "unisolated+cgroup"},
+        [KC__NAMESPACES_ROOT] = {"namespaces", "namespaces+cgroup"},
+        [KC__NAMESPACES_USER] = {"user-namespaces", "user-namespaces+cgroup"},
+    };
+    return versions[i->namespaces][i->cgroup >= 0];
+}
+
 int kc__isolation_find(kc__process_runtime *rt, kc__isolation_limit limit, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
@@ -96,6 +107,7 @@ int kc__isolation_find(kc__process_runtime *rt, kc__isolation_limit limit, kc_er
     kc_buf_puts(&text, "; ");
     try_cgroup(rt, limit, &text);
     i->text = kc_buf_take(&text);
+    rt->base.version = version_of(i);
     kc_log_info(rt->log, "pods are processes", kc_kv("isolation", (const char *)i->text),
                 kc_kv("image", (const char *)rt->image), kc_kv("folder", (const char *)rt->folder));
     return 0;

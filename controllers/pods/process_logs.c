@@ -144,11 +144,11 @@ kc__logs *kc__logs_open(const char *folder, kc_str uid, kc_str container, int at
 {
     const int fd = open_folder(folder, uid, container);
     if (fd >= 0 && attempt == KC__LATEST)
-        attempt = kc__process_state_latest(fd);
+        attempt = kc__proc_state_latest(fd);
     if (opts && opts->previous)
         attempt--;
-    kc__state state;
-    if (fd >= 0 && attempt >= 0 && kc__process_state_read(fd, attempt, &state))
+    kc__proc_state state;
+    if (fd >= 0 && attempt >= 0 && kc__proc_state_read(fd, attempt, &state))
         return new_logs(fd, attempt, opts);
     if (fd >= 0)
         close(fd);
@@ -270,8 +270,8 @@ static bool read_on(kc__logs *logs)
 
 static bool has_ended(const kc__logs *logs)
 {
-    kc__state state;
-    return !kc__process_state_read(logs->folder, logs->attempt, &state) ||
+    kc__proc_state state;
+    return !kc__proc_state_read(logs->folder, logs->attempt, &state) ||
            state.report.phase == KC__CONTAINER_ENDED;
 }
 

@@ -83,12 +83,11 @@ static void reap(kc__proc *proc, kc__container_report *r)
     }
 }
 
-/* Valid UTF-8 is left to who makes JSON of it; a NUL ends it. */
 static void set_message(kc__container_report *r, kc_str text)
 {
-    const size_t n = KC_MIN(text.n, (size_t)KC__MESSAGE_MAX);
-    memcpy(r->message, n ? text.p + (text.n - n) : "", n);
-    r->message[n] = '\0';
+    kc_scoped(kc_buf) clean = {0};
+    kc__text_put(&clean, text, KC__MESSAGE_MAX);
+    memcpy(r->message, kc_buf_cstr(&clean), clean.n + 1);
 }
 
 static void read_message(kc__proc *proc, kc__container_report *r)
@@ -96,7 +95,7 @@ static void read_message(kc__proc *proc, kc__container_report *r)
     char name[32];
     kc_scoped(kc_buf) text = {0};
     snprintf(name, sizeof(name), "%d.message", proc->attempt);
-    kc__file_read(proc->folder, name, KC__MESSAGE_MAX, true, &text);
+    kc__file_bytes(proc->folder, name, KC__MESSAGE_MAX, true, &text);
     if (text.n == 0 && proc->fallback_to_logs && r->exit_code != 0)
         kc__logs_tail(proc->folder, proc->attempt, 80, 2048, &text);
     set_message(r, kc_buf_str(&text));
@@ -114,19 +113,18 @@ static void clean_up(kc__process_runtime *rt, kc__proc *proc)
 
 void kc__proc_ended(kc__process_runtime *rt, kc__proc *proc, const kc__container_report *how)
 {
-    kc__state state = {.report = *how};
+    kc__proc_state state = {.report = *how};
     kc_scoped(kc_error) err = {0};
     state.report.phase = KC__CONTAINER_ENDED;
     state.report.ended = kc_clock_wall(rt->clock);
-    if (kc__process_state_write(proc->folder, proc->attempt, &state, &err) < 0)
+    if (kc__proc_state_write(proc->folder, proc->attempt, &state, &err) < 0)
         kc_log_warn(rt->log, "a container's end is not on disk",
                     kc_kv("container", (const char *)proc->key), kc_kv("err", &err));
     kc_autofree char *uid = kc_strdup(proc->uid);
     kc_locked (&rt->mutex) {
         proc->report = state.report;
         kc_list_remove(&proc->link);
-        if (proc->users == 0)
-            proc->launch = kc__launch_free(proc->launch);
+        kc__proc_settle(proc);
         kc_cond_broadcast(&rt->ended);
     }
     if (rt->base.changed && !rt->stopping)
@@ -154,21 +152,24 @@ static void end(kc__process_runtime *rt, kc__proc *proc)
 
 /* ---- the thread ---- */
 
+/* An end frees its container, or lets others do so: after the first, no other source of this turn
+ * is touched but those of other ends. */
 static void turn(kc__process_runtime *rt, const struct epoll_event *events, int n)
 {
+    kc__proc *ended[MAX_EVENTS];
+    int n_ended = 0;
     for (int i = 0; i < n; i++) {
         kc__source *source = events[i].data.ptr;
+        uint64_t count;
         if (source->kind == KC__SOURCE_OUTPUT)
             read_chunk(rt, source);
-        uint64_t count;
-        if (source->kind == KC__SOURCE_WAKE && read(source->fd, &count, sizeof(count)) < 0)
-            continue;
+        else if (source->kind == KC__SOURCE_EXIT)
+            ended[n_ended++] = source->proc;
+        else if (read(source->fd, &count, sizeof(count)) < 0)
+            continue; /* Somebody else's wake-up. */
     }
-    for (int i = 0; i < n; i++) {
-        kc__source *source = events[i].data.ptr;
-        if (source->kind == KC__SOURCE_EXIT)
-            end(rt, source->proc);
-    }
+    for (int i = 0; i < n_ended; i++)
+        end(rt, ended[i]);
 }
 
 static bool some_run(kc__process_runtime *rt)
@@ -198,7 +199,7 @@ static int add_source(kc__process_runtime *rt, kc__source *source, kc_error *err
     return kc__errno_set(err, "watch a container");
 }
 
-int kc__process_loop_start(kc__process_runtime *rt, kc_error *err)
+int kc__proc_loop_start(kc__process_runtime *rt, kc_error *err)
 {
     rt->epoll = epoll_create1(EPOLL_CLOEXEC);
     rt->wake = (kc__source){.kind = KC__SOURCE_WAKE, .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -210,7 +211,7 @@ int kc__process_loop_start(kc__process_runtime *rt, kc_error *err)
     return rt->loop_thread ? 0 : -1;
 }
 
-void kc__process_loop_stop(kc__process_runtime *rt)
+void kc__proc_loop_stop(kc__process_runtime *rt)
 {
     const uint64_t one = 1;
     rt->stopping = true;
@@ -224,7 +225,7 @@ void kc__process_loop_stop(kc__process_runtime *rt)
 }
 
 /* With the mutex: the loop takes it before it ends one, so that all three are watched by then. */
-int kc__process_loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err)
+int kc__proc_loop_watch(kc__process_runtime *rt, kc__proc *proc, kc_error *err)
 {
     if (add_source(rt, &proc->exit, err) < 0)
         return -1;

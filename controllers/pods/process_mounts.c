@@ -451,6 +451,28 @@ static int want_message(plan *p, const kc_pod *pod, const kc_container *c, int a
     return 0;
 }
 
+/* The network is the machine's: so names are resolved as it does. Not where the pod mounts
+ * something there itself. */
+static void want_resolver(plan *p)
+{
+    static const char *const files[] = {"/etc/resolv.conf", "/etc/hosts"};
+    if (strcmp(p->rt->image, "/") == 0)
+        return;
+    const size_t n = p->wanted.n;
+    for (size_t i = 0; i < KC_COUNT(files); i++) {
+        kc_autofree char *real = realpath(files[i], NULL);
+        bool taken = !real;
+        for (size_t k = 0; k < n; k++)
+            taken = taken || is_below(files[i], p->wanted.items[k].path);
+        if (!taken)
+            kc_vec_push(&p->wanted,
+                        (wanted){.path = files[i],
+                                 .source = kc_arena_printf(&p->launch->arena, "%s", real),
+                                 .file = true,
+                                 .flags = KC__MOUNT_READ_ONLY | KC__MOUNT_NO_DEV});
+    }
+}
+
 /* Stable in effect: equal paths are refused by validation. */
 static int by_path_length(const void *a, const void *b)
 {
@@ -466,6 +488,7 @@ static int want_all(plan *p, const kc_pod *pod, const kc_container *c, int attem
             return kc_error_wrap(err, "container %s: volume %s", c->name, c->volume_mounts[i].name);
     if (want_message(p, pod, c, attempt, err) < 0)
         return kc_error_wrap(err, "container %s", c->name);
+    want_resolver(p);
     kc_vec_sort(&p->wanted, by_path_length);
     for (size_t i = 0; i < p->wanted.n; i++)
         if (locate(p, i, err) < 0)

@@ -113,11 +113,12 @@ static int exit_code(const kc__spawned *s)
 
 static kc__probe_result judge(int code, const kc_buf *out, kc_error *err)
 {
-    const kc_str text = kc_str_trim(kc_buf_str(out));
+    kc_scoped(kc_buf) text = {0};
     if (code == 0)
         return KC__PROBE_OK;
+    kc__text_put(&text, kc_str_trim(kc_buf_str(out)), MAX_OUTPUT);
     if (text.n)
-        kc_error_set(err, KC_UNKNOWN, "%.*s", KC_ARG(text));
+        kc_error_set(err, KC_UNKNOWN, "%s", kc_buf_cstr(&text));
     else
         kc_error_set(err, KC_UNKNOWN, "command exited with code %d", code);
     return KC__PROBE_FAILED;

@@ -7,9 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#define FAREWELL (2 * KC_SECOND) /* For containers to end in, when we do. */
 
 static void close_fd(int *fd)
 {
@@ -130,13 +134,39 @@ static void each(kc__runtime *runtime, void (*pod)(kc_str uid, void *user), void
 
 /* ---- beginning and end ---- */
 
+static bool none_runs(kc__process_runtime *rt)
+{
+    bool none = true;
+    kc_locked (&rt->mutex)
+        none = kc_list_empty(&rt->running);
+    return none;
+}
+
+/* Lets those go in peace that know how to: who has no handler for SIGTERM is not waited for. */
+static void ask_all(kc__process_runtime *rt)
+{
+    const int64_t deadline = kc_clock_deadline(kc_clock_real(), FAREWELL);
+    bool wait = false;
+    rt->stopping = true; /* Nobody is told of these ends: the runner has gone. */
+    kc_locked (&rt->mutex)
+        kc_list_each (&rt->running, kc__proc, link, proc)
+            if (!proc->reaped && kc__process_catches(proc->pid, SIGTERM))
+                wait = syscall(SYS_pidfd_send_signal, proc->pidfd, SIGTERM, NULL, 0) == 0 || wait;
+    kc_locked (&rt->mutex)
+        while (wait && !kc_list_empty(&rt->running) &&
+               kc_cond_wait_until(&rt->ended, &rt->mutex, kc_clock_real(), deadline))
+            ;
+}
+
 static kc__runtime *free_runtime(kc__runtime *runtime)
 {
     kc__process_runtime *rt = kc__process_of(runtime);
     if (!rt)
         return NULL;
+    if (!none_runs(rt))
+        ask_all(rt);
     kill_all(rt, (kc_str){0});
-    kc__process_loop_stop(rt);
+    kc__proc_loop_stop(rt);
     end_all(rt, (kc_str){0});
     forget(rt, (kc_str){0});
     kc__spawner_stop(rt->spawner);
@@ -232,7 +262,7 @@ kc__runtime *kc__process_runtime_new_with(const kc_pods_opts *opts, kc__isolatio
                                           const kc_clock *clock, kc_log *log, kc_error *err)
 {
     kc__process_runtime *rt = kc_new(kc__process_runtime);
-    rt->base = (kc__runtime){.ops = &ops, .name = "process", .version = "1"};
+    rt->base = (kc__runtime){.ops = &ops, .name = "process"};
     rt->clock = clock;
     rt->log = log;
     rt->allow_root = opts->allow_root;
@@ -246,9 +276,9 @@ kc__runtime *kc__process_runtime_new_with(const kc_pods_opts *opts, kc__isolatio
                    : kc_error_set(err, KC_INVALID, "pods as processes need a folder");
     if (done < 0 || choose_user(rt, opts, err) < 0 || open_folder(rt, opts->folder, err) < 0 ||
         open_image(rt, opts->image, err) < 0 || !(rt->spawner = kc__spawner_start(err)) ||
-        kc__isolation_find(rt, limit, err) < 0 || kc__process_loop_start(rt, err) < 0)
+        kc__isolation_find(rt, limit, err) < 0 || kc__proc_loop_start(rt, err) < 0)
         return free_runtime(&rt->base);
-    kc__process_state_sweep(rt);
+    kc__proc_state_sweep(rt);
     return &rt->base;
 }
 

@@ -252,6 +252,7 @@ void kc__spawn_cancel(kc__spawned *s)
 {
     siginfo_t info;
     syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+    kill(-s->pid, SIGKILL); /* It is not reaped yet, so the number is still its own. */
     while (waitid((idtype_t)P_PIDFD, (id_t)s->pidfd, &info, WEXITED) < 0 && errno == EINTR)
         ;
     kc__spawned_close(s);

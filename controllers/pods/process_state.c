@@ -11,7 +11,7 @@
  * to somebody else by now; with the time at which it began it names one process for ever, but for a
  * new boot, which is why that is in the state too.
  *
- * To remember more of a container: a field in kc__state, and a row in `numbers`.
+ * To remember more of a container: a field in kc__proc_state, and a row in `numbers`.
  */
 #include "pods/process_internal.h"
 
@@ -39,10 +39,10 @@ static const char *reason_of(kc_str text)
 
 static void boot_id(kc_buf *out)
 {
-    kc__file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 36, false, out);
+    kc__file_bytes(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 36, false, out);
 }
 
-int kc__process_state_write(int folder, int attempt, const kc__state *state, kc_error *err)
+int kc__proc_state_write(int folder, int attempt, const kc__proc_state *state, kc_error *err)
 {
     const kc__container_report *r = &state->report;
     kc_scoped(kc_buf) text = {0};
@@ -58,7 +58,7 @@ int kc__process_state_write(int folder, int attempt, const kc__state *state, kc_
     return kc__file_replace(folder, name, kc_buf_str(&text), err);
 }
 
-static void read_field(kc_str key, kc_str value, kc__state *s)
+static void read_field(kc_str key, kc_str value, kc__proc_state *s)
 {
     int64_t n = 0;
     kc_str_to_i64(value, &n);
@@ -80,15 +80,15 @@ static void read_field(kc_str key, kc_str value, kc__state *s)
         s->report.reason = reason_of(value);
 }
 
-bool kc__process_state_read(int folder, int attempt, kc__state *ret)
+bool kc__proc_state_read(int folder, int attempt, kc__proc_state *ret)
 {
     char name[32];
     snprintf(name, sizeof(name), "%d.state", attempt);
     kc_scoped(kc_buf) text = {0}, boot = {0};
-    if (!kc__file_read(folder, name, 8192, false, &text) || text.n == 0)
+    if (!kc__file_bytes(folder, name, 8192, false, &text) || text.n == 0)
         return false;
     boot_id(&boot);
-    *ret = (kc__state){.report.attempt = attempt};
+    *ret = (kc__proc_state){.report.attempt = attempt};
     bool same_boot = true;
     kc_str rest = kc_buf_str(&text);
     while (rest.p && !kc_str_starts(rest, KC_STR("message "))) {
@@ -119,7 +119,7 @@ static int attempt_of(const char *name, const char **ret_rest)
     return (int)n;
 }
 
-int kc__process_state_latest(int folder)
+int kc__proc_state_latest(int folder)
 {
     kc__names names = {0};
     int latest = -1;
@@ -134,7 +134,7 @@ int kc__process_state_latest(int folder)
     return latest;
 }
 
-void kc__process_state_prune(int folder, int attempt)
+void kc__proc_state_prune(int folder, int attempt)
 {
     kc__names names = {0};
     kc__folder_names(folder, &names, NULL);
@@ -151,7 +151,7 @@ uint64_t kc__process_started(pid_t pid)
     char path[32];
     snprintf(path, sizeof(path), "/proc/%d/stat", pid);
     kc_scoped(kc_buf) text = {0};
-    if (pid <= 0 || !kc__file_read(AT_FDCWD, path, 4096, false, &text))
+    if (pid <= 0 || !kc__file_bytes(AT_FDCWD, path, 4096, false, &text))
         return 0;
     /* The name may hold anything, parentheses too; behind the last one come plain fields. */
     kc_str rest = kc_buf_str(&text);
@@ -167,19 +167,29 @@ uint64_t kc__process_started(pid_t pid)
     return started;
 }
 
+bool kc__process_catches(pid_t pid, int sig)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/%d/status", pid);
+    kc_scoped(kc_buf) text = {0};
+    kc__file_bytes(AT_FDCWD, path, 8192, false, &text);
+    const char *mask = strstr(kc_buf_cstr(&text), "SigCgt:");
+    return mask && strtoull(mask + 7, NULL, 16) >> (sig - 1) & 1;
+}
+
 /* ---- marks ---- */
 
-/* Its environment has a line KC_CONTAINER=…, that of `mark` or any that begins with it. */
+/* Its environment has the line KC_CONTAINER=mark. */
 static bool is_marked(const char *pid, const char *mark)
 {
     char path[64], want[512];
     snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
     snprintf(want, sizeof(want), MARK "%.400s", mark);
     kc_scoped(kc_buf) text = {0};
-    if (!kc__file_read(AT_FDCWD, path, (size_t)256 << 10, false, &text))
+    if (!kc__file_bytes(AT_FDCWD, path, (size_t)256 << 10, false, &text))
         return false;
     for (kc_str rest = kc_buf_str(&text); rest.p;)
-        if (kc_str_starts(kc_str_cut(&rest, '\0'), kc_cstr(want)))
+        if (kc_str_is(kc_str_cut(&rest, '\0'), want))
             return true;
     return false;
 }
@@ -208,7 +218,8 @@ void kc__marked_kill(const char *mark)
 
 /* ---- what was left over ---- */
 
-static void end_left_over(kc__process_runtime *rt, int folder, const char *mark, kc__state *state)
+static void end_left_over(kc__process_runtime *rt, int folder, const char *mark,
+                          kc__proc_state *state)
 {
     const int fd = state->pid ? (int)syscall(SYS_pidfd_open, state->pid, 0) : -1;
     if (fd >= 0 && kc__process_started(state->pid) == state->pid_started) {
@@ -227,18 +238,18 @@ static void end_left_over(kc__process_runtime *rt, int folder, const char *mark,
     r->reason = "ContainerStatusUnknown";
     snprintf(r->message, sizeof(r->message),
              "The container ended with the process that ran it. It used to be Running");
-    kc__process_state_write(folder, r->attempt, state, NULL);
+    kc__proc_state_write(folder, r->attempt, state, NULL);
 }
 
 static void sweep_container(kc__process_runtime *rt, int pod, const char *uid, const char *name)
 {
     const int folder = kc__folder_open(pod, name, 0, NULL);
-    const int latest = folder < 0 ? -1 : kc__process_state_latest(folder);
+    const int latest = folder < 0 ? -1 : kc__proc_state_latest(folder);
     for (int attempt = latest; attempt >= 0 && attempt > latest - 2; attempt--) {
-        kc__state state;
+        kc__proc_state state;
         char mark[600], tmp[32];
         snprintf(mark, sizeof(mark), "%s/%s/%d", uid, name, attempt);
-        if (!kc__process_state_read(folder, attempt, &state) ||
+        if (!kc__proc_state_read(folder, attempt, &state) ||
             state.report.phase == KC__CONTAINER_ENDED)
             continue;
         end_left_over(rt, folder, mark, &state);
@@ -263,7 +274,7 @@ static void sweep_pod(kc__process_runtime *rt, const char *uid)
         close(pod);
 }
 
-void kc__process_state_sweep(kc__process_runtime *rt)
+void kc__proc_state_sweep(kc__process_runtime *rt)
 {
     kc__names uids = {0};
     kc__folder_names(rt->pods_fd, &uids, NULL);

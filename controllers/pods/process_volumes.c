@@ -247,13 +247,13 @@ static bool is_same(int volumes, int fd, const kc_volume *volume, const kc__volu
     char name[280];
     list_name(volume, name);
     list_files(files, n, &list);
-    if (!kc__file_read(volumes, name, list.n + 1, false, &old) ||
+    if (!kc__file_bytes(volumes, name, list.n + 1, false, &old) ||
         !kc_str_eq(kc_buf_str(&list), kc_buf_str(&old)))
         return false;
     for (size_t i = 0; i < n; i++) {
         kc_scoped(kc_buf) bytes = {0};
         kc_autofree char *path = kc_asprintf("..data/%s", files[i].path);
-        if (!kc__file_read(fd, path, files[i].bytes.n + 1, false, &bytes) ||
+        if (!kc__file_bytes(fd, path, files[i].bytes.n + 1, false, &bytes) ||
             !kc_str_eq(kc_buf_str(&bytes), files[i].bytes))
             return false;
     }

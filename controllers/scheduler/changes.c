@@ -80,12 +80,29 @@ static void enqueue(kc__engine *e, kc__place *place)
         kc__engine_say_gated(e, place);
 }
 
+/* Room was made for it by who led before us. */
+static void nominate_as_said(kc__engine *e, kc__place *place)
+{
+    const kc__wants *w = place->demand->wants;
+    if (w && w->nominated)
+        kc__place_nominate(&e->cluster, place,
+                           kc__cluster_host(&e->cluster, kc_cstr(w->nominated)));
+}
+
+/* Nodes may be told of after pods: who is nominated where is seen when all is told. */
+static void apply_synced(kc__engine *e)
+{
+    if (--e->awaited)
+        return;
+    kc_map_each (&e->cluster.places, entry)
+        nominate_as_said(e, entry->value);
+}
+
 static void apply_new(kc__engine *e, kc__demand *demand)
 {
     kc__place *place = kc__cluster_set_pod(&e->cluster, demand);
-    const char *nominated = demand->wants->nominated;
-    if (nominated)
-        kc__place_nominate(&e->cluster, place, kc__cluster_host(&e->cluster, kc_cstr(nominated)));
+    if (!e->awaited)
+        nominate_as_said(e, place);
     enqueue(e, place);
 }
 
@@ -147,6 +164,7 @@ static void apply_node(kc__engine *e, const kc__note *note)
     kc_scoped(kc_error) err = {0};
     if (note->gone) {
         kc__cluster_remove_node(&e->cluster, kc_object_name(note->object));
+        e->changes |= KC__NODE_CHANGED; /* One domain less to be spread over. */
         return;
     }
     const kc__host *known = kc__cluster_host(&e->cluster, kc_object_name(note->object));
@@ -204,48 +222,61 @@ void kc__engine_apply(kc__engine *e, const kc__note *note)
     case KC__NOTE_BUDGET:
         kc__cluster_set_budget(&e->cluster, kc_object_key(note->object), object);
         break;
-    case KC__NOTE_SYNCED: e->awaited--; break;
+    case KC__NOTE_SYNCED: apply_synced(e); break;
     default: apply_result(e, note); break;
     }
 }
 
 /* ---- whom it helps ---- */
 
-/* Plugins that look beyond one host: whether a change helps them is not seen at the host. */
-static uint32_t far_sighted(void)
+/* Plugins whose refusals the changes may have made obsolete; of those, which look beyond one host:
+ * whether it helps them is not seen at the host. */
+static uint32_t helped(unsigned changes, bool far_sighted)
 {
     uint32_t bits = 0;
     for (size_t i = 0; i < kc__n_plugins; i++)
-        bits |= kc__plugins[i].prepare ? 1u << i : 0;
+        if (kc__plugins[i].helped_by & changes && (!far_sighted || kc__plugins[i].prepare))
+            bits |= 1u << i;
     return bits;
 }
 
-static bool refused_by_any_helped(uint32_t refused_by, unsigned changes)
+/* A node has changed: one of those that refused the pod would not any more, were it empty. So the
+ * pod also says why not as the node is now. */
+static bool is_welcome(kc__engine *e, const kc__place *place, const kc__host *host)
 {
+    kc__cycle c = {.cluster = &e->cluster, .demand = place->demand};
+    const uint32_t asked = place->refused_by & helped(KC__NODE_CHANGED, false);
     for (size_t i = 0; i < kc__n_plugins; i++)
-        if (refused_by & (1u << i) && kc__plugins[i].helped_by & changes)
+        if (asked & (1u << i) && kc__plugins[i].filter &&
+            kc__plugins[i].filter(&c, host, NULL) != KC__NEVER)
             return true;
     return false;
 }
 
+static bool helps_at(kc__engine *e, const kc__place *place, kc__host *host)
+{
+    if (!host || !host->node)
+        return false;
+    return kc__fits_alone(&e->cluster, place->demand, host) ||
+           (e->changes & KC__NODE_CHANGED && is_welcome(e, place, host));
+}
+
 static bool may_help(kc__engine *e, const kc__place *place)
 {
-    if (!refused_by_any_helped(place->refused_by, e->changes))
+    if (!(place->refused_by & helped(e->changes, false)))
         return false;
-    if (e->touched_many || refused_by_any_helped(place->refused_by & far_sighted(), e->changes))
+    if (e->touched_many || place->refused_by & helped(e->changes, true))
         return true;
-    for (size_t i = 0; i < e->n_touched; i++) {
-        kc__host *host = e->cluster.slots.items[e->touched[i]];
-        if (host && kc__fits_alone(&e->cluster, place->demand, host, e->changes & KC__NODE_CHANGED))
+    for (size_t i = 0; i < e->n_touched; i++)
+        if (helps_at(e, place, e->cluster.slots.items[e->touched[i]]))
             return true;
-    }
     return false;
 }
 
 void kc__engine_move(kc__engine *e)
 {
     const int64_t now = kc_clock_now(e->clock);
-    if (e->changes)
+    if (e->changes && kc__pending_stuck_by(&e->pending, helped(e->changes, false)))
         kc_list_each (&e->pending.stuck, kc__place, stuck, place)
             if (may_help(e, place))
                 kc__pending_move(&e->pending, place, now);

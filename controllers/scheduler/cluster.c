@@ -218,6 +218,26 @@ static void remove_ports(kc__host *host, const kc__demand *d)
     host->ports.n = kept;
 }
 
+static void count_rank(kc__cluster *c, int32_t priority, int by)
+{
+    for (size_t i = 0; i < c->ranks.n; i++)
+        if (c->ranks.items[i].priority == priority) {
+            c->ranks.items[i].n += (size_t)by;
+            if (!c->ranks.items[i].n)
+                kc_vec_remove(&c->ranks, i);
+            return;
+        }
+    kc_vec_push(&c->ranks, (kc__rank){priority, 1});
+}
+
+bool kc__cluster_has_lesser(const kc__cluster *c, int32_t priority)
+{
+    kc_vec_each (&c->ranks, rank)
+        if (rank->priority < priority)
+            return true;
+    return false;
+}
+
 void kc__place_put(kc__cluster *c, kc__place *place, kc_str name)
 {
     kc__host *host = host_of(c, name);
@@ -225,6 +245,7 @@ void kc__place_put(kc__cluster *c, kc__place *place, kc_str name)
     kc_list_push(&host->pods, &place->on_host);
     add_amounts(host, place->demand, 1);
     add_ports(host, place->demand);
+    count_rank(c, place->demand->priority, 1);
     kc__counts_enter(c, place);
 }
 
@@ -236,6 +257,7 @@ void kc__place_take(kc__cluster *c, kc__place *place)
     kc__counts_leave(c, place);
     remove_ports(host, place->demand);
     add_amounts(host, place->demand, -1);
+    count_rank(c, place->demand->priority, -1);
     kc_list_remove(&place->on_host);
     place->host = NULL;
     free_if_unused(c, host);
@@ -405,6 +427,7 @@ void kc__cluster_done(kc__cluster *c)
     kc_vec_done(&c->ready);
     kc_vec_done(&c->slots);
     kc_vec_done(&c->free_slots);
+    kc_vec_done(&c->ranks);
     kc_map_done(&c->hosts);
     kc__counts_done(c);
     kc__domains_done(c);

@@ -148,6 +148,11 @@ typedef struct kc__anchor {
 
 /* ---- all of it ---- */
 
+typedef struct kc__rank {
+    int32_t priority;
+    size_t n;
+} kc__rank;
+
 struct kc__cluster {
     kc__terms terms;
     kc_map hosts;             /* By name. */
@@ -162,6 +167,7 @@ struct kc__cluster {
     kc_map namespaces;           /* kc_object * by name. */
     kc_map claims;               /* kc_object * by "namespace/name". */
     KC_VEC(kc_object *) budgets; /* PodDisruptionBudgets. */
+    KC_VEC(kc__rank) ranks;      /* Priorities of pods on hosts: few. */
     size_t next_start;           /* Where the next decision begins to look. */
 };
 
@@ -184,6 +190,9 @@ void kc__cluster_remove_pod(kc__cluster *cluster, kc__place *place);
 void kc__place_put(kc__cluster *cluster, kc__place *place, kc_str host);
 void kc__place_take(kc__cluster *cluster, kc__place *place);
 void kc__place_nominate(kc__cluster *cluster, kc__place *place, kc__host *host); /* NULL: none. */
+
+/* Whether some pod on a host matters less than that. */
+bool kc__cluster_has_lesser(const kc__cluster *cluster, int32_t priority);
 
 /* As if a pod were there, for resources and ports alone (1), and not any more (-1). */
 void kc__host_reserve(kc__host *host, const kc__demand *demand, int times);

@@ -155,8 +155,7 @@ void kc__cycle_end(kc__cycle *cycle);
 /* Whether a host will do, with the pods that wait for room there and come before this one. */
 kc__code kc__cycle_filter(kc__cycle *cycle, kc__host *host, kc__reasons *why,
                           uint32_t *ret_refused_by);
-/* Of plugins that look at the host alone, as it is or as if it were empty: quick. For "could this
- * change help?". */
-bool kc__fits_alone(kc__cluster *cluster, const kc__demand *demand, kc__host *host, bool empty);
+/* Of plugins that look at the host alone: quick. For "could this change help?". */
+bool kc__fits_alone(kc__cluster *cluster, const kc__demand *demand, const kc__host *host);
 
 #endif

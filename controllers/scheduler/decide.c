@@ -72,16 +72,14 @@ kc__code kc__cycle_filter(kc__cycle *c, kc__host *host, kc__reasons *why, uint32
     return code;
 }
 
-bool kc__fits_alone(kc__cluster *cluster, const kc__demand *demand, kc__host *host, bool empty)
+bool kc__fits_alone(kc__cluster *cluster, const kc__demand *demand, const kc__host *host)
 {
     kc__cycle c = {.cluster = cluster, .demand = demand};
-    if (!host->node || kc__filter_unschedulable(&c, host, NULL) != KC__FITS ||
-        kc__filter_taints(&c, host, NULL) != KC__FITS ||
-        kc__filter_affinity(&c, host, NULL) != KC__FITS)
-        return false;
-    const kc__code fit = kc__filter_fit(&c, host, NULL);
-    return empty ? fit != KC__NEVER
-                 : fit == KC__FITS && kc__filter_ports(&c, host, NULL) == KC__FITS;
+    for (size_t i = 0; i < kc__n_plugins; i++)
+        if (kc__plugins[i].filter && !kc__plugins[i].prepare &&
+            kc__plugins[i].filter(&c, host, NULL) != KC__FITS)
+            return false;
+    return true;
 }
 
 /* ---- filtering ---- */

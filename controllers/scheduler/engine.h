@@ -85,7 +85,6 @@ typedef struct kc__workers {
     kc_recorder *recorder;
     kc_log *log;
     const kc_clock *clock;
-    kc_cancel *stop;
     kc__inbox *inbox;
     struct kc__measures *measures;
     KC_VEC(kc_thread *) threads;

@@ -43,6 +43,22 @@ void kc__pending_done(kc__pending *q)
     kc_heap_done(&q->backing_off);
 }
 
+static void count_stuck(kc__pending *q, const kc__place *place, int by)
+{
+    for (size_t i = 0; i < KC_COUNT(q->stuck_by); i++)
+        if (place->refused_by & (UINT32_C(1) << i))
+            q->stuck_by[i] += (size_t)by;
+    q->n_stuck += (size_t)by;
+}
+
+bool kc__pending_stuck_by(const kc__pending *q, uint32_t plugins)
+{
+    for (size_t i = 0; i < KC_COUNT(q->stuck_by); i++)
+        if (plugins & (UINT32_C(1) << i) && q->stuck_by[i])
+            return true;
+    return false;
+}
+
 void kc__pending_remove(kc__pending *q, kc__place *place)
 {
     switch (place->state) {
@@ -50,7 +66,7 @@ void kc__pending_remove(kc__pending *q, kc__place *place)
     case KC__BACKING_OFF: kc_heap_remove(&q->backing_off, &place->heap); break;
     case KC__STUCK:
         kc_list_remove(&place->stuck);
-        q->n_stuck--;
+        count_stuck(q, place, -1);
         break;
     case KC__GATED: q->n_gated--; break;
     case KC__NOT_QUEUED: break;
@@ -118,7 +134,7 @@ void kc__pending_stick(kc__pending *q, kc__place *place, uint32_t refused_by, in
     place->retry_at = now + back_off_of(place->attempts);
     place->state = KC__STUCK;
     kc_list_push(&q->stuck, &place->stuck);
-    q->n_stuck++;
+    count_stuck(q, place, 1);
 }
 
 static void enter_back_off(kc__pending *q, kc__place *place)

@@ -22,6 +22,7 @@ typedef struct kc__pending {
     kc_heap active, backing_off;
     kc_list stuck; /* The longest there first. */
     size_t n_stuck, n_gated;
+    size_t stuck_by[32]; /* How many of them each plugin has refused. */
     uint64_t sequence;
 } kc__pending;
 
@@ -41,6 +42,8 @@ void kc__pending_move(kc__pending *q, kc__place *place, int64_t now);
 void kc__pending_flush(kc__pending *q, int64_t now);
 void kc__pending_remove(kc__pending *q, kc__place *place);
 
+/* Whether any that is stuck was refused by one of these plugins. */
+bool kc__pending_stuck_by(const kc__pending *q, uint32_t plugins);
 /* When there will be something to do; KC_FOREVER: not before somebody adds or moves one. */
 int64_t kc__pending_next(const kc__pending *q);
 

@@ -39,7 +39,10 @@ kc__code kc__filter_fit(kc__cycle *c, const kc__host *host, kc__reasons *why)
 
 static int64_t share_left(int64_t has, int64_t used)
 {
-    return used > has ? 0 : (int64_t)((__int128)(has - used) * KC__MAX_SCORE / has);
+    if (used > has)
+        return 0;
+    return has < INT64_MAX / KC__MAX_SCORE ? (has - used) * KC__MAX_SCORE / has
+                                           : (has - used) / (has / KC__MAX_SCORE);
 }
 
 int64_t kc__score_least_allocated(kc__cycle *c, const kc__host *host)

@@ -273,8 +273,13 @@ void kc__preempt(kc__cluster *cluster, kc__place *place, const kc__decision *dec
     }
     attempt a = {.cluster = cluster, .place = place, .now = now, .wall = wall};
     candidate best = {0};
-    read_budgets(&a);
-    find_best(&a, decision, rand, &best);
+    if (kc__cluster_has_lesser(cluster, place->demand->priority)) {
+        read_budgets(&a);
+        find_best(&a, decision, rand, &best);
+    } else {
+        a.tried = decision->contested.n;
+        kc__why_not_add(&a.reasons, NO_VICTIMS, a.tried);
+    }
     ret->host = best.host;
     ret->victims = best.victims;
     ret->not_useful = !best.host;

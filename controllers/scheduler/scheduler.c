@@ -108,8 +108,7 @@ static void loop(kc__engine *e)
     bool idle = false;
     for (;;) {
         kc__notes notes = {0};
-        const bool ready = !e->awaited;
-        const int64_t until = !ready ? KC_FOREVER : idle ? kc__pending_next(&e->pending) : 0;
+        const int64_t until = e->awaited ? KC_FOREVER : idle ? kc__pending_next(&e->pending) : 0;
         const bool open = kc__inbox_take(&e->inbox, e->clock, until, &notes);
         apply_notes(e, &notes);
         if (!open)
@@ -122,8 +121,7 @@ static void loop(kc__engine *e)
         if (place)
             kc__engine_attempt(e, place);
         idle = !place;
-        if (idle)
-            kc__measure_pending(&e->measures, &e->pending);
+        kc__measure_pending(&e->measures, &e->pending);
     }
 }
 
@@ -170,16 +168,13 @@ static int start(kc__engine *e, scheduler *s, kc_cancel *stop, kc_error *err)
         .recorder = e->recorder,
         .log = e->log,
         .clock = e->clock,
-        .stop = stop,
         .inbox = &e->inbox,
         .measures = &e->measures};
     return kc__workers_start(&e->workers, s->workers, err);
 }
 
-static int run(kc_cancel *stop, void *user, kc_error *err)
+static kc__engine *engine_new(scheduler *s, kc_log *log)
 {
-    scheduler *s = user;
-    kc_auto(kc_log) *log = kc_log_child(kc_manager_log(s->manager), "scheduler");
     kc__engine *e = kc_new(kc__engine);
     e->clock = kc_manager_clock(s->manager);
     e->log = log;
@@ -188,20 +183,32 @@ static int run(kc_cancel *stop, void *user, kc_error *err)
     kc__inbox_init(&e->inbox);
     kc__cluster_init(&e->cluster);
     kc__pending_init(&e->pending);
-    int result = kc__measures_init(&e->measures, kc_manager_metrics(s->manager), err);
-    if (result == 0) {
-        result = start(e, s, stop, err);
-        if (result == 0)
-            run_loop(e, s, stop);
-        if (e->recorder)
-            kc__workers_stop(&e->workers);
-        kc_client_unref(e->workers.client);
-    }
+    return e;
+}
+
+static void engine_free(kc__engine *e)
+{
+    kc_client_unref(e->workers.client);
     kc_recorder_stop(e->recorder, kc_clock_deadline(e->clock, KC_SECOND));
     kc__pending_done(&e->pending);
     kc__cluster_done(&e->cluster);
     kc__inbox_done(&e->inbox);
     free(e);
+}
+
+static int run(kc_cancel *stop, void *user, kc_error *err)
+{
+    scheduler *s = user;
+    kc_auto(kc_log) *log = kc_log_child(kc_manager_log(s->manager), "scheduler");
+    kc__engine *e = engine_new(s, log);
+    int result = kc__measures_init(&e->measures, kc_manager_metrics(s->manager), err);
+    if (result == 0)
+        result = start(e, s, stop, err);
+    if (result == 0)
+        run_loop(e, s, stop);
+    if (e->workers.client)
+        kc__workers_stop(&e->workers);
+    engine_free(e);
     return result;
 }
 

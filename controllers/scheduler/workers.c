@@ -8,9 +8,9 @@
  */
 #include "scheduler/engine.h"
 
+#include "common/disruption.h"
 #include "kc/json.h"
 #include "kc/kinds.h"
-#include "kc/time.h"
 #include "kc/view.h"
 
 static void job_free(kc__job *job)
@@ -96,37 +96,21 @@ static void say(kc__workers *w, const kc__job *job)
 
 /* ---- preempting ---- */
 
-static char *disruption_patch(const kc__workers *w, const kc_object *victim)
-{
-    char now[KC_TIME_TEXT];
-    kc_scoped(kc_buf) json = {0};
-    kc_buf_puts(&json, "{\"metadata\":{\"uid\":");
-    kc_json_quote(&json, kc_object_uid(victim));
-    kc_buf_printf(
-        &json,
-        "},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\","
-        "\"reason\":\"PreemptionByScheduler\",\"message\":\"" KC__SCHEDULER_NAME
-        ": preempting to accommodate a higher priority pod\","
-        "\"lastTransitionTime\":\"%.*s\"}]}}",
-        KC_ARG(kc_time_print(kc_clock_wall(w->clock), now)));
-    return kc_buf_take(&json);
-}
-
 static int evict(kc__workers *w, const kc__job *job, const kc__victim *victim, kc_error *err)
 {
+    static const kc__disruption how = {.reason = "PreemptionByScheduler",
+                                       .message = KC__SCHEDULER_NAME
+                                       ": preempting to accommodate a higher priority pod"};
     if (victim->leaving)
         return 0;
-    kc_autofree char *patch = disruption_patch(w, victim->pod);
-    kc_autofree char *uid = kc_str_dup(kc_object_uid(victim->pod));
-    if (patch_status(w, victim->pod, patch, err) < 0 ||
-        kc_client_delete(w->client, &kc_kind_pod, kc_object_key(victim->pod),
-                         &(kc_delete_opts){.uid = uid}, err) < 0)
-        return kc_is_not_found(err) || kc_is_conflict(err) ? 0 : -1;
+    if (kc__disrupt_pod(w->client, victim->pod, &how, err) < 0)
+        return -1;
     kc_event(w->recorder, victim->pod, KC_NORMAL, "Preempted", "Preempted by pod %.*s on node %s",
              KC_ARG(kc_object_uid(job->pod)), job->node);
     return 0;
 }
 
+/* Where one cannot be deleted (it has changed meanwhile), the pod is decided on anew. */
 static void preempt(kc__workers *w, const kc__job *job)
 {
     kc_scoped(kc_error) err = {0};

@@ -9,6 +9,12 @@
 
 extern const kc_struct robot_spec_struct;
 extern const kc_struct robot_status_struct;
+
+/* Robot of example.com/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+ *     robot_get robot_client_list robot_lister_get robot_lister_list robot_informer
+ *     robot_create robot_update robot_update_status robot_patch robot_apply robot_delete
+ *     robot_ensure robot_of robot_object robot_copy robot_equal robot_free
+ */
 extern const kc_struct robot_struct;
 extern const kc_kind robot_kind;
 extern const kc_typed robot_type;

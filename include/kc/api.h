@@ -9,7 +9,7 @@
  *         int32_t *replicas;                 a pointer is optional
  *         char *deployment_name;             JSON name by rule: deploymentName
  *         robot_arm *arms; size_t n_arms;    a list
- *         kc_string_map labels;              a map
+ *         kc_string_map labels;              a map; KC_MAP_OF and KC_LIST_OF nest
  *     } robot_spec;
  *
  *     /// +kubebuilder:object:root=true
@@ -44,7 +44,25 @@ typedef struct kc_string_map {
     size_t n;
 } kc_string_map;
 
-/* A map from text to something else: KC_MAP_OF(robot_arm) arms; */
+/*
+ * Maps from text to anything, and lists where no n_NAME can stand: inside a map or another list.
+ *
+ *     KC_MAP_OF(robot_arm) arms;
+ *     KC_MAP_OF(KC_LIST_OF(char *)) groups;     groups.items[0].value.items[0]
+ *     KC_LIST_OF(KC_LIST_OF(int32_t)) matrix;
+ *
+ * Each use is a type of its own to C; what is handed around gets a name, which may have markers
+ * that hold wherever it is used:
+ *
+ *     /// +kubebuilder:validation:MaxItems=8
+ *     typedef KC_LIST_OF(char *) name_list;
+ *     KC_MAP_OF(name_list) groups;
+ */
+#define KC_LIST_OF(type) \
+    struct {             \
+        type *items;     \
+        size_t n;        \
+    }
 #define KC_MAP_OF(type) \
     struct {            \
         struct {        \

@@ -64,7 +64,7 @@ kc_str kc_http_path(const kc_http_call *call);
 /* The first value of a parameter; false when there is none. */
 bool kc_http_query(const kc_http_call *call, const char *name, kc_str *ret);
 /* Empty when there is none. */
-kc_str kc_http_header(const kc_http_call *call, const char *name);
+kc_str kc_http_call_header(const kc_http_call *call, const char *name);
 kc_str kc_http_body(const kc_http_call *call);
 /* Whom the client's certificate names, which one of the authorities has signed; empty: none. */
 kc_str kc_http_peer(const kc_http_call *call);

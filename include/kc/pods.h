@@ -27,7 +27,10 @@ typedef struct kc_pods_opts {
     int64_t node_cpu; /* Thousandths. */
     int64_t node_memory;
     int node_pods;
-    bool quiet; /* No events of containers that begin and end as they should. */
+    const char *address; /* Where a node answers the API server, for logs: "10.0.0.7:0", with the
+                          * address that the Node gets. Defaults to 127.0.0.1:0, for a server on
+                          * this machine. */
+    bool quiet;          /* No events of containers that begin and end as they should. */
     /* KC_PODS_SIMULATE */
     int nodes;           /* How many. Defaults to 1. */
     int64_t start_delay; /* From a container's start to its running. Defaults to none. */

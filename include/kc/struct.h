@@ -38,6 +38,7 @@ typedef enum kc_member_type {
     KC_MEMBER_DURATION,    /* kc_duration_field */
     KC_MEMBER_RAW,         /* kc_raw */
     KC_MEMBER_STRUCT,      /* `of` */
+    KC_MEMBER_INNER,       /* KC_LIST_OF, KC_MAP_OF or kc_string_map again: `inner` */
 } kc_member_type;
 
 typedef enum kc_member_shape {
@@ -51,11 +52,19 @@ enum {
     KC_MEMBER_OMIT_EMPTY = 1, /* Not written when empty: optional fields that are no pointers. */
     KC_MEMBER_INLINE = 2,     /* A struct whose members stand among ours. */
     KC_MEMBER_POINTERS = 4,   /* Items of the list or map are pointers to the type. */
+    KC_MEMBER_KEEP_EMPTY = 8, /* A list or map that is written even when empty: required ones. */
 };
 
 typedef struct kc_struct kc_struct;
+typedef struct kc_member kc_member;
 
-typedef struct kc_member {
+/* A field, or, without a name, what stands at each place of a list or map of lists or maps:
+ *
+ *     KC_MAP_OF(KC_LIST_OF(char *)) groups;
+ *     {.name = "groups", .shape = KC_SHAPE_MAP, .type = KC_MEMBER_INNER,
+ *      .inner = &(const kc_member){KC_INNER_LIST, .type = KC_MEMBER_TEXT}}
+ */
+struct kc_member {
     const char *name; /* In JSON. */
     uint32_t offset, count_offset;
     uint8_t type;  /* kc_member_type */
@@ -63,8 +72,13 @@ typedef struct kc_member {
     uint8_t flags;
     const kc_struct *of;      /* KC_MEMBER_STRUCT */
     const char *const *names; /* KC_MEMBER_ENUM: by value, end with NULL; "" is not written. */
+    const kc_member *inner;   /* KC_MEMBER_INNER: of shape list or map. */
     const char *default_json; /* NULL: none. */
-} kc_member;
+};
+
+/* What a KC_LIST_OF and a KC_MAP_OF begin with as `inner`. */
+#define KC_INNER_LIST .shape = KC_SHAPE_LIST, .count_offset = offsetof(kc_string_map, n)
+#define KC_INNER_MAP  .shape = KC_SHAPE_MAP
 
 struct kc_struct {
     const char *name; /* In C. */

@@ -99,6 +99,11 @@ typedef int kc_validate_fn(const kc_admission *request, kc_warnings *warnings, v
                            kc_error *err);
 int kc_webhook_validate(kc_webhook_server *server, const kc_kind *kind, kc_validate_fn *fn,
                         void *user, kc_error *err);
+/* Both at a path of one's own. */
+int kc_webhook_default_at(kc_webhook_server *server, const char *path, const kc_kind *kind,
+                          kc_default_fn *fn, void *user, kc_error *err);
+int kc_webhook_validate_at(kc_webhook_server *server, const char *path, const kc_kind *kind,
+                           kc_validate_fn *fn, void *user, kc_error *err);
 
 /* Gives the object (a reference) as another version of its kind; NULL with an error if it cannot
  * be. Name, namespace and uid stay. One for each kind, all of its versions. */

@@ -35,7 +35,7 @@ static int read_all(int fd, const char *path, size_t limit, kc_buf *out, kc_erro
     }
 }
 
-int kc__file_read(const char *path, size_t limit, kc_buf *out, kc_error *err)
+int kc__config_file_read(const char *path, size_t limit, kc_buf *out, kc_error *err)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)

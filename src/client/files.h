@@ -13,6 +13,6 @@
  * Appends all of a file. KC_NOT_FOUND when it is not there, KC_TOO_LARGE when it has more than
  * `limit` bytes, KC_BAD_REQUEST when it cannot be read; each with its name. Blocks.
  */
-int kc__file_read(const char *path, size_t limit, kc_buf *out, kc_error *err);
+int kc__config_file_read(const char *path, size_t limit, kc_buf *out, kc_error *err);
 
 #endif

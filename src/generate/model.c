@@ -46,6 +46,22 @@ kc_str kc__gen_marker_json(const kc__gen_marker *marker, const char *name)
     return arg ? arg->json : (kc_str){0};
 }
 
+kc__gen_field kc__gen_flat(const kc__gen_field *field, kc_arena *arena)
+{
+    kc__gen_field flat = *field;
+    const kc__gen_field *inner = field->inner;
+    if (field->base != KC__GEN_INNER || field->shape != KC__GEN_VALUE)
+        return flat;
+    flat.shape = inner->shape;
+    flat.pointers = inner->pointers;
+    flat.base = inner->base;
+    flat.type = inner->type;
+    flat.inner = inner->inner;
+    if (inner->shape == KC__GEN_LIST)
+        flat.count = kc_cstr(kc_arena_printf(arena, "%.*s.n", KC_ARG(field->c_name)));
+    return flat;
+}
+
 static size_t lines_of(const char *text)
 {
     size_t n = 1;

@@ -64,6 +64,7 @@ typedef enum kc__gen_base {
     KC__GEN_DURATION,
     KC__GEN_RAW,
     KC__GEN_STRUCT,
+    KC__GEN_INNER, /* A list or map, inside another or behind a typedef: `inner`. */
 } kc__gen_base;
 
 typedef enum kc__gen_shape {
@@ -74,35 +75,44 @@ typedef enum kc__gen_shape {
 } kc__gen_shape;
 
 typedef struct kc__gen_type kc__gen_type;
+typedef struct kc__gen_field kc__gen_field;
 
-typedef struct kc__gen_field {
+/* A field: a shape of a base. What nests is a base again: KC_MAP_OF(KC_LIST_OF(char *)) is a map of
+ * KC__GEN_INNER, whose `inner` is a list of texts; a typedef of a map that has markers is a value
+ * of KC__GEN_INNER, and its type has the same `inner`. */
+struct kc__gen_field {
     kc_str c_name;    /* deployment_name */
     kc_str json_name; /* deploymentName */
-    kc_str count;     /* Of a list: the C name of its count. */
+    kc_str count;     /* Of a list: the C name of its count, n_arms or arms.n. */
     kc__gen_base base;
     kc__gen_shape shape;
-    bool pointers;            /* Items of the list or map are pointers. */
-    bool is_inline;           /* +kc:inline: the struct's members stand among ours. */
-    bool optional;            /* By marker, pointer or package. */
-    const kc__gen_type *type; /* Of KC__GEN_STRUCT and KC__GEN_ENUM, or a typedef with markers of
-                                 its own; else NULL. */
-    kc_str doc;               /* The comment without markers. */
+    bool pointers;              /* Items of the list or map are pointers. */
+    bool is_inline;             /* +kc:inline: the struct's members stand among ours. */
+    bool optional;              /* By marker, pointer or package. */
+    const kc__gen_type *type;   /* Of KC__GEN_STRUCT and KC__GEN_ENUM, or a typedef with markers of
+                                   its own; else NULL. */
+    const kc__gen_field *inner; /* Of KC__GEN_INNER: a list or map without names, doc, markers. */
+    kc_str doc;                 /* The comment without markers. */
     kc__gen_markers markers;
     kc__gen_at at;
-} kc__gen_field;
+};
 
 typedef struct kc__gen_enum_value {
     kc_str c_name, text; /* ROBOT_PHASE_RUNNING, "Running" */
 } kc__gen_enum_value;
 
-/* A struct, an enum, or a typedef of something simple that has markers. */
+/* A struct, an enum, or a typedef of anything else that says something. */
 struct kc__gen_type {
     kc_str c_name;  /* robot_spec */
     kc_str go_name; /* RobotSpec: as CRDs and OpenAPI call it. */
     kc_str doc;
     kc__gen_markers markers;
+    const kc__gen_type
+        *second_of;     /* Of a typedef of a type that says something itself: that one, */
+    size_t n_inherited; /* whose markers are the first of these. */
     kc__gen_at at;
-    kc__gen_base base; /* KC__GEN_STRUCT, KC__GEN_ENUM, or what a typedef stands for. */
+    kc__gen_base base;          /* KC__GEN_STRUCT, KC__GEN_ENUM, or what a typedef stands for. */
+    const kc__gen_field *inner; /* Of KC__GEN_INNER. */
     const kc__gen_field *fields;
     size_t n_fields;
     const kc__gen_enum_value *values;
@@ -135,6 +145,10 @@ const kc__gen_marker *kc__gen_marker_find(const kc__gen_markers *markers, const 
 kc_str kc__gen_marker_arg(const kc__gen_marker *marker, const char *name);
 /* The same as JSON, for lists and numbers. */
 kc_str kc__gen_marker_json(const kc__gen_marker *marker, const char *name);
+
+/* The field as it lies in memory: a value that is a list or map, behind a typedef or not, as that.
+ */
+kc__gen_field kc__gen_flat(const kc__gen_field *field, kc_arena *arena);
 
 /* KC_INVALID with "file:line:column: message". An error that is already KC_INVALID gets it as one
  * more line (20 at most), so whoever reads goes on after a mistake and returns the error at the

@@ -6,10 +6,11 @@
  *     int32_t *replicas;           optional: NULL is absent
  *     char *name;                  text
  *     T *arms; size_t n_arms;      a list; T **arms is a list of pointers
- *     kc_string_map labels;        a map; KC_MAP_OF(T) of anything else
+ *     kc_string_map labels;        a map; KC_MAP_OF(T) of anything else (read_collections.c)
+ *     KC_LIST_OF(T) arms;          a list with its own count
  *
  * A count is no member of the API; a count without its list, or a list without its count, is a
- * mistake that is told. What KC_MAP_OF makes is known by its form, for a macro leaves no name.
+ * mistake that is told.
  */
 #include "generate/names.h"
 #include "generate/read_internal.h"
@@ -88,17 +89,11 @@ static const CXCursor *member_named(const record *rec, const char *prefix, kc_st
     return kc_map_get(&rec->by_name, kc_cstr(whole));
 }
 
-static bool is_size(kc__reader *r, CXType type)
-{
-    const CXType canonical = r->clang.getCanonicalType(type);
-    return canonical.kind == CXType_ULong || canonical.kind == CXType_ULongLong ||
-           (canonical.kind == CXType_UInt && r->clang.Type_getSizeOf(canonical) == sizeof(size_t));
-}
-
 /* It is the count of a list beside it, and so no field. */
 static bool is_count(record *rec, CXCursor member, kc_str name)
 {
-    if (!kc_str_starts(name, KC_STR("n_")) || !is_size(rec->r, rec->r->clang.getCursorType(member)))
+    if (!kc_str_starts(name, KC_STR("n_")) ||
+        !kc__reader_is_size(rec->r, rec->r->clang.getCursorType(member)))
         return false;
     const kc_str stem = kc_str_sub(name, 2, name.n);
     const CXCursor *list = kc_map_get(&rec->by_name, stem);
@@ -113,118 +108,62 @@ static bool is_count(record *rec, CXCursor member, kc_str name)
     return true;
 }
 
-/* The two members of KC_MAP_OF's struct and of its items. */
-static bool two_members(kc__reader *r, CXType record_type, const char *first, const char *second,
-                        CXType *ret_first, CXType *ret_second)
+static bool read_list(record *rec, CXType pointee, CXCursor count, kc__gen_field *field)
 {
-    if (record_type.kind != CXType_Record)
+    kc__reader *r = rec->r;
+    field->shape = KC__GEN_LIST;
+    field->count = kc__reader_spelling(r, count);
+    if (kc__reader_is_size(r, r->clang.getCursorType(count)))
+        return kc__reader_item(r, pointee, field);
+    kc__reader_fail(r, kc__reader_at(r, count), "%.*s, the count of %.*s, must be a size_t",
+                    KC_ARG(field->count), KC_ARG(field->c_name));
+    return false;
+}
+
+static bool read_value(record *rec, CXType type, kc__gen_field *field)
+{
+    kc__read_value value = {0};
+    const bool pointer = field->shape == KC__GEN_POINTER;
+    if (!(pointer ? kc__reader_pointee : kc__reader_value)(rec->r, type, field->at, field->c_name,
+                                                           &value))
         return false;
-    kc__cursors members = kc__reader_children(r, r->clang.getTypeDeclaration(record_type));
-    kc__cursors fields = {0};
-    kc_vec_each (&members, member)
-        if (r->clang.getCursorKind(*member) == CXCursor_FieldDecl)
-            kc_vec_push(&fields, *member);
-    const bool same = fields.n == 2 && kc_str_is(kc__reader_spelling(r, fields.items[0]), first) &&
-                      kc_str_is(kc__reader_spelling(r, fields.items[1]), second);
-    if (same) {
-        *ret_first = r->clang.getCursorType(fields.items[0]);
-        *ret_second = r->clang.getCursorType(fields.items[1]);
-    }
-    kc_vec_done(&members);
-    kc_vec_done(&fields);
-    return same;
+    field->base = value.base;
+    field->type = value.type;
+    field->inner = value.inner;
+    /* A list or map is one value only where its typedef says something of it. */
+    if (!field->type)
+        *field = kc__gen_flat(field, rec->r->arena);
+    return true;
 }
 
-bool kc__reader_is_map(kc__reader *r, CXType type, CXType *ret_value)
+static bool read_pointer(record *rec, CXType type, CXType pointee, kc__gen_field *field)
 {
-    CXType items, n, key;
-    if (!two_members(r, r->clang.getCanonicalType(type), "items", "n", &items, &n) ||
-        !is_size(r, n))
-        return false;
-    const CXType pointer = r->clang.getCanonicalType(items);
-    if (pointer.kind != CXType_Pointer)
-        return false;
-    return two_members(r, r->clang.getCanonicalType(r->clang.getPointeeType(pointer)), "key",
-                       "value", &key, ret_value);
+    field->shape = KC__GEN_POINTER;
+    if (!kc__reader_is_text(rec->r, pointee))
+        return read_value(rec, type, field);
+    kc__reader_fail(rec->r, field->at,
+                    "%.*s: a list of texts needs a count: size_t n_%.*s; optional text is char "
+                    "* and +optional",
+                    KC_ARG(field->c_name), KC_ARG(field->c_name));
+    return false;
 }
 
-static bool is_text(kc__reader *r, CXType type)
-{
-    const CXType canonical = r->clang.getCanonicalType(type);
-    const CXType to = r->clang.getPointeeType(canonical);
-    return canonical.kind == CXType_Pointer &&
-           (to.kind == CXType_Char_S || to.kind == CXType_Char_U);
-}
-
-static bool is_pointer(kc__reader *r, CXType type)
-{
-    return r->clang.getCanonicalType(type).kind == CXType_Pointer && !is_text(r, type);
-}
-
-/* What a list or a map holds: a value, or a pointer to one. */
-static bool read_item(record *rec, CXType type, kc__gen_field *field, kc__read_value *ret)
-{
-    CXType ignored;
-    if (is_pointer(rec->r, type)) {
-        field->pointers = true;
-        type = rec->r->clang.getPointeeType(kc__reader_strip(rec->r, type));
-    }
-    if (kc__reader_is_map(rec->r, type, &ignored)) {
-        kc__reader_fail(
-            rec->r, field->at,
-            "%.*s: a list or map of maps needs a struct between them, which has the map "
-            "as a member",
-            KC_ARG(field->c_name));
-        return false;
-    }
-    return kc__reader_value(rec->r, type, field->at, field->c_name, ret);
-}
-
-static bool read_pointer(record *rec, CXType type, kc__gen_field *field, kc__read_value *ret)
+static bool read_shape(record *rec, CXType type, kc__gen_field *field)
 {
     kc__reader *r = rec->r;
     const CXCursor *count = member_named(rec, "n_", field->c_name);
-    const CXType pointee = r->clang.getPointeeType(kc__reader_strip(r, type));
-    if (!count && is_text(r, pointee)) {
-        kc__reader_fail(r, field->at,
-                        "%.*s: a list of texts needs a count: size_t n_%.*s; optional text is char "
-                        "* and +optional",
-                        KC_ARG(field->c_name), KC_ARG(field->c_name));
-        return false;
+    if (kc__reader_is_pointer(r, type)) {
+        const CXType pointee = r->clang.getPointeeType(kc__reader_strip(r, type));
+        return count ? read_list(rec, pointee, *count, field)
+                     : read_pointer(rec, type, pointee, field);
     }
-    if (!count) {
-        field->shape = KC__GEN_POINTER;
-        return kc__reader_value(r, pointee, field->at, field->c_name, ret);
-    }
-    field->shape = KC__GEN_LIST;
-    field->count = kc__reader_spelling(r, *count);
-    if (!is_size(r, r->clang.getCursorType(*count))) {
-        kc__reader_fail(r, kc__reader_at(r, *count), "%.*s, the count of %.*s, must be a size_t",
-                        KC_ARG(field->count), KC_ARG(field->c_name));
-        return false;
-    }
-    return read_item(rec, pointee, field, ret);
-}
-
-static bool read_shape(record *rec, CXType type, kc__gen_field *field, kc__read_value *ret)
-{
-    CXType value;
-    kc__reader *r = rec->r;
-    if (is_pointer(r, type))
-        return read_pointer(rec, type, field, ret);
-    if (kc__reader_is_map(r, type, &value)) {
-        field->shape = KC__GEN_MAP;
-        return read_item(rec, value, field, ret);
-    }
-    if (is_text(r, type) && member_named(rec, "n_", field->c_name)) {
-        kc__reader_fail(r, field->at,
-                        "%.*s is text and needs no count; for bytes use kc_bytes, for a list of "
-                        "texts char **",
-                        KC_ARG(field->c_name));
-        return false;
-    }
-    field->shape = KC__GEN_VALUE;
-    return kc__reader_value(r, type, field->at, field->c_name, ret);
+    if (!count || !kc__reader_is_text(r, type))
+        return read_value(rec, type, field);
+    kc__reader_fail(r, field->at,
+                    "%.*s is text and needs no count; for bytes use kc_bytes, for a list of texts "
+                    "char **",
+                    KC_ARG(field->c_name));
+    return false;
 }
 
 /* ---- a field ---- */
@@ -257,7 +196,6 @@ static void read_field(record *rec, CXCursor member)
     kc__reader *r = rec->r;
     kc__gen_field field = {.c_name = kc__reader_spelling(r, member),
                            .at = kc__reader_at(r, member)};
-    kc__read_value value = {0};
     kc__read_doc doc = {0};
     if (r->clang.Cursor_isBitField(member)) {
         kc__reader_fail(r, field.at, "%.*s: a bit field cannot be a field; use bool or int32_t",
@@ -269,11 +207,8 @@ static void read_field(record *rec, CXCursor member)
     kc__reader_doc(r, member, KC__ON_FIELD, &doc);
     field.doc = doc.doc;
     field.markers = kc__reader_keep(r, &doc.markers);
-    if (!read_json_name(rec, &field) ||
-        !read_shape(rec, r->clang.getCursorType(member), &field, &value))
+    if (!read_json_name(rec, &field) || !read_shape(rec, r->clang.getCursorType(member), &field))
         return;
-    field.base = value.base;
-    field.type = value.type;
     field.optional = is_optional(rec, &field);
     if (!check_inline(rec, &field) || (!field.is_inline && !check_name(rec, &field)))
         return;

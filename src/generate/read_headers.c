@@ -245,9 +245,9 @@ static const kc__gen_type *read_declaration(kc__reader *r, CXCursor cursor)
     const CXType type = r->clang.getCanonicalType(r->clang.getCursorType(cursor));
     const CXCursor declaration = r->clang.getTypeDeclaration(type);
     const bool declared = type.kind == CXType_Record || type.kind == CXType_Enum;
-    CXType ignored;
+    CXType item;
     if (!declared || r->clang.getCursorKind(declaration) == CXCursor_UnionDecl ||
-        kc__reader_is_map(r, type, &ignored) ||
+        kc__reader_collection_shape(r, type, &item) != KC__GEN_VALUE ||
         r->clang.Cursor_isNull(r->clang.getCursorDefinition(declaration)) ||
         !kc_map_get(&r->typedefs, kc__reader_usr(r, declaration)) || is_left_out(r, cursor, file))
         return NULL;
@@ -262,6 +262,23 @@ static void add_type(kc__reader *r, const kc__gen_type *type, kc_map *seen)
     kc_vec_push(&r->types, type);
 }
 
+/* A typedef that no field uses: its markers are checked, and are not the package's. */
+static void pass_over(kc__reader *r, CXCursor cursor)
+{
+    kc__gen_at at;
+    kc__read_doc doc = {0};
+    const CXType type = r->clang.getCanonicalType(r->clang.getCursorType(cursor));
+    const kc__read_file *file = kc__reader_place(r, r->clang.getCursorLocation(cursor), &at);
+    CXType item;
+    if (!file || !file->is_ours || kc_map_get(&r->known, kc__reader_usr(r, cursor)))
+        return;
+    if ((type.kind == CXType_Record || type.kind == CXType_Enum) &&
+        kc__reader_collection_shape(r, type, &item) == KC__GEN_VALUE)
+        return;
+    kc__reader_doc(r, cursor, KC__ON_TYPE, &doc);
+    kc_vec_done(&doc.markers);
+}
+
 /* A typedef of a struct stands behind the struct's own declaration, which says less: whether it is
  * left out is said before the typedef. So typedefs are looked at first where both begin alike. */
 static void read_types(kc__reader *r)
@@ -274,9 +291,12 @@ static void read_types(kc__reader *r)
     kc_vec_each (&top, cursor)
         if (r->clang.getCursorKind(*cursor) == CXCursor_TypedefDecl)
             add_type(r, read_declaration(r, *cursor), &seen);
-    /* Typedefs of scalars that fields use and that say something. */
+    /* Typedefs of scalars, lists and maps that fields use and that say something. */
     kc_map_each (&r->known, entry)
         add_type(r, entry->value, &seen);
+    kc_vec_each (&top, cursor)
+        if (r->clang.getCursorKind(*cursor) == CXCursor_TypedefDecl)
+            pass_over(r, *cursor);
     kc_map_clear(&r->typedefs); /* They point into `top`. */
     kc_vec_done(&top);
 }

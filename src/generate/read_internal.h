@@ -6,6 +6,7 @@
  *     read_headers.c    one folder: libclang's errors, its types, the package's markers
  *     read_comments.c   documentation and markers of a declaration
  *     read_types.c      structs, enums, typedefs
+ *     read_collections.c  lists and maps that are one type
  *     read_fields.c     members of a struct: what they are, what they are called
  */
 #ifndef KC_GENERATE_READ_INTERNAL_H
@@ -63,6 +64,7 @@ typedef struct kc__reader {
     kc_map typedefs; /* A record's or enum's USR to the CXCursor of its typedef. */
     kc_map known;    /* A typedef's USR to its kc__gen_type. */
     unsigned depth;  /* Of types that are being read. */
+    unsigned nested; /* Lists and maps, in the same way. */
     kc_error *err;
     bool failed; /* An error was added. */
 } kc__reader;
@@ -106,19 +108,36 @@ const kc__gen_type *kc__reader_type(kc__reader *r, CXCursor declaration, kc__gen
 typedef struct kc__read_value {
     kc__gen_base base;
     const kc__gen_type *type;
+    const kc__gen_field *inner;
 } kc__read_value;
 
 /* False: it is nothing JSON has, and an error was added. */
 bool kc__reader_value(kc__reader *r, CXType type, kc__gen_at at, kc_str name,
                       kc__read_value *ret_value);
 
+/* The same of what a pointer points to; what the pointer's own typedef says is said of that. */
+bool kc__reader_pointee(kc__reader *r, CXType pointer, kc__gen_at at, kc_str name,
+                        kc__read_value *ret_value);
+
 /* A type without its typedefs, as far as these have no say of their own. */
 CXType kc__reader_strip(kc__reader *r, CXType type);
 
-/* ---- fields ---- */
+/* ---- lists and maps ---- */
 
-/* What a map holds, if the type is one: kc_string_map or what KC_MAP_OF makes. */
-bool kc__reader_is_map(kc__reader *r, CXType type, CXType *ret_value);
+bool kc__reader_is_size(kc__reader *r, CXType type);
+bool kc__reader_is_text(kc__reader *r, CXType type);
+/* To something else than text. */
+bool kc__reader_is_pointer(kc__reader *r, CXType type);
+
+/* Whether a type is what KC_LIST_OF or KC_MAP_OF makes, and what it holds; KC__GEN_VALUE: neither.
+ */
+kc__gen_shape kc__reader_collection_shape(kc__reader *r, CXType type, CXType *ret_item);
+/* Reads such a type; NULL: an error was added. */
+const kc__gen_field *kc__reader_collection(kc__reader *r, CXType type, kc__gen_at at, kc_str name);
+/* What stands at each place of a list or map, which may be a pointer to it. */
+bool kc__reader_item(kc__reader *r, CXType type, kc__gen_field *into);
+
+/* ---- fields ---- */
 
 /* Reads all members; false: an error was added. */
 bool kc__reader_fields(kc__reader *r, CXCursor record, kc__gen_type *into);

@@ -4,7 +4,8 @@
  * are.
  *
  * They stand beside the code they are about, in .c files that need a whole build to be parsed; a
- * comment needs none. Folders of builds, of dependencies and hidden ones are passed over.
+ * comment needs none. Folders of builds, of dependencies and hidden ones are passed over, and files
+ * too large to be written by hand.
  */
 #include "generate/read_internal.h"
 
@@ -114,7 +115,7 @@ static int walk_entry(walk *w, const char *path, const char *display, const char
     if (S_ISDIR(info.st_mode))
         return depth < MAX_FOLDER_DEPTH ? walk_folder(w, below, shown, depth + 1) : 0;
     const kc_str text = kc_cstr(name);
-    if (!S_ISREG(info.st_mode) ||
+    if (!S_ISREG(info.st_mode) || info.st_size > (off_t)KC__GEN_MAX_FILE ||
         !(kc_str_ends(text, KC_STR(".c")) || kc_str_ends(text, KC_STR(".h"))))
         return 0;
     if (++w->n_files > MAX_FILES)

@@ -6,8 +6,9 @@
  * needs one. Types refer to each other by pointer, and a struct may hold a list of itself, so a
  * type is put among the known before its members are read.
  *
- * A typedef of a scalar, or a second one of a struct, is a type of its own where it says something
- * (documentation, markers): the markers of what it stands for come first, its own after them.
+ * A typedef of a scalar, of a list or map, or a second one of a struct, is a type of its own where
+ * it says something (documentation, markers): the markers of what it stands for come first, its own
+ * after them.
  *
  * To add a type of the SDK that is one JSON value: a row of `values_of_sdk`, a value of
  * kc__gen_base.
@@ -253,12 +254,14 @@ static bool is_users(kc__reader *r, CXCursor declaration)
     return file && !file->is_sdk;
 }
 
-/* Whether a typedef is the name of its struct, rather than a second one. */
+/* Whether a typedef is the name of its struct, rather than a second one or that of a list. */
 static bool is_name_of_struct(kc__reader *r, CXCursor declaration)
 {
+    CXType item;
     const CXType canonical =
         r->clang.getCanonicalType(r->clang.getTypedefDeclUnderlyingType(declaration));
-    if (canonical.kind != CXType_Record && canonical.kind != CXType_Enum)
+    if ((canonical.kind != CXType_Record && canonical.kind != CXType_Enum) ||
+        kc__reader_collection_shape(r, canonical, &item) != KC__GEN_VALUE)
         return false;
     const CXCursor *named =
         kc_map_get(&r->typedefs, kc__reader_usr(r, r->clang.getTypeDeclaration(canonical)));
@@ -326,8 +329,14 @@ static bool declared_value(kc__reader *r, CXType canonical, kc__gen_at at, kc_st
                         KC_ARG(name));
         return false;
     }
+    CXType item;
     if (value_of_sdk(r, declaration, ret))
         return true;
+    if (kc__reader_collection_shape(r, canonical, &item) != KC__GEN_VALUE) {
+        ret->base = KC__GEN_INNER;
+        ret->inner = kc__reader_collection(r, canonical, at, name);
+        return ret->inner != NULL;
+    }
     ret->base = canonical.kind == CXType_Enum ? KC__GEN_ENUM : KC__GEN_STRUCT;
     ret->type = kc__reader_type(r, declaration, at);
     return ret->type != NULL;
@@ -342,8 +351,9 @@ static bool impossible(kc__reader *r, CXType type, kc__gen_at at, kc_str name)
     case CXType_ConstantArray:
     case CXType_IncompleteArray:
     case CXType_VariableArray:
-        advice = is_char(kc__reader_strip(r, type)) ? "for text use char *"
-                                                    : "for a list use a pointer and size_t n_NAME";
+        advice = is_char(kc__reader_strip(r, type))
+                     ? "for text use char *"
+                     : "for a list use a pointer and size_t n_NAME, or KC_LIST_OF";
         break;
     case CXType_Char_S:
     case CXType_Char_U:
@@ -417,8 +427,11 @@ static const kc__gen_type *alias_of(kc__reader *r, CXCursor declaration, kc__rea
         *type = *of.type;
         type->c_name = own.c_name;
         type->at = own.at;
+        type->second_of = of.type;
+        type->n_inherited = inherited;
     }
     type->base = of.base;
+    type->inner = of.inner;
     type->markers = kc__reader_keep(r, &doc.markers);
     type->doc = doc.doc.n ? doc.doc : type->doc;
     name_in_go(r, type);
@@ -428,16 +441,30 @@ static const kc__gen_type *alias_of(kc__reader *r, CXCursor declaration, kc__rea
     return type;
 }
 
+static bool named_value(kc__reader *r, CXType type, aliases *found, kc__gen_at at, kc_str name,
+                        kc__read_value *ret_value)
+{
+    const CXType plain = strip(r, type, found);
+    kc__read_value value = {0};
+    if (!plain_value(r, plain, at, name, &value))
+        return false;
+    for (size_t i = found->n; i > 0; i--)
+        value.type = alias_of(r, found->items[i - 1], value);
+    *ret_value = value;
+    return true;
+}
+
 bool kc__reader_value(kc__reader *r, CXType type, kc__gen_at at, kc_str name,
                       kc__read_value *ret_value)
 {
     aliases found = {.n = 0};
-    const CXType plain = strip(r, type, &found);
-    kc__read_value value = {0};
-    if (!plain_value(r, plain, at, name, &value))
-        return false;
-    for (size_t i = found.n; i > 0; i--)
-        value.type = alias_of(r, found.items[i - 1], value);
-    *ret_value = value;
-    return true;
+    return named_value(r, type, &found, at, name, ret_value);
+}
+
+bool kc__reader_pointee(kc__reader *r, CXType pointer, kc__gen_at at, kc_str name,
+                        kc__read_value *ret_value)
+{
+    aliases found = {.n = 0};
+    const CXType type = r->clang.getPointeeType(strip(r, pointer, &found));
+    return named_value(r, type, &found, at, name, ret_value);
 }

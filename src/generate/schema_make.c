@@ -51,6 +51,7 @@ static const struct value {
     [KC__GEN_DURATION] = {"\"string\"", .is_named = true},
     [KC__GEN_RAW] = {.is_named = true},
     [KC__GEN_STRUCT] = {"\"object\""},
+    [KC__GEN_INNER] = {0},
 };
 
 static void set(kc__schema *schema, kc__schema_piece piece, const char *json)
@@ -86,14 +87,17 @@ static bool has(const kc__gen_field *field, const char *name)
     return kc__gen_marker_find(&field->markers, name) != NULL;
 }
 
+static kc__schema *schema_of_collection(kc__schema_maker *maker, const kc__gen_field *field);
+
 /* One value of a field, which markers are applied to by `apply`. */
 static kc__schema *schema_of_one(kc__schema_maker *maker, const kc__gen_field *field, bool is_item)
 {
     void (*const apply)(kc__schema_maker *, const kc__gen_markers *, kc__schema *,
                         const kc__schema *) = is_item ? kc__schema_apply_items : kc__schema_apply;
     const bool named = field->type || values[field->base].is_named;
-    kc__schema *type = field->type ? schema_of_type(maker, field->type, field->at)
-                                   : schema_of_value(maker, field->base, field->at);
+    kc__schema *type = field->type    ? schema_of_type(maker, field->type, field->at)
+                       : field->inner ? schema_of_collection(maker, field->inner)
+                                      : schema_of_value(maker, field->base, field->at);
     kc__schema *own = named ? kc__schema_new(maker->arena) : type;
     kc__schema *both = type;
     if (!is_item && field->doc.n)
@@ -285,16 +289,47 @@ static kc_str key_of(kc__schema_maker *maker, const kc__gen_type *type)
     return kc_arena_str(maker->arena, kc_str_of((const char *)&type, sizeof(type)));
 }
 
+/* A typedef of a list or map: its markers say what a field's would, of items too. */
+static kc__schema *make_collection(kc__schema_maker *maker, const kc__gen_type *type)
+{
+    kc__gen_field field = *type->inner;
+    field.doc = type->doc;
+    field.markers = type->markers;
+    return schema_of_collection(maker, &field);
+}
+
+/* A second typedef: the first one's schema and what this one says, as a field's would be. */
+static kc__schema *make_second(kc__schema_maker *maker, const kc__gen_type *type)
+{
+    const kc__schema *first = schema_of_type(maker, type->second_of, type->at);
+    const kc__gen_markers markers = {type->markers.items + type->n_inherited,
+                                     type->markers.n - type->n_inherited};
+    kc__schema *own = kc__schema_new(maker->arena), *both = own;
+    if (type->doc.n)
+        kc__schema_set_text(own, KC__SCHEMA_DESCRIPTION, type->doc, maker->arena);
+    kc__schema_apply(maker, &markers, own, first);
+    check_one_ofs(maker, type);
+    if (!kc__schema_combine(first, own, &both, maker->arena))
+        kc__maker_fail(maker, type->at, "%.*s has another type than %.*s", KC_ARG(type->c_name),
+                       KC_ARG(type->second_of->c_name));
+    return both;
+}
+
 static kc__schema *make_type(kc__schema_maker *maker, const kc__gen_type *type)
 {
+    if (type->second_of)
+        return make_second(maker, type);
+
+    if (type->base != KC__GEN_ENUM && kc__gen_marker_find(&type->markers, "k8s:enum"))
+        kc__maker_fail(maker, type->at, "'+k8s:enum' is for an enum, which %.*s is not",
+                       KC_ARG(type->c_name));
+    if (type->base == KC__GEN_INNER)
+        return make_collection(maker, type);
     kc__schema *schema = schema_of_value(maker, type->base, type->at);
     if (type->base == KC__GEN_STRUCT)
         fill_struct(maker, type, schema);
     if (type->base == KC__GEN_ENUM)
         fill_enum(maker, type, schema);
-    else if (kc__gen_marker_find(&type->markers, "k8s:enum"))
-        kc__maker_fail(maker, type->at, "'+k8s:enum' is for an enum, which %.*s is not",
-                       KC_ARG(type->c_name));
     if (type->doc.n)
         kc__schema_set_text(schema, KC__SCHEMA_DESCRIPTION, type->doc, maker->arena);
     kc__schema_apply(maker, &type->markers, schema, NULL);

@@ -364,8 +364,10 @@ void kc__schema_apply(kc__schema_maker *maker, const kc__gen_markers *markers, k
     apply_all(maker, markers, schema, resolved, false);
     for (size_t i = 0; i < markers->n && !schema->items; i++)
         if (find_row(markers->items[i].name, true))
-            kc__maker_fail(maker, markers->items[i].at, "'+%.*s' is for a list, which this is not",
-                           KC_ARG(markers->items[i].name));
+            kc__maker_fail(maker, markers->items[i].at,
+                           "'+%.*s' is for a list, which this is not%s",
+                           KC_ARG(markers->items[i].name),
+                           resolved && resolved->items ? "; put it at the list's typedef" : "");
 }
 
 void kc__schema_apply_items(kc__schema_maker *maker, const kc__gen_markers *markers,

@@ -10,12 +10,16 @@
  *     robot_spec       ──▶ robot_spec_struct      offsets, JSON names, defaults
  *     robot_phase      ──▶ robot_phase_names      an enum's texts, by value
  *     robot (a kind)   ──▶ robot_struct, robot_kind, robot_type, KC_TYPED_KIND(robot)
+ *
+ * A type of another header, which may belong to another package or to none, has its table here too,
+ * for this file alone: two packages that use it need nothing of each other.
  */
 #include "generate/write_code.h"
 
 #include "generate/names.h"
 #include "kc/ascii.h"
 #include "kc/json.h"
+#include "kc/map.h"
 
 /* Long rows read best as rows. */
 static const char MARK[] =
@@ -71,13 +75,36 @@ static void put_includes(kc_buf *out, const kc__gen_package *package)
     }
 }
 
-static void put_declarations(kc_buf *out, const kc__gen_type *type)
+/* What a kind has, for whoever opens the header to see. */
+static void put_functions(kc_buf *out, const kc__gen_package *package, const kc__gen_type *type)
+{
+    static const char *const names[][6] = {
+        {"get", "client_list", "lister_get", "lister_list", "informer"},
+        {"create", "update", "update_status", "patch", "apply", "delete"},
+        {"ensure", "of", "object", "copy", "equal", "free"},
+    };
+    kc_buf_printf(out, "/* %.*s of %.*s/%.*s; KC_TYPED_KIND in kc/typed.h tells of each:\n",
+                  KC_ARG(type->go_name), KC_ARG(package->group), KC_ARG(package->version));
+    for (size_t i = 0; i < KC_COUNT(names); i++) {
+        kc_buf_puts(out, " *    ");
+        for (size_t k = 0; k < KC_COUNT(names[i]) && names[i][k]; k++)
+            kc_buf_printf(out, " %.*s_%s", KC_ARG(type->c_name), names[i][k]);
+        kc_buf_putc(out, '\n');
+    }
+    kc_buf_puts(out, " */\n");
+}
+
+static void put_declarations(kc_buf *out, const kc__gen_package *package, const kc__gen_type *type)
 {
     if (!is_ours(type) || type->base != KC__GEN_STRUCT)
         return;
-    kc_buf_printf(out, "extern const kc_struct %.*s_struct;\n", KC_ARG(type->c_name));
-    if (!type->is_root)
+    if (!type->is_root) {
+        kc_buf_printf(out, "extern const kc_struct %.*s_struct;\n", KC_ARG(type->c_name));
         return;
+    }
+    kc_buf_putc(out, '\n');
+    put_functions(out, package, type);
+    kc_buf_printf(out, "extern const kc_struct %.*s_struct;\n", KC_ARG(type->c_name));
     kc_buf_printf(out, "extern const kc_kind %.*s_kind;\n", KC_ARG(type->c_name));
     kc_buf_printf(out, "extern const kc_typed %.*s_type;\n", KC_ARG(type->c_name));
     kc_buf_printf(out, "extern const kc_resource_metadata %.*s_metadata;\n", KC_ARG(type->c_name));
@@ -94,7 +121,7 @@ static void put_header(kc_buf *out, const kc__gen_package *package)
     put_includes(out, package);
     kc_buf_puts(out, "\n#include \"kc/typed.h\"\n\n");
     for (size_t i = 0; i < package->n_types; i++)
-        put_declarations(out, package->types[i]);
+        put_declarations(out, package, package->types[i]);
     kc_buf_puts(out, "\n#endif\n");
 }
 
@@ -118,6 +145,7 @@ static const char *const base_names[] = {
     [KC__GEN_DURATION] = "DURATION",
     [KC__GEN_RAW] = "RAW",
     [KC__GEN_STRUCT] = "STRUCT",
+    [KC__GEN_INNER] = "INNER",
 };
 
 static const char *const shape_names[] = {
@@ -143,25 +171,6 @@ static void put_c_text(kc_buf *out, kc_str text)
     kc_buf_putc(out, '"');
 }
 
-static void put_flags(kc_buf *out, const kc__gen_field *field)
-{
-    const char *sep = ", .flags = ";
-    const struct {
-        bool on;
-        const char *name;
-    } flags[] = {
-        {field->optional && field->shape == KC__GEN_VALUE && !field->is_inline, "OMIT_EMPTY"},
-        {field->is_inline, "INLINE"},
-        {field->pointers, "POINTERS"},
-    };
-    for (size_t i = 0; i < KC_COUNT(flags); i++) {
-        if (!flags[i].on)
-            continue;
-        kc_buf_printf(out, "%sKC_MEMBER_%s", sep, flags[i].name);
-        sep = " | ";
-    }
-}
-
 /* The default a marker says, as JSON; empty without one. */
 static kc_str default_of(const kc__gen_field *field)
 {
@@ -172,6 +181,51 @@ static kc_str default_of(const kc__gen_field *field)
             return kc__gen_marker_json(marker, "");
     }
     return (kc_str){0};
+}
+
+/* A server refuses an object that lacks it, and would have set no default. */
+static bool must_be_there(const kc__gen_field *field)
+{
+    return !field->optional && field->json_name.n && !default_of(field).n &&
+           (field->shape == KC__GEN_LIST || field->shape == KC__GEN_MAP);
+}
+
+static void put_flags(kc_buf *out, const kc__gen_field *field)
+{
+    const char *sep = ", .flags = ";
+    const struct {
+        bool on;
+        const char *name;
+    } flags[] = {
+        {field->optional && field->shape == KC__GEN_VALUE && !field->is_inline, "OMIT_EMPTY"},
+        {field->is_inline, "INLINE"},
+        {field->pointers, "POINTERS"},
+        {must_be_there(field), "KEEP_EMPTY"},
+    };
+    for (size_t i = 0; i < KC_COUNT(flags); i++) {
+        if (!flags[i].on)
+            continue;
+        kc_buf_printf(out, "%sKC_MEMBER_%s", sep, flags[i].name);
+        sep = " | ";
+    }
+}
+
+/* What a type refers to: a struct's table, an enum's names, a list or map in its turn. */
+static void put_reference(kc_buf *out, const kc__gen_field *field)
+{
+    if (field->base == KC__GEN_STRUCT) {
+        kc_buf_puts(out, ", .of = &");
+        put_struct_name(out, field->type);
+    }
+    if (field->base == KC__GEN_ENUM)
+        kc_buf_printf(out, ", .names = %.*s_names", KC_ARG(field->type->c_name));
+    if (field->base != KC__GEN_INNER)
+        return;
+    kc_buf_printf(out, ", .inner = &(const kc_member){KC_INNER_%s, .type = KC_MEMBER_%s",
+                  shape_names[field->inner->shape], base_names[field->inner->base]);
+    put_flags(out, field->inner);
+    put_reference(out, field->inner);
+    kc_buf_putc(out, '}');
 }
 
 static void put_field(kc_buf *out, const kc__gen_type *in, const kc__gen_field *field)
@@ -186,12 +240,7 @@ static void put_field(kc_buf *out, const kc__gen_type *in, const kc__gen_field *
     kc_buf_printf(out, ", .type = KC_MEMBER_%s, .shape = KC_SHAPE_%s", base_names[field->base],
                   shape_names[field->shape]);
     put_flags(out, field);
-    if (field->base == KC__GEN_STRUCT) {
-        kc_buf_puts(out, ", .of = &");
-        put_struct_name(out, field->type);
-    }
-    if (field->base == KC__GEN_ENUM)
-        kc_buf_printf(out, ", .names = %.*s_names", KC_ARG(field->type->c_name));
+    put_reference(out, field);
     kc_str text = default_of(field);
     if (text.n) {
         kc_buf_puts(out, ", .default_json = ");
@@ -223,17 +272,19 @@ static const kc__gen_field *metadata_of(const kc__gen_type *type)
     return NULL;
 }
 
-static void put_struct(kc_buf *out, const kc__gen_type *type)
+static void put_struct(kc_buf *out, const kc__gen_type *type, kc_arena *arena)
 {
     const kc__gen_field *metadata = metadata_of(type);
     kc_buf_printf(out, "static const kc_member %.*s_members[] = {\n", KC_ARG(type->c_name));
-    for (size_t i = 0; i < type->n_fields; i++)
-        put_field(out, type, &type->fields[i]);
+    for (size_t i = 0; i < type->n_fields; i++) {
+        const kc__gen_field field = kc__gen_flat(&type->fields[i], arena);
+        put_field(out, type, &field);
+    }
     kc_buf_printf(out,
-                  "};\n\nconst kc_struct %.*s_struct = {\"%.*s\", sizeof(%.*s), %.*s_members, "
+                  "};\n\n%sconst kc_struct %.*s_struct = {\"%.*s\", sizeof(%.*s), %.*s_members, "
                   "KC_COUNT(%.*s_members), ",
-                  KC_ARG(type->c_name), KC_ARG(type->c_name), KC_ARG(type->c_name),
-                  KC_ARG(type->c_name), KC_ARG(type->c_name));
+                  is_ours(type) ? "" : "static ", KC_ARG(type->c_name), KC_ARG(type->c_name),
+                  KC_ARG(type->c_name), KC_ARG(type->c_name), KC_ARG(type->c_name));
     if (metadata)
         kc_buf_printf(out, "offsetof(%.*s, %.*s)};\n\n", KC_ARG(type->c_name),
                       KC_ARG(metadata->c_name));
@@ -305,17 +356,77 @@ static void put_metadata(kc_buf *out, const kc__gen_type *type)
     kc_buf_puts(out, "};\n\n");
 }
 
+/* ---- what fields refer to ---- */
+
+typedef struct used {
+    KC_VEC(const kc__gen_type *) foreign; /* Types of other headers, which have no table yet. */
+    kc_map seen;                          /* By name. */
+} used;
+
+static bool needs_table(const kc__gen_type *type)
+{
+    return type &&
+           (type->base == KC__GEN_ENUM || (type->base == KC__GEN_STRUCT && !type->from_sdk));
+}
+
+static void add_used(used *u, const kc__gen_type *type)
+{
+    for (size_t i = 0; i < type->n_fields; i++) {
+        const kc__gen_field *field = &type->fields[i];
+        while (field->inner)
+            field = field->inner;
+        const kc__gen_type *of = field->type;
+        if (!needs_table(of) || kc_map_get(&u->seen, of->c_name))
+            continue;
+        kc_map_put(&u->seen, of->c_name, u);
+        if (is_ours(of))
+            continue;
+        kc_vec_push(&u->foreign, of);
+        add_used(u, of);
+    }
+}
+
+static used find_used(const kc__gen_package *package)
+{
+    used u = {0};
+    for (size_t i = 0; i < package->n_types; i++)
+        add_used(&u, package->types[i]);
+    return u;
+}
+
+static void used_done(used *u)
+{
+    kc_vec_done(&u->foreign);
+    kc_map_done(&u->seen);
+}
+
+static void put_foreign(kc_buf *out, const used *u, kc_arena *arena)
+{
+    kc_vec_each (&u->foreign, type) {
+        if ((*type)->base == KC__GEN_ENUM)
+            put_enum(out, *type);
+        else /* They may refer to each other. */
+            kc_buf_printf(out, "static const kc_struct %.*s_struct;\n\n", KC_ARG((*type)->c_name));
+    }
+    kc_vec_each (&u->foreign, type)
+        if ((*type)->base == KC__GEN_STRUCT)
+            put_struct(out, *type, arena);
+}
+
 static void put_source(kc_buf *out, const kc__gen_package *package, kc_arena *arena)
 {
+    kc_scoped(used) u = find_used(package);
     kc_buf_puts(out, "#include \"zz_generated.h\"\n\n#include <stddef.h>\n\n");
     for (size_t i = 0; i < package->n_types; i++)
-        if (package->types[i]->base == KC__GEN_ENUM)
+        if (package->types[i]->base == KC__GEN_ENUM &&
+            kc_map_get(&u.seen, package->types[i]->c_name))
             put_enum(out, package->types[i]);
+    put_foreign(out, &u, arena);
     for (size_t i = 0; i < package->n_types; i++) {
         const kc__gen_type *type = package->types[i];
         if (!is_ours(type) || type->base != KC__GEN_STRUCT)
             continue;
-        put_struct(out, type);
+        put_struct(out, type, arena);
         if (type->is_root) {
             put_kind(out, package, type, arena);
             put_metadata(out, type);

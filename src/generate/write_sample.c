@@ -65,7 +65,8 @@ static bool has_example(const kc__schema *schema)
     bool found = kc__sample_piece(schema, KC__SCHEMA_EXAMPLE).p != NULL;
     for (size_t i = 0; i < schema->n_properties && !found; i++)
         found = has_example(schema->properties[i].schema);
-    return found || (schema->items && has_example(schema->items));
+    return found || (schema->items && has_example(schema->items)) ||
+           (schema->values && has_example(schema->values));
 }
 
 /* Which properties of an object are written, one flag each. */
@@ -131,6 +132,14 @@ static void choose_all(choice *c, const kc__gen_type *type)
 
 /* ---- values ---- */
 
+/* What an element is of a field that is a list or map, or whose typedef stands for one. */
+static const kc__gen_field *items_of(const kc__gen_field *field)
+{
+    const bool one = field && (field->shape == KC__GEN_VALUE || field->shape == KC__GEN_POINTER);
+    const kc__gen_field *list = one && field->inner ? field->inner : field;
+    return list && list->inner ? list->inner : list;
+}
+
 static void put_members(const kc__schema *schema, const kc__gen_type *type, size_t nth, kc_buf *out)
 {
     choice c = {schema, kc_calloc(schema->n_properties + 1, sizeof(bool)), 0};
@@ -147,11 +156,14 @@ static void put_members(const kc__schema *schema, const kc__gen_type *type, size
 
 static void put_entries(const kc__schema *schema, const kc__gen_field *field, kc_buf *out)
 {
-    const size_t n = kc__sample_count(schema, KC__SCHEMA_MIN_PROPERTIES, MAX_ELEMENTS);
+    double most = MAX_ELEMENTS;
+    kc__sample_limit(schema, KC__SCHEMA_MAX_PROPERTIES, &most);
+    size_t n = kc__sample_count(schema, KC__SCHEMA_MIN_PROPERTIES, MAX_ELEMENTS);
+    n = n ? n : most >= 1; /* One shows what they look like. */
     for (size_t i = 0; i < n; i++) {
         kc_autofree char *key = i ? kc_asprintf("key-%zu", i + 1) : kc_strdup("key");
         put_name(out, kc_cstr(key));
-        put_value(schema->values, field, KC_STR("value"), i, out);
+        put_value(schema->values, items_of(field), KC_STR("value"), i, out);
     }
 }
 
@@ -182,11 +194,11 @@ static void put_list(const kc__schema *schema, const kc__gen_field *field, kc_st
     double most = MAX_ELEMENTS;
     kc__sample_limit(schema, KC__SCHEMA_MAX_ITEMS, &most);
     size_t n = kc__sample_count(schema, KC__SCHEMA_MIN_ITEMS, MAX_ELEMENTS);
-    n = n ? n : most >= 1; /* One shows what they look like. */
+    n = n ? n : most >= 1;
     kc_buf_putc(out, '[');
     for (size_t i = 0; i < n && schema->items; i++) {
         kc_buf_puts(out, i ? "," : "");
-        put_value(schema->items, field, singular(name), i, out);
+        put_value(schema->items, items_of(field), singular(name), i, out);
     }
     kc_buf_putc(out, ']');
 }

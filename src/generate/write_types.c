@@ -4,13 +4,14 @@
  *
  * Every object with properties becomes a struct, named after its place (spec.arms of Robot:
  * robot_spec_arms), and stands before the struct that uses it. What a schema says of a value stands
- * at the field; what it says of elements that are structs, at the struct. What C has no type for
- * (lists of lists, values without a type) becomes kc_raw. Generating CRDs from the headers gives
- * the same schema again, except:
+ * at the field; what it says of elements of lists and maps, at their struct, or at a typedef of its
+ * own where there is more to say than a line. What C has no type for becomes kc_raw. Generating
+ * CRDs from the headers gives the same schema again, except what no marker can say (oneOf, not,
+ * most of anyOf and allOf; defaults of elements): a comment at the top names what was left out, and
+ * where.
  *
- *   - whole numbers without a format get int64;
- *   - oneOf, anyOf, allOf and not have no markers: a comment at the top names where they were;
- *   - limits of a map's values are lost unless the values are structs.
+ * Texts of a given set stay texts with their Enum marker: a C enum would refuse to read what a
+ * newer CRD adds to it.
  */
 #include "generate/write_types.h"
 
@@ -24,166 +25,209 @@
 /* A header being written. */
 typedef struct header {
     kc_arena arena;
-    kc_buf structs; /* Those that are complete. */
-    kc_buf lost;    /* What could not be said, a line each. */
+    kc_buf types; /* Those that are complete. */
+    kc_buf lost;  /* What could not be said, a line each. */
+    kc_map taken; /* Names of types. */
     kc_str version;
 } header;
 
-static bool is_type(const kc_value *schema, const char *type)
+/* A struct being written. */
+typedef struct body {
+    kc_str name;
+    kc_buf fields;
+    kc_map taken; /* Names of members. */
+} body;
+
+static void body_done(body *b)
 {
-    return kc_str_is(kc_as_str(kc_get(schema, "type")), type);
+    kc_buf_done(&b->fields);
+    kc_map_done(&b->taken);
 }
 
-static bool is_set(const kc_value *schema, const char *keyword)
+static kc_str joined(header *h, kc_str a, kc_str b)
 {
-    return kc_as_bool(kc_get(schema, keyword), false);
+    return kc_cstr(kc_arena_printf(&h->arena, "%.*s_%.*s", KC_ARG(a), KC_ARG(b)));
 }
 
-/* ---- names ---- */
-
-/* deploymentName → deployment_name; clusterIPs → cluster_ips. */
-static kc_str snake(kc_arena *arena, kc_str name)
+static bool is_text(kc_str type)
 {
-    kc_scoped(kc_buf) out = {0};
-    for (size_t i = 0; i < name.n; i++) {
-        const char c = name.p[i];
-        const bool upper = c >= 'A' && c <= 'Z';
-        const bool after_lower =
-            i > 0 && kc_is_alnum(name.p[i - 1]) && !(name.p[i - 1] >= 'A' && name.p[i - 1] <= 'Z');
-        if (upper && after_lower)
-            kc_buf_putc(&out, '_');
-        kc_buf_putc(&out, kc_is_alnum(c) ? kc_lower(c) : '_');
-    }
-    return kc_arena_str(arena, kc_buf_str(&out));
+    return kc_str_is(type, "char *");
 }
 
-/* Words that are no names in C, or not in every place C++ reads the header. */
-static const char *const words[] = {
-    "auto",     "bool",     "break",     "case",    "char",     "class",    "const",
-    "continue", "default",  "delete",    "do",      "double",   "else",     "enum",
-    "extern",   "false",    "float",     "for",     "goto",     "if",       "inline",
-    "int",      "long",     "namespace", "new",     "operator", "private",  "public",
-    "register", "restrict", "return",    "short",   "signed",   "sizeof",   "static",
-    "struct",   "switch",   "template",  "this",    "true",     "typedef",  "typename",
-    "union",    "unsigned", "using",     "virtual", "void",     "volatile", "while",
-};
-
-static kc_str field_name(kc_arena *arena, kc_str json_name)
+static void note_lost(header *h, kc_str where, const kc_value *schema, kc__types_place place)
 {
-    kc_str name = snake(arena, json_name);
-    bool taken = name.n == 0 || kc_is_digit(name.p[0]);
-    for (size_t i = 0; i < KC_COUNT(words) && !taken; i++)
-        taken = kc_str_is(name, words[i]);
-    if (taken)
-        name = kc_cstr(kc_arena_printf(arena, "f_%.*s", KC_ARG(name)));
-    return name;
+    kc_scoped(kc_buf) keywords = {0};
+    kc__types_lost(&keywords, schema, place);
+    if (keywords.n)
+        kc_buf_printf(&h->lost, " *   %.*s: %.*s\n", KC_ARG(where), KC_ARG(kc_buf_str(&keywords)));
 }
 
 /* ---- types ---- */
 
 static kc_str put_struct(header *h, kc_str name, const kc_value *schema, bool is_element);
+static kc_str element_type(header *h, const kc_value *schema, kc_str name, kc_str suffix);
 
-/* The C type of one value; struct_name is what it is called if it is a struct. */
-static kc_str value_type(header *h, const kc_value *schema, kc_str struct_name, bool is_element)
+static kc_str map_type(header *h, const kc_value *schema, kc_str name)
 {
-    const kc_str format = kc_as_str(kc_get(schema, "format"));
-    if (is_set(schema, "x-kubernetes-int-or-string"))
-        return kc__types_is_quantity(schema) ? KC_STR("kc_quantity_text")
-                                             : KC_STR("kc_int_or_text");
-    if (is_type(schema, "string"))
-        return kc_str_is(format, "byte")        ? KC_STR("kc_bytes")
-               : kc_str_is(format, "date-time") ? KC_STR("kc_timestamp")
-                                                : KC_STR("char *");
-    if (is_type(schema, "integer"))
-        return kc_str_is(format, "int32") ? KC_STR("int32_t") : KC_STR("int64_t");
-    if (is_type(schema, "number"))
-        return KC_STR("double");
-    if (is_type(schema, "boolean"))
-        return KC_STR("bool");
-    if (is_type(schema, "object") && kc_len(kc_get(schema, "properties")))
-        return put_struct(h, struct_name, schema, is_element);
-    return KC_STR("kc_raw");
+    const kc_str of =
+        element_type(h, kc_get(schema, "additionalProperties"), name, KC_STR("value"));
+    return is_text(of) ? KC_STR("kc_string_map")
+                       : kc_cstr(kc_arena_printf(&h->arena, "KC_MAP_OF(%.*s)", KC_ARG(of)));
 }
 
-/* A field as it is declared. */
-typedef struct declaration {
-    kc_str type;
-    bool is_list, is_map, is_raw;
-} declaration;
-
-static declaration declare(header *h, kc_str json_name, kc_str struct_name, const kc_value *schema)
+/* The C type of a schema; a struct gets the name. */
+static kc_str type_of(header *h, const kc_value *schema, kc_str name, bool is_element)
 {
-    const kc_value *items = kc_get(schema, "items"),
-                   *values = kc_get(schema, "additionalProperties");
-    declaration d = {0};
-    if (is_type(schema, "array") && items) {
-        d.is_list = true;
-        d.type = value_type(h, items, struct_name, true);
-    } else if (is_type(schema, "object") && kc_type_of(values) == KC_OBJECT) {
-        d.is_map = true;
-        d.type = value_type(h, values, struct_name, true);
-    } else if (is_type(schema, "object") && kc_str_is(json_name, "metadata") &&
-               !is_set(schema, "x-kubernetes-preserve-unknown-fields") &&
-               !kc_get(schema, "properties")) {
-        d.type = KC_STR("kc_object_meta");
-    } else {
-        d.type = value_type(h, schema, struct_name, false);
-        d.is_raw = kc_str_is(d.type, "kc_raw");
+    switch (kc__types_form_of(schema)) {
+    case KC__TYPES_STRUCT: return put_struct(h, name, schema, is_element);
+    case KC__TYPES_MAP: return map_type(h, schema, name);
+    case KC__TYPES_LIST:
+        return kc_cstr(kc_arena_printf(
+            &h->arena, "KC_LIST_OF(%.*s)",
+            KC_ARG(element_type(h, kc_get(schema, "items"), name, KC_STR("item")))));
+    default: return kc_cstr(kc__types_value(schema));
     }
-    return d;
 }
 
-static void put_declaration(kc_buf *out, declaration d, kc_str name, bool optional)
+static void put_typedef(kc_buf *out, kc_str type, kc_str name)
 {
-    const bool text = kc_str_is(d.type, "char *");
-    const char *space = text ? "" : " ";
-    if (d.is_map && text)
-        kc_buf_printf(out, INDENT "kc_string_map %.*s;\n", KC_ARG(name));
-    else if (d.is_map)
-        kc_buf_printf(out, INDENT "KC_MAP_OF(%.*s) %.*s;\n", KC_ARG(d.type), KC_ARG(name));
-    else if (d.is_list)
-        kc_buf_printf(out, INDENT "%.*s%s*%.*s;\n" INDENT "size_t n_%.*s;\n", KC_ARG(d.type), space,
-                      KC_ARG(name), KC_ARG(name));
-    else
-        kc_buf_printf(out, INDENT "%.*s%s%s%.*s;\n", KC_ARG(d.type), space, optional ? "*" : "",
-                      KC_ARG(name));
+    kc_buf_printf(out, "typedef %.*s%s%.*s;\n\n", KC_ARG(type), is_text(type) ? "" : " ",
+                  KC_ARG(name));
+}
+
+/* What stands at each place of a list or map: a struct of this name, or a type, behind a typedef
+ * where the schema says something of it. */
+static kc_str element_type(header *h, const kc_value *schema, kc_str name, kc_str suffix)
+{
+    kc_scoped(kc_buf) says = {0};
+    if (kc__types_is_condition(schema))
+        return KC_STR("kc_status_condition");
+    const bool is_struct = kc__types_form_of(schema) == KC__TYPES_STRUCT;
+    const kc_str below = joined(h, name, suffix);
+    const kc_str type = type_of(h, schema, is_struct ? name : below, true);
+    note_lost(h, is_struct ? type : below, schema, KC__TYPES_TYPE);
+    if (is_struct)
+        return type;
+    kc__types_describe(&says, "", schema);
+    kc__types_mark(&says, "", schema, KC__TYPES_TYPE);
+    if (!says.n)
+        return type;
+    const kc_str named = kc__types_take_name(&h->arena, &h->taken, below);
+    kc_buf_append(&h->types, kc_buf_str(&says));
+    put_typedef(&h->types, type, named);
+    return named;
 }
 
 /* ---- fields ---- */
 
-static void note_lost(header *h, kc_str struct_name, kc_str name, const kc_value *schema)
+/* Whether what a list says of its items can stand at the list. */
+static bool is_said_at_list(const kc_value *items)
 {
-    static const char *const keywords[] = {"oneOf", "anyOf", "allOf", "not"};
-    for (size_t i = 0; i < KC_COUNT(keywords); i++)
-        if (kc_get(schema, keywords[i]) && !is_set(schema, "x-kubernetes-int-or-string"))
-            kc_buf_printf(&h->lost, " *   %.*s.%.*s: %s\n", KC_ARG(struct_name), KC_ARG(name),
-                          keywords[i]);
+    kc_scoped(kc_buf) lost = {0};
+    const kc__types_form form = kc__types_form_of(items);
+    kc__types_lost(&lost, items, KC__TYPES_ITEMS);
+    return (form == KC__TYPES_ONE || form == KC__TYPES_RAW) && !kc_get(items, "description") &&
+           !lost.n;
 }
 
-static void put_field(header *h, kc_str struct_name, kc_str json_name, const kc_value *schema,
-                      bool required, kc_buf *out)
+/* A field: its schema, and what becomes of it. */
+typedef struct field {
+    const kc_value *schema;
+    kc_str json_name, name, type;
+    bool is_list, is_required, is_of_kind;
+} field;
+
+static kc_str field_type(header *h, field *f, kc_str below, kc_buf *out)
 {
-    const kc_str name = field_name(&h->arena, json_name);
-    const kc_str below =
-        kc_cstr(kc_arena_printf(&h->arena, "%.*s_%.*s", KC_ARG(struct_name), KC_ARG(name)));
-    const declaration d = declare(h, json_name, below, schema);
-    /* What has an empty value of its own needs no pointer to be absent. */
-    const bool pointer = !required && !d.is_list && !d.is_map && !d.is_raw &&
-                         !kc_str_is(d.type, "char *") && !kc_str_is(d.type, "kc_bytes");
-    note_lost(h, struct_name, name, schema);
-    kc__types_describe(out, INDENT, schema);
-    kc__types_mark(out, INDENT, schema, KC__TYPES_FIELD);
-    if (d.is_list && !kc_get(kc_get(schema, "items"), "properties"))
-        kc__types_mark(out, INDENT, kc_get(schema, "items"), KC__TYPES_ITEMS);
-    if (d.is_raw && is_type(schema, "object"))
-        kc_buf_puts(out, INDENT "/// +kubebuilder:validation:Type=object\n");
-    if (!d.is_raw && is_set(schema, "x-kubernetes-preserve-unknown-fields"))
-        kc_buf_puts(out, INDENT "/// +kubebuilder:pruning:PreserveUnknownFields\n");
-    if (!kc_str_eq(kc__json_name(&h->arena, name), json_name))
-        kc_buf_printf(out, INDENT "/// +kc:json=%.*s\n", KC_ARG(json_name));
-    if (!required && !pointer)
+    const kc_value *items = kc_get(f->schema, "items");
+    const kc__types_form form = kc__types_form_of(f->schema);
+    if (form == KC__TYPES_RAW && kc_str_is(f->json_name, "metadata") &&
+        kc_str_is(kc_as_str(kc_get(f->schema, "type")), "object") &&
+        !kc_get(f->schema, "x-kubernetes-preserve-unknown-fields"))
+        return KC_STR("kc_object_meta");
+    if (form != KC__TYPES_LIST)
+        return type_of(h, f->schema, below, false);
+    f->is_list = true;
+    if (!is_said_at_list(items))
+        return element_type(h, items, below, KC_STR("item"));
+    kc__types_mark(out, INDENT, items, KC__TYPES_ITEMS);
+    return kc_cstr(kc__types_value(items));
+}
+
+/* Of limits that a type and a field have, the type's: a typedef of its own. What is said of items
+ * is said there then. */
+static void put_both(header *h, field *f, kc_str below, kc_buf *of_items, kc_buf *out)
+{
+    const kc_value *parts = kc__types_both(f->schema);
+    if (!parts)
+        return;
+    const kc_str named =
+        kc__types_take_name(&h->arena, &h->taken, joined(h, below, KC_STR("type")));
+    const kc_str list = kc_cstr(kc_arena_printf(&h->arena, "KC_LIST_OF(%.*s)", KC_ARG(f->type)));
+    kc__types_mark_limits(&h->types, "", kc_at(parts, 0), KC__TYPES_TYPE);
+    kc_buf_append(&h->types, kc_buf_str(of_items));
+    kc_buf_clear(of_items);
+    put_typedef(&h->types, f->is_list ? list : f->type, named);
+    kc__types_mark_limits(out, INDENT, kc_at(parts, 1), KC__TYPES_FIELD);
+    f->type = named;
+    f->is_list = false;
+}
+
+/* What has an empty value of its own needs no pointer to be absent; nor has a kind's spec one. */
+static bool needs_pointer(const field *f)
+{
+    static const char *const own[] = {"char *", "kc_bytes", "kc_raw", NULL};
+    const kc__types_form form = kc__types_form_of(f->schema);
+    if (f->is_required || form == KC__TYPES_LIST || form == KC__TYPES_MAP)
+        return false;
+    return form == KC__TYPES_STRUCT ? !f->is_of_kind
+                                    : !kc_str_is_any(kc_cstr(kc__types_value(f->schema)), own);
+}
+
+static void put_declaration(kc_buf *out, const field *f, bool pointer)
+{
+    kc_buf_printf(out, INDENT "%.*s%s%s%.*s;\n", KC_ARG(f->type), is_text(f->type) ? "" : " ",
+                  pointer || f->is_list ? "*" : "", KC_ARG(f->name));
+    if (f->is_list)
+        kc_buf_printf(out, INDENT "size_t n_%.*s;\n", KC_ARG(f->name));
+}
+
+/* A member's name; a list's count is one too. */
+static kc_str take_member(header *h, body *b, const field *f)
+{
+    const kc_str wanted = kc__types_c_name(&h->arena, f->json_name);
+    const kc_str name = kc__types_take_name(&h->arena, &b->taken, wanted);
+    if (kc__types_form_of(f->schema) == KC__TYPES_LIST)
+        kc_map_put(&b->taken, joined(h, KC_STR("n"), name), b);
+    return name;
+}
+
+static void put_field(header *h, body *b, field f)
+{
+    kc_buf *out = &b->fields;
+    kc_scoped(kc_buf) of_items = {0};
+    if (!kc__types_can_be_named(f.json_name)) {
+        kc_buf_printf(&h->lost, " *   %.*s: a field whose name no marker can say\n",
+                      KC_ARG(b->name));
+        return;
+    }
+    f.name = take_member(h, b, &f);
+    const kc_str below = joined(h, b->name, f.name);
+    f.type = field_type(h, &f, below, &of_items);
+    const bool is_meta = kc_str_is(f.type, "kc_object_meta");
+    const bool pointer = is_meta ? !f.is_required : needs_pointer(&f);
+    kc_autofree char *where = kc_asprintf("%.*s.%.*s", KC_ARG(b->name), KC_ARG(f.name));
+    note_lost(h, kc_cstr(where), f.schema, KC__TYPES_FIELD);
+    kc__types_describe(out, INDENT, f.schema);
+    if (!is_meta)
+        kc__types_mark(out, INDENT, f.schema, KC__TYPES_FIELD);
+    put_both(h, &f, below, &of_items, out);
+    kc_buf_append(out, kc_buf_str(&of_items));
+    if (!kc_str_eq(kc__json_name(&h->arena, f.name), f.json_name))
+        kc_buf_printf(out, INDENT "/// +kc:json=%.*s\n", KC_ARG(f.json_name));
+    if (!f.is_required && !pointer)
         kc_buf_puts(out, INDENT "/// +optional\n");
-    put_declaration(out, d, name, pointer);
+    put_declaration(out, &f, pointer);
 }
 
 static bool is_required(const kc_value *schema, kc_str name)
@@ -194,55 +238,76 @@ static bool is_required(const kc_value *schema, kc_str name)
     return false;
 }
 
-static kc_str put_struct(header *h, kc_str name, const kc_value *schema, bool is_element)
+/* Of an element it says what there is to say; of a field, the field does. */
+static kc_str put_struct(header *h, kc_str wanted, const kc_value *schema, bool is_element)
 {
-    kc_scoped(kc_buf) fields = {0};
+    kc_scoped(body) b = {.name = kc__types_take_name(&h->arena, &h->taken, wanted)};
     kc_members (kc_get(schema, "properties"), member, value)
-        put_field(h, name, member, value, is_required(schema, member), &fields);
+        put_field(h, &b,
+                  (field){.schema = value,
+                          .json_name = member,
+                          .is_required = is_required(schema, member)});
     if (is_element) {
-        kc__types_describe(&h->structs, "", schema);
-        kc__types_mark(&h->structs, "", schema, KC__TYPES_TYPE);
-        if (is_set(schema, "x-kubernetes-preserve-unknown-fields"))
-            kc_buf_puts(&h->structs, "/// +kubebuilder:pruning:PreserveUnknownFields\n");
+        kc__types_describe(&h->types, "", schema);
+        kc__types_mark(&h->types, "", schema, KC__TYPES_TYPE);
     }
-    kc_buf_printf(&h->structs, "typedef struct %.*s {\n%.*s} %.*s;\n\n", KC_ARG(name),
-                  KC_ARG(kc_buf_str(&fields)), KC_ARG(name));
-    return name;
+    kc_buf_printf(&h->types, "typedef struct %.*s {\n%.*s} %.*s;\n\n", KC_ARG(b.name),
+                  KC_ARG(kc_buf_str(&b.fields)), KC_ARG(b.name));
+    return b.name;
 }
 
 /* ---- kinds ---- */
 
+/* Members of a kind, without those every object has. A client sends no status, so it is no pointer
+ * and needs no marker to be optional; metadata is there anyway. */
+static void put_kind_fields(header *h, body *b, const kc_value *schema)
+{
+    const bool metadata = is_required(schema, KC_STR("metadata"));
+    kc_map_put(&b->taken, KC_STR("metadata"), b);
+    kc_buf_printf(&b->fields, "%s" INDENT "kc_object_meta metadata;\n",
+                  metadata ? INDENT "/// +required\n" : "");
+    kc_members (kc_get(schema, "properties"), member, value) {
+        const bool required = is_required(schema, member), status = kc_str_is(member, "status");
+        if (kc_str_is(member, "apiVersion") || kc_str_is(member, "kind") ||
+            kc_str_is(member, "metadata"))
+            continue;
+        if (status && required)
+            kc_buf_puts(&b->fields, INDENT "/// +required\n");
+        put_field(h, b,
+                  (field){.schema = value,
+                          .json_name = member,
+                          .is_required = required || status,
+                          .is_of_kind = true});
+    }
+}
+
 static void put_kind(header *h, const kc_value *crd, const kc_value *version, kc_str kind)
 {
-    kc_scoped(kc_buf) fields = {0};
     const kc_value *schema = kc_dig(version, "schema.openAPIV3Schema");
-    const kc_str name = field_name(&h->arena, kind);
-    kc_members (kc_get(schema, "properties"), member, value)
-        if (!kc_str_is(member, "apiVersion") && !kc_str_is(member, "kind") &&
-            !kc_str_is(member, "metadata"))
-            put_field(h, name, member, value,
-                      is_required(schema, member) || kc_str_is(member, "status"), &fields);
-    kc__types_describe(&h->structs, "", schema);
-    kc__types_mark(&h->structs, "", schema, KC__TYPES_TYPE);
-    kc__types_mark_kind(&h->structs, crd, version);
-    if (!kc_str_eq(kc__go_name(&h->arena, name, h->version), kind))
-        kc_buf_printf(&h->structs, "/// +kc:kind=%.*s\n", KC_ARG(kind));
-    kc_buf_printf(&h->structs,
-                  "typedef struct %.*s {\n" INDENT "kc_object_meta metadata;\n%.*s} %.*s;\n",
-                  KC_ARG(name), KC_ARG(kc_buf_str(&fields)), KC_ARG(name));
+    kc_scoped(body) b = {
+        .name = kc__types_take_name(&h->arena, &h->taken, kc__types_kind_name(&h->arena, kind))};
+    put_kind_fields(h, &b, schema);
+    note_lost(h, b.name, schema, KC__TYPES_TYPE);
+    kc__types_describe(&h->types, "", schema);
+    kc__types_mark(&h->types, "", schema, KC__TYPES_TYPE);
+    kc__types_mark_kind(&h->types, crd, version);
+    if (!kc_str_eq(kc__go_name(&h->arena, b.name, h->version), kind))
+        kc_buf_printf(&h->types, "/// +kc:kind=%.*s\n", KC_ARG(kind));
+    kc_buf_printf(&h->types, "typedef struct %.*s {\n%.*s} %.*s;\n", KC_ARG(b.name),
+                  KC_ARG(kc_buf_str(&b.fields)), KC_ARG(b.name));
 }
 
 static int put_header(header *h, kc_str folder, kc_str kind, kc__gen_put *put, void *user,
                       kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
-    const kc_str name = snake(&h->arena, kind);
+    const kc_str name = kc__types_snake(&h->arena, kind);
     kc_buf_printf(&text, "/* %.*s of version %.*s. */\n#pragma once\n\n#include \"kc/api.h\"\n\n",
                   KC_ARG(kind), KC_ARG(h->version));
     if (h->lost.n)
         kc_buf_printf(&text, "/*\n * Rules that no marker can say, left out:\n%.*s */\n\n",
                       KC_ARG(kc_buf_str(&h->lost)));
-    kc_buf_append(&text, kc_buf_str(&h->structs));
+    kc_buf_append(&text, kc_buf_str(&h->types));
     const char *path =
         kc_arena_printf(&h->arena, "%.*s/%.*s_types.h", KC_ARG(folder), KC_ARG(name));
     return put(path, kc_buf_str(&text), user, err);
@@ -266,8 +331,9 @@ static int put_version(const kc_value *crd, const kc_value *version, kc__gen_put
     int done = put(info, kc_cstr(text), user, err);
     if (done == 0)
         done = put_header(&h, folder, kind, put, user, err);
-    kc_buf_done(&h.structs);
+    kc_buf_done(&h.types);
     kc_buf_done(&h.lost);
+    kc_map_done(&h.taken);
     kc_arena_done(&h.arena);
     return done;
 }

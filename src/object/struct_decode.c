@@ -16,12 +16,15 @@ typedef struct decoder {
 } decoder;
 
 static int decode_struct(decoder *d, const kc_struct *type, const kc_value *value, char *to);
+static int decode_member(decoder *d, const kc_member *member, const kc_value *value, char *base);
 
 /* One value: of a member, of what its pointer points to, of an item. */
 static int decode_one(decoder *d, const kc_member *member, const kc_value *value, char *to)
 {
     if (member->type == KC_MEMBER_STRUCT)
         return decode_struct(d, member->of, value, to);
+    if (member->type == KC_MEMBER_INNER)
+        return decode_member(d, member->inner, value, to);
     return kc__scalar_of(member)->read(value, member, d->arena, to, d->err);
 }
 

@@ -12,17 +12,8 @@
 
 static bool is_absent(const kc_member *member, const char *base)
 {
-    switch ((kc_member_shape)member->shape) {
-    case KC_SHAPE_POINTER: return !*(char *const *)(base + member->offset);
-    case KC_SHAPE_LIST: return !*(const size_t *)(base + member->count_offset);
-    case KC_SHAPE_MAP: return !((const kc_string_map *)(base + member->offset))->n;
-    default:
-        if (!(member->flags & KC_MEMBER_OMIT_EMPTY))
-            return false;
-        return member->type == KC_MEMBER_STRUCT
-                   ? kc__struct_is_empty(member->of, base + member->offset)
-                   : kc__scalar_of(member)->is_empty(base + member->offset);
-    }
+    const bool can_be = member->shape != KC_SHAPE_VALUE || (member->flags & KC_MEMBER_OMIT_EMPTY);
+    return can_be && kc__member_is_empty(member, base);
 }
 
 /* Decodes {"name": default} into the struct: the same as if it had come so. */
@@ -38,6 +29,16 @@ static void apply(const kc_member *member, char *base, kc_arena *arena)
         kc_struct_decode_value(&wrapper, kc_view_root(view), arena, base, NULL);
 }
 
+static void default_inside(const kc_member *member, char *base, kc_arena *arena);
+
+static void default_one(const kc_member *member, char *at, kc_arena *arena)
+{
+    if (member->type == KC_MEMBER_STRUCT)
+        kc_struct_default(member->of, at, arena);
+    else
+        default_inside(member->inner, at, arena);
+}
+
 static void default_items(const kc_member *member, char *base, kc_arena *arena)
 {
     bool is_map = member->shape == KC_SHAPE_MAP;
@@ -50,21 +51,21 @@ static void default_items(const kc_member *member, char *base, kc_arena *arena)
         char *item = items + i * size + skip;
         item = member->flags & KC_MEMBER_POINTERS ? *(char **)item : item;
         if (item)
-            kc_struct_default(member->of, item, arena);
+            default_one(member, item, arena);
     }
 }
 
 static void default_inside(const kc_member *member, char *base, kc_arena *arena)
 {
-    if (member->type != KC_MEMBER_STRUCT)
+    if (member->type != KC_MEMBER_STRUCT && member->type != KC_MEMBER_INNER)
         return;
     char *at = base + member->offset;
     if (member->shape == KC_SHAPE_LIST || member->shape == KC_SHAPE_MAP)
         default_items(member, base, arena);
     else if (member->shape == KC_SHAPE_VALUE)
-        kc_struct_default(member->of, at, arena);
+        default_one(member, at, arena);
     else if (*(char **)at)
-        kc_struct_default(member->of, *(char **)at, arena);
+        default_one(member, *(char **)at, arena);
 }
 
 void kc_struct_default(const kc_struct *type, void *value, kc_arena *arena)

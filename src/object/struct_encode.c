@@ -2,8 +2,9 @@
 /*
  * struct_encode.c: structs to JSON and to objects.
  *
- * Writing goes by the table: pointers that are NULL and lists that are empty are left out, as are
- * empty values marked so. Encoding lays what was written over the object the struct came from:
+ * Writing goes by the table: pointers that are NULL and lists that are empty are left out, unless a
+ * schema wants them, as are empty values marked so. Encoding lays what was written over the object
+ * the struct came from:
  *
  *     a member the table knows     as the struct has it; gone where the struct has nothing
  *     any other member             stays
@@ -18,39 +19,51 @@
 
 /* ---- what is empty ---- */
 
-static bool member_is_empty(const kc_member *member, const char *base)
+static bool one_is_empty(const kc_member *member, const char *at)
 {
+    if (member->type == KC_MEMBER_STRUCT)
+        return kc__struct_is_empty(member->of, at);
+    if (member->type == KC_MEMBER_INNER)
+        return kc__member_is_empty(member->inner, at);
+    return kc__scalar_of(member)->is_empty(at);
+}
+
+bool kc__member_is_empty(const kc_member *member, const void *value)
+{
+    const char *base = value;
     switch ((kc_member_shape)member->shape) {
     case KC_SHAPE_LIST: return *(const size_t *)(base + member->count_offset) == 0;
     case KC_SHAPE_MAP: return ((const kc_string_map *)(base + member->offset))->n == 0;
     case KC_SHAPE_POINTER: return !*(char *const *)(base + member->offset);
-    default:
-        return member->type == KC_MEMBER_STRUCT
-                   ? kc__struct_is_empty(member->of, base + member->offset)
-                   : kc__scalar_of(member)->is_empty(base + member->offset);
+    default: return one_is_empty(member, base + member->offset);
     }
 }
 
 bool kc__struct_is_empty(const kc_struct *type, const void *value)
 {
     for (size_t i = 0; i < type->n_fields; i++)
-        if (!member_is_empty(&type->fields[i], value))
+        if (!kc__member_is_empty(&type->fields[i], value))
             return false;
     return true;
 }
 
 static bool is_left_out(const kc_member *member, const char *base)
 {
-    bool can_be = member->shape != KC_SHAPE_VALUE || (member->flags & KC_MEMBER_OMIT_EMPTY);
-    return can_be && member_is_empty(member, base);
+    bool can_be = member->shape == KC_SHAPE_VALUE ? member->flags & KC_MEMBER_OMIT_EMPTY
+                                                  : !(member->flags & KC_MEMBER_KEEP_EMPTY);
+    return can_be && kc__member_is_empty(member, base);
 }
 
 /* ---- writing ---- */
+
+static void write_member(const kc_member *member, const char *base, kc_buf *out);
 
 static void write_one(const kc_member *member, const char *from, kc_buf *out)
 {
     if (member->type == KC_MEMBER_STRUCT)
         kc_struct_write(member->of, from, out);
+    else if (member->type == KC_MEMBER_INNER)
+        write_member(member->inner, from, out);
     else
         kc__scalar_of(member)->write(from, member, out);
 }
@@ -142,32 +155,37 @@ static bool are_same_item(const kc_node *old, const kc_value *now)
     return true;
 }
 
-static kc_node *overlaid_item(kc_edit *edit, const kc_node *old, const kc_struct *type,
+static kc_node *replaced(kc_edit *edit, const kc_node *old, const kc_member *member,
+                         const kc_value *now);
+
+static kc_node *overlaid_item(kc_edit *edit, const kc_node *old, const kc_member *member,
                               const kc_value *now)
 {
+    if (member->type == KC_MEMBER_INNER)
+        return replaced(edit, old, member->inner, now);
     if (kc_node_type(old) != KC_OBJECT || kc_type_of(now) != KC_OBJECT || !are_same_item(old, now))
         return kc_node_copy(edit, now);
     kc_node *item = kc_node_clone(edit, old);
-    overlay(edit, item, type, now);
+    overlay(edit, item, member->of, now);
     return item;
 }
 
-static kc_node *overlaid_list(kc_edit *edit, const kc_node *old, const kc_struct *type,
+static kc_node *overlaid_list(kc_edit *edit, const kc_node *old, const kc_member *member,
                               const kc_value *now)
 {
     kc_node *list = kc_node_array(edit);
     size_t i = 0;
     kc_items (now, item)
-        kc_node_append(list, overlaid_item(edit, kc_node_at(old, i++), type, item));
+        kc_node_append(list, overlaid_item(edit, kc_node_at(old, i++), member, item));
     return list;
 }
 
-static kc_node *overlaid_map(kc_edit *edit, const kc_node *old, const kc_struct *type,
+static kc_node *overlaid_map(kc_edit *edit, const kc_node *old, const kc_member *member,
                              const kc_value *now)
 {
     kc_node *map = kc_node_object(edit);
     kc_members (now, name, item)
-        kc_node_set(edit, map, name, overlaid_item(edit, kc_node_get(old, name), type, item));
+        kc_node_set(edit, map, name, overlaid_item(edit, kc_node_get(old, name), member, item));
     return map;
 }
 
@@ -175,11 +193,14 @@ static kc_node *overlaid_map(kc_edit *edit, const kc_node *old, const kc_struct 
 static kc_node *replaced(kc_edit *edit, const kc_node *old, const kc_member *member,
                          const kc_value *now)
 {
-    if (old && member->type == KC_MEMBER_STRUCT && member->shape == KC_SHAPE_LIST)
-        return overlaid_list(edit, old, member->of, now);
-    if (old && member->type == KC_MEMBER_STRUCT && member->shape == KC_SHAPE_MAP)
-        return overlaid_map(edit, old, member->of, now);
-    return kc_node_copy(edit, now);
+    const bool holds_more = member->type == KC_MEMBER_STRUCT || member->type == KC_MEMBER_INNER;
+    if (!old || !holds_more || kc_node_type(old) != kc_type_of(now))
+        return kc_node_copy(edit, now);
+    if (member->shape == KC_SHAPE_LIST)
+        return overlaid_list(edit, old, member, now);
+    if (member->shape == KC_SHAPE_MAP)
+        return overlaid_map(edit, old, member, now);
+    return overlaid_item(edit, old, member, now);
 }
 
 static void overlay_member(kc_edit *edit, kc_node *node, const kc_member *member,

@@ -3,7 +3,8 @@
  * struct_internal.h: what walking structs by their tables shares.
  *
  * A scalar type is a line of a table (struct_scalar.c): its size, and how to read, write and judge
- * it. Shapes (value, pointer, list, map) and structs are the walkers' own.
+ * it. Shapes (value, pointer, list, map) and structs are the walkers' own. What a place holds is
+ * one value (`…_one`): a scalar, a struct, or by KC_MEMBER_INNER a member again, at offset 0.
  */
 #ifndef KC_OBJECT_STRUCT_INTERNAL_H
 #define KC_OBJECT_STRUCT_INTERNAL_H
@@ -20,7 +21,7 @@ typedef struct kc__scalar {
     bool (*is_empty)(const void *value);
 } kc__scalar;
 
-/* Not of KC_MEMBER_STRUCT. */
+/* Of neither KC_MEMBER_STRUCT nor KC_MEMBER_INNER. */
 const kc__scalar *kc__scalar_of(const kc_member *member);
 /* Of one value of the member: what a pointer points to, an item. */
 size_t kc__member_size(const kc_member *member);
@@ -31,6 +32,7 @@ size_t kc__pair_size(const kc_member *member);
 
 /* Whether anything in it would be written. */
 bool kc__struct_is_empty(const kc_struct *type, const void *value);
+bool kc__member_is_empty(const kc_member *member, const void *base);
 kc_object_meta *kc__struct_meta(const kc_struct *type, const void *value);
 
 #endif

@@ -356,5 +356,7 @@ size_t kc__member_size(const kc_member *member)
 {
     if (member->flags & KC_MEMBER_POINTERS)
         return sizeof(void *);
+    if (member->type == KC_MEMBER_INNER)
+        return sizeof(kc_string_map); /* All lists and maps are a pointer and a count. */
     return member->type == KC_MEMBER_STRUCT ? member->of->size : kc__scalar_of(member)->size;
 }

@@ -169,7 +169,7 @@ bool kc_http_query(const kc_http_call *call, const char *name, kc_str *ret)
     return kc__query_get(&call->query, kc_cstr(name), ret);
 }
 
-kc_str kc_http_header(const kc_http_call *call, const char *name)
+kc_str kc_http_call_header(const kc_http_call *call, const char *name)
 {
     return kc__headers_get(&call->headers, kc_cstr(name));
 }

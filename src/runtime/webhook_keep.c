@@ -21,7 +21,7 @@
 static int read_file(const char *folder, const char *name, kc_buf *out, kc_error *err)
 {
     kc_autofree char *path = kc_asprintf("%s/%s", folder, name);
-    return kc__file_read(path, KC__MAX_CREDENTIAL_FILE, out, err);
+    return kc__config_file_read(path, KC__MAX_CREDENTIAL_FILE, out, err);
 }
 
 /* Without ca.crt nothing is published. */

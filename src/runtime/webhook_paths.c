@@ -128,22 +128,40 @@ static char *path_of(const char *verb, const kc_kind *kind)
     return path;
 }
 
+int kc_webhook_default_at(kc_webhook_server *server, const char *path, const kc_kind *kind,
+                          kc_default_fn *fn, void *user, kc_error *err)
+{
+    const kc__hook hook = {.path = (char *)path,
+                           .serve = kc__serve_admission,
+                           .user = user,
+                           .set_defaults = fn,
+                           .kind = kind};
+    return add(server, &hook, err);
+}
+
+int kc_webhook_validate_at(kc_webhook_server *server, const char *path, const kc_kind *kind,
+                           kc_validate_fn *fn, void *user, kc_error *err)
+{
+    const kc__hook hook = {.path = (char *)path,
+                           .serve = kc__serve_admission,
+                           .user = user,
+                           .validate = fn,
+                           .kind = kind};
+    return add(server, &hook, err);
+}
+
 int kc_webhook_default(kc_webhook_server *server, const kc_kind *kind, kc_default_fn *fn,
                        void *user, kc_error *err)
 {
     kc_autofree char *path = path_of("mutate", kind);
-    const kc__hook hook = {
-        .path = path, .serve = kc__serve_admission, .user = user, .set_defaults = fn, .kind = kind};
-    return add(server, &hook, err);
+    return kc_webhook_default_at(server, path, kind, fn, user, err);
 }
 
 int kc_webhook_validate(kc_webhook_server *server, const kc_kind *kind, kc_validate_fn *fn,
                         void *user, kc_error *err)
 {
     kc_autofree char *path = path_of("validate", kind);
-    const kc__hook hook = {
-        .path = path, .serve = kc__serve_admission, .user = user, .validate = fn, .kind = kind};
-    return add(server, &hook, err);
+    return kc_webhook_validate_at(server, path, kind, fn, user, err);
 }
 
 /* ---- conversion ---- */

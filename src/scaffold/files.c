@@ -51,7 +51,7 @@ int kc__folder_write(const char *folder, const char *path, kc_str text, kc_error
     kc_autofree char *fresh = kc_asprintf("%s.new", full);
     make_folders(full);
     FILE *file = fopen(fresh, "we");
-    bool good = file && fwrite(text.p, 1, text.n, file) == text.n;
+    bool good = file && (!text.n || fwrite(text.p, 1, text.n, file) == text.n);
     if (file && fclose(file) != 0)
         good = false;
     if (good && rename(fresh, full) == 0)

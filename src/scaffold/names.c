@@ -68,6 +68,71 @@ int kc__check_plural(const char *text, kc_error *err)
     return check_dns("plural", text, KC_NAME_DNS_1035_LABEL, LABEL, err);
 }
 
+int kc__check_controller(const char *text, kc_error *err)
+{
+    return check_dns("name of a controller", text, KC_NAME_DNS_1035_LABEL, LABEL, err);
+}
+
+/* Letters, digits and some of `others`, at least one. */
+static bool is_of(const char *text, const char *others)
+{
+    bool good = *text != 0;
+    for (; good && *text; text++)
+        good = kc_is_alnum(*text) || strchr(others, *text);
+    return good;
+}
+
+int kc__check_image(const char *text, kc_error *err)
+{
+    if (is_of(text, "./:@_-"))
+        return 0;
+    return bad("image", text, "it is as registry.example.com/a/b:v1", NULL, false, err);
+}
+
+int kc__check_image_command(const char *text, kc_error *err)
+{
+    if (*text && !strpbrk(text, "\"\\\n\t"))
+        return 0;
+    return bad("command", text, "words with commas between them, without quotes", NULL, false, err);
+}
+
+static int check_number(const char *what, const char *text, uint64_t most, kc_error *err)
+{
+    uint64_t n;
+    kc_autofree char *rule = kc_asprintf("a number from 1 to %llu", (unsigned long long)most);
+    if (kc_str_to_u64(kc_cstr(text), &n) && n >= 1 && n <= most)
+        return 0;
+    return bad(what, text, rule, NULL, false, err);
+}
+
+int kc__check_image_port(const char *text, kc_error *err)
+{
+    return check_number("port", text, UINT16_MAX, err);
+}
+
+int kc__check_image_user(const char *text, kc_error *err)
+{
+    return check_number("user", text, INT32_MAX, err);
+}
+
+/* As far as a path can be written into a string of C, a marker and a URL without escaping. */
+static bool is_path(const char *text)
+{
+    bool good = *text == '/' && text[1];
+    for (; good && *text; text++)
+        good = kc_is_alnum(*text) || strchr("/-_.", *text);
+    return good;
+}
+
+int kc__check_hook_path(const char *text, kc_error *err)
+{
+    if (is_path(text))
+        return 0;
+    char *meant = kc_asprintf("/%s", text);
+    return bad("path", text, "it begins with '/'; letters, digits, '-', '_', '.' and '/' follow",
+               meant, is_path(meant), err);
+}
+
 static const char *skip_digits(const char *text)
 {
     if (*text == '0')
@@ -144,6 +209,15 @@ char *kc__lower_case(kc_str text)
     char *out = kc_str_dup(text);
     for (char *c = out; *c; c++)
         *c = kc_lower(*c);
+    return out;
+}
+
+char *kc__identifier(kc_str text)
+{
+    char *out = kc_str_dup(text);
+    for (char *c = out; *c; c++)
+        if (*c == '.' || *c == '-' || *c == '/')
+            *c = '_';
     return out;
 }
 

@@ -12,6 +12,7 @@
 
 const kc__planned_file kc__planned_files[] = {
     {KC__PART_PROJECT, "project/gitignore", ".gitignore"},
+    {KC__PART_PROJECT, "project/dockerignore", ".dockerignore"},
     {KC__PART_PROJECT, "project/clang-format", ".clang-format"},
     {KC__PART_PROJECT, "project/CMakeLists.txt", "CMakeLists.txt"},
     {KC__PART_PROJECT, "project/Makefile", "Makefile"},
@@ -21,7 +22,6 @@ const kc__planned_file kc__planned_files[] = {
     {KC__PART_PROJECT, "project/crd_kustomization.yaml", "config/crd/kustomization.yaml"},
     {KC__PART_PROJECT, "project/rbac_kustomization.yaml", "config/rbac/kustomization.yaml"},
     {KC__PART_PROJECT, "project/role.yaml", "config/rbac/role.yaml"},
-    {KC__PART_PROJECT, "project/role_binding.yaml", "config/rbac/role_binding.yaml"},
     {KC__PART_PROJECT, "project/service_account.yaml", "config/rbac/service_account.yaml"},
     {KC__PART_PROJECT, "project/leader_election_role.yaml",
      "config/rbac/leader_election_role.yaml"},
@@ -29,22 +29,36 @@ const kc__planned_file kc__planned_files[] = {
     {KC__PART_PROJECT, "project/manager.yaml", "config/manager/manager.yaml"},
     {KC__PART_PROJECT, "project/default_kustomization.yaml", "config/default/kustomization.yaml"},
     {KC__PART_PROJECT, "project/samples_kustomization.yaml", "config/samples/kustomization.yaml"},
+    {KC__PART_ALL_NAMESPACES, "project/role_binding.yaml", "config/rbac/role_binding.yaml",
+     .former = "namespaced/role_binding.yaml"},
+    {KC__PART_NAMESPACED, "namespaced/role_binding.yaml", "config/rbac/role_binding.yaml",
+     .former = "project/role_binding.yaml"},
+    {KC__PART_CLUSTER_BINDING, "namespaced/cluster_role_binding.yaml",
+     "config/rbac/cluster_role_binding.yaml", .shared = true},
 
     {KC__PART_API, "api/groupversion_info.h.in", "api/{{group}}/{{version}}/groupversion_info.h",
      .shared = true},
-    {KC__PART_API, "api/types.h.in", "api/{{group}}/{{version}}/{{file}}_types.h"},
-    {KC__PART_API, "api/sample.yaml", "{{sample}}"},
+    {KC__PART_TYPES, "api/types.h.in", "api/{{group}}/{{version}}/{{file}}_types.h"},
+    {KC__PART_TYPES, "api/sample.yaml", "{{sample}}"},
+    {KC__PART_TYPES_IMAGE, "api/image_types.h.in", "api/{{group}}/{{version}}/{{file}}_types.h"},
+    {KC__PART_TYPES_IMAGE, "api/image_sample.yaml", "{{sample}}"},
     {KC__PART_API, "api/editor_role.yaml", "config/rbac/{{group}}_{{file}}_editor_role.yaml",
      .shared = true},
     {KC__PART_API, "api/viewer_role.yaml", "config/rbac/{{group}}_{{file}}_viewer_role.yaml",
      .shared = true},
 
-    {KC__PART_CONTROLLER, "controller/controller.h.in", "controllers/{{name}}_controller.h"},
-    {KC__PART_CONTROLLER, "controller/controller.c.in", "controllers/{{name}}_controller.c"},
-    {KC__PART_CONTROLLER, "controller/test.c.in", "tests/{{name}}_test.c"},
+    {KC__PART_CONTROLLER, "controller/controller.h.in", "{{controllers}}/{{id}}_controller.h"},
+    {KC__PART_CONTROLLER_OWN, "controller/controller.c.in", "{{controllers}}/{{id}}_controller.c"},
+    {KC__PART_CONTROLLER_OWN, "controller/test.c.in", "{{tests}}/{{id}}_test.c"},
+    {KC__PART_CONTROLLER_SSA, "controller/ssa.c.in", "{{controllers}}/{{id}}_controller.c"},
+    {KC__PART_CONTROLLER_SSA, "controller/ssa_test.c.in", "{{tests}}/{{id}}_test.c"},
+    {KC__PART_CONTROLLER_IMAGE, "controller/image.c.in", "{{controllers}}/{{id}}_controller.c"},
+    {KC__PART_CONTROLLER_IMAGE, "controller/image_test.c.in", "{{tests}}/{{id}}_test.c"},
+    {KC__PART_CONTROLLER_OTHER, "controller/other.c.in", "{{controllers}}/{{id}}_controller.c"},
+    {KC__PART_CONTROLLER_CORE, "controller/core.c.in", "{{controllers}}/{{id}}_controller.c"},
 
-    {KC__PART_WEBHOOK, "webhook/webhook.h.in", "webhooks/{{name}}_webhook.h", .shared = true},
-    {KC__PART_WEBHOOK, "webhook/webhook.c.in", "webhooks/{{name}}_webhook.c", .shared = true},
+    {KC__PART_WEBHOOK, "webhook/webhook.h.in", "{{webhooks}}/{{hook}}_webhook.h", .shared = true},
+    {KC__PART_WEBHOOK, "webhook/webhook.c.in", "{{webhooks}}/{{hook}}_webhook.c", .shared = true},
     {KC__PART_WEBHOOK, "webhook/kustomization.yaml", "config/webhook/kustomization.yaml",
      .shared = true},
     {KC__PART_WEBHOOK, "webhook/kustomizeconfig.yaml", "config/webhook/kustomizeconfig.yaml",
@@ -56,7 +70,15 @@ const kc__planned_file kc__planned_files[] = {
 };
 const size_t kc__n_planned_files = KC_COUNT(kc__planned_files);
 
+#define WEBHOOK_SOURCE "{{webhooks}}/{{hook}}_webhook.c"
+
 const kc__planned_lines kc__planned_lines_of[] = {
+    {KC__PART_NAMESPACED, "cmd/main.c", "options", .source = "namespaced/main.c.in", .once = true},
+    {KC__PART_NAMESPACED, "config/manager/manager.yaml", "env", .source = "namespaced/env.yaml",
+     .once = true},
+    {KC__PART_CLUSTER_BINDING, "config/rbac/kustomization.yaml", "rbackustomizeresource",
+     "- cluster_role_binding.yaml\n"},
+
     {KC__PART_API, "config/crd/kustomization.yaml", "crdkustomizeresource",
      "- bases/{{api_group}}_{{plural}}.yaml\n"},
     {KC__PART_API, "config/samples/kustomization.yaml", "manifestskustomizesamples",
@@ -65,34 +87,51 @@ const kc__planned_lines kc__planned_lines_of[] = {
      "- {{group}}_{{file}}_editor_role.yaml\n"
      "- {{group}}_{{file}}_viewer_role.yaml\n"},
     {KC__PART_CONTROLLER, "cmd/main.c", "imports",
-     "#include \"controllers/{{name}}_controller.h\"\n"},
+     "#include \"{{controllers}}/{{id}}_controller.h\"\n"},
     {KC__PART_CONTROLLER, "cmd/main.c", "builder",
-     "if ({{name}}_setup(manager, &err) < 0)\n"
+     "if ({{id}}_setup(manager, &err) < 0)\n"
      "    return kc_manager_exit(&err);\n"},
+    {KC__PART_CONTROLLER_IMAGE, "config/manager/manager.yaml", "env",
+     "- name: {{id_guard}}_IMAGE\n"
+     "  value: {{image}}\n",
+     .once = true},
+    {KC__PART_MODULE, "CMakeLists.txt", "modules",
+     "find_package({{module}}{{module_version}} REQUIRED)\n"
+     "list(APPEND modules {{module}}::{{module}})\n",
+     .once = true},
+    {KC__PART_SOURCES, "CMakeLists.txt", "modules",
+     "file(GLOB external CONFIGURE_DEPENDS {{types_folder}}/*.c)\n"
+     "list(APPEND sources ${external})\n"},
 
-    {KC__PART_WEBHOOK, "cmd/main.c", "imports", "#include \"webhooks/{{name}}_webhook.h\"\n"},
+    {KC__PART_WEBHOOK, "cmd/main.c", "imports", "#include \"{{webhooks}}/{{hook}}_webhook.h\"\n"},
     {KC__PART_WEBHOOK, "cmd/main.c", "webhook", .source = "webhook/main.c.in", .once = true},
     {KC__PART_WEBHOOK, "cmd/main.c", "builder",
-     "if ({{name}}_webhook_setup(hooks, &err) < 0)\n"
+     "if ({{hook}}_webhook_setup(hooks, &err) < 0)\n"
      "    return kc_manager_exit(&err);\n"},
     {KC__PART_WEBHOOK, "config/default/kustomization.yaml", "defaultkustomizeresource",
      "- ../webhook\n"},
-    {KC__PART_DEFAULTING, "webhooks/{{name}}_webhook.c", "webhookfunctions",
-     .source = "webhook/defaulting.c.in", .once = true},
-    {KC__PART_DEFAULTING, "webhooks/{{name}}_webhook.c", "webhooksetup",
-     "if (kc_webhook_default(hooks, &{{name}}_kind, set_defaults, NULL, err) < 0)\n"
+    {KC__PART_DEFAULTING, WEBHOOK_SOURCE, "webhookfunctions", .source = "webhook/defaulting.c.in",
+     .once = true},
+    {KC__PART_DEFAULTING, WEBHOOK_SOURCE, "webhooksetup",
+     "if ({{defaulting_call}} set_defaults, NULL, err) < 0)\n"
      "    return -1;\n"},
-    {KC__PART_VALIDATION, "webhooks/{{name}}_webhook.c", "webhookfunctions",
-     .source = "webhook/validation.c.in", .once = true},
-    {KC__PART_VALIDATION, "webhooks/{{name}}_webhook.c", "webhooksetup",
-     "if (kc_webhook_validate(hooks, &{{name}}_kind, validate, NULL, err) < 0)\n"
+    {KC__PART_VALIDATION, WEBHOOK_SOURCE, "webhookfunctions", .source = "webhook/validation.c.in",
+     .once = true},
+    {KC__PART_VALIDATION_CORE, WEBHOOK_SOURCE, "webhookfunctions",
+     .source = "webhook/validation_core.c.in", .once = true},
+    {KC__PART_VALIDATION | KC__PART_VALIDATION_CORE, WEBHOOK_SOURCE, "webhooksetup",
+     "if ({{validation_call}} validate, NULL, err) < 0)\n"
      "    return -1;\n"},
-    {KC__PART_CONVERSION, "webhooks/{{name}}_webhook.c", "webhookfunctions",
-     .source = "webhook/conversion.c.in", .once = true},
-    {KC__PART_CONVERSION, "webhooks/{{name}}_webhook.c", "webhooksetup",
+    {KC__PART_CONVERSION, WEBHOOK_SOURCE, "webhookfunctions", .source = "webhook/conversion.c.in",
+     .once = true},
+    {KC__PART_CONVERSION, WEBHOOK_SOURCE, "webhooksetup",
      "kc_group_kind kind = {KC_STR(\"{{api_group}}\"), KC_STR(\"{{kind}}\")};\n"
      "if (kc_webhook_convert(hooks, kind, convert, NULL, err) < 0)\n"
      "    return -1;\n"},
+    {KC__PART_SPOKE, WEBHOOK_SOURCE, "spokefunctions", .source = "webhook/spoke.c.in",
+     .once = true},
+    {KC__PART_SPOKE, WEBHOOK_SOURCE, "spokes",
+     "{KC_STR_INIT(\"{{api_group}}/{{spoke}}\"), hub_of_{{spoke}}, {{spoke}}_of_hub},\n"},
     {KC__PART_CONVERSION, "cmd/main.c", "conversions", "\"{{plural}}.{{api_group}}\",\n"},
     {KC__PART_CONVERSION, "config/crd/kustomization.yaml", "crdkustomizewebhookpatch",
      "- path: patches/webhook_in_{{group}}_{{plural}}.yaml\n"},

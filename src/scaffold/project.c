@@ -9,11 +9,33 @@
 
 static const char COMMENT[] =
     "# What has been scaffolded in this project. 'kc create' and 'kc edit' read and write it.\n";
+static const kc_str IMAGES = KC_STR_INIT("deploy-image.c.kubecontroller.io/v1");
 static const kc_str LAYOUT = KC_STR_INIT("c.kubecontroller.io/v1");
 
 struct kc__project {
     kc_edit *edit;
 };
+
+/* ---- names ---- */
+
+bool kc__names_have(const kc__names *names, kc_str name)
+{
+    for (size_t i = 0; i < names->n; i++)
+        if (kc_str_eq(names->items[i], name))
+            return true;
+    return false;
+}
+
+int kc__names_add(kc__names *names, kc_str name, kc_error *err)
+{
+    if (kc__names_have(names, name))
+        return 0;
+    if (names->n == KC__MAX_NAMES)
+        return kc_error_set(err, KC_TOO_LARGE, "'%.*s': there are %d already", KC_ARG(name),
+                            KC__MAX_NAMES);
+    names->items[names->n++] = name;
+    return 0;
+}
 
 /* ---- texts of nodes ---- */
 
@@ -37,6 +59,47 @@ static void set_true(kc_edit *edit, kc_node *in, const char *name, bool on)
 static bool is_true(const kc_node *in, const char *name)
 {
     return kc_node_as_bool(kc_node_get(in, kc_cstr(name)), false);
+}
+
+/* A list of texts, or of objects that have a text called `member`. What is more than fits is left
+ * out: it stays in the file. */
+static kc__names names_of(const kc_node *list, const char *member)
+{
+    kc__names names = {.n = 0};
+    kc_node_items (list, item) {
+        kc_str name = member ? text_of(item, member) : kc_node_as_str(item);
+        if (name.n)
+            kc__names_add(&names, name, NULL);
+    }
+    return names;
+}
+
+static bool node_has_name(const kc_node *list, const char *member, kc_str name)
+{
+    kc_node_items (list, item) {
+        if (kc_str_eq(member ? text_of(item, member) : kc_node_as_str(item), name))
+            return true;
+    }
+    return false;
+}
+
+/* Those that are missing are appended. */
+static void add_names(kc_edit *edit, kc_node *in, const char *list_name, const char *member,
+                      const kc__names *names)
+{
+    kc_node *list = kc_node_get(in, kc_cstr(list_name));
+    if (names->n && kc_node_type(list) != KC_ARRAY) {
+        list = kc_node_array(edit);
+        kc_node_set(edit, in, kc_cstr(list_name), list);
+    }
+    for (size_t i = 0; i < names->n; i++) {
+        kc_node *item = member ? kc_node_object(edit) : kc_node_str(edit, names->items[i]);
+        if (node_has_name(list, member, names->items[i]))
+            continue;
+        if (member)
+            set_text(edit, item, member, names->items[i]);
+        kc_node_append(list, item);
+    }
 }
 
 /* ---- the file ---- */
@@ -101,6 +164,21 @@ kc_str kc__project_domain(const kc__project *project)
     return text_of(kc_edit_root(project->edit), "domain");
 }
 
+kc_str kc__project_repo(const kc__project *project)
+{
+    return text_of(kc_edit_root(project->edit), "repo");
+}
+
+bool kc__project_multigroup(const kc__project *project)
+{
+    return is_true(kc_edit_root(project->edit), "multigroup");
+}
+
+bool kc__project_namespaced(const kc__project *project)
+{
+    return is_true(kc_edit_root(project->edit), "namespaced");
+}
+
 static void set_switch(kc__project *project, const char *name, bool on)
 {
     kc_node *root = kc_edit_root(project->edit);
@@ -125,6 +203,60 @@ static kc_node *resources_of(const kc__project *project)
     return kc_node_get(kc_edit_root(project->edit), KC_STR("resources"));
 }
 
+/* ---- images: noted as a plugin of kubebuilder does ---- */
+
+static kc_node *images_of(const kc__project *project)
+{
+    kc_node *plugins = kc_node_get(kc_edit_root(project->edit), KC_STR("plugins"));
+    return kc_node_get(kc_node_get(plugins, IMAGES), KC_STR("resources"));
+}
+
+static kc_node *find_image(const kc__project *project, kc_str group, kc_str version, kc_str kind)
+{
+    kc_node_items (images_of(project), item) {
+        if (kc_str_eq(text_of(item, "group"), group) &&
+            kc_str_eq(text_of(item, "version"), version) && kc_str_eq(text_of(item, "kind"), kind))
+            return item;
+    }
+    return NULL;
+}
+
+static kc__image image_of(const kc__project *project, const kc_node *node)
+{
+    const kc_node *found = find_image(project, text_of(node, "group"), text_of(node, "version"),
+                                      text_of(node, "kind"));
+    const kc_node *options = kc_node_get(found, KC_STR("options"));
+    return (kc__image){.image = text_of(options, "image"),
+                       .command = text_of(options, "containerCommand"),
+                       .port = text_of(options, "containerPort"),
+                       .user = text_of(options, "runAsUser")};
+}
+
+static void put_image(kc__project *project, const kc__resource *r)
+{
+    kc_edit *edit = project->edit;
+    kc_node *plugins = kc_node_need_object(edit, kc_edit_root(edit), KC_STR("plugins"));
+    kc_node *plugin = kc_node_need_object(edit, plugins, IMAGES);
+    kc_node *node = find_image(project, r->group, r->version, r->kind);
+    if (kc_node_type(images_of(project)) != KC_ARRAY)
+        kc_node_set(edit, plugin, KC_STR("resources"), kc_node_array(edit));
+    if (!node) {
+        node = kc_node_object(edit);
+        kc_node_append(images_of(project), node);
+    }
+    set_text(edit, node, "domain", r->domain);
+    set_text(edit, node, "group", r->group);
+    set_text(edit, node, "version", r->version);
+    set_text(edit, node, "kind", r->kind);
+    kc_node *options = kc_node_need_object(edit, node, KC_STR("options"));
+    set_text(edit, options, "image", r->image.image);
+    set_text(edit, options, "containerCommand", r->image.command);
+    set_text(edit, options, "containerPort", r->image.port);
+    set_text(edit, options, "runAsUser", r->image.user);
+}
+
+/* ---- kinds ---- */
+
 size_t kc__project_count(const kc__project *project)
 {
     kc_node *list = resources_of(project);
@@ -142,13 +274,22 @@ kc__resource kc__project_at(const kc__project *project, size_t index)
         .kind = text_of(node, "kind"),
         .plural = text_of(node, "plural"),
         .domain = text_of(node, "domain"),
-        .controller_name = text_of(node, "controllerName"),
         .api = api != NULL,
+        .ssa = is_true(api, "ssa"),
         .cluster_scoped = api && !is_true(api, "namespaced"),
         .controller = is_true(node, "controller"),
+        .controllers = names_of(kc_node_get(node, KC_STR("controllers")), "name"),
         .defaulting = is_true(webhooks, "defaulting"),
         .validation = is_true(webhooks, "validation"),
         .conversion = is_true(webhooks, "conversion"),
+        .defaulting_path = text_of(webhooks, "defaultingPath"),
+        .validation_path = text_of(webhooks, "validationPath"),
+        .spokes = names_of(kc_node_get(webhooks, KC_STR("spoke")), NULL),
+        .image = image_of(project, node),
+        .core = is_true(node, "core"),
+        .external = is_true(node, "external"),
+        .path = text_of(node, "path"),
+        .module = text_of(node, "module"),
     };
 }
 
@@ -188,6 +329,26 @@ static kc_node *add_node(kc__project *project, const kc__resource *resource)
     return node;
 }
 
+static void put_api(kc_edit *edit, kc_node *node, const kc__resource *resource)
+{
+    kc_node *api = kc_node_need_object(edit, node, KC_STR("api"));
+    set_text(edit, api, "crdVersion", KC_STR("v1"));
+    set_true(edit, api, "namespaced", !resource->cluster_scoped);
+    set_true(edit, api, "ssa", resource->ssa);
+}
+
+static void put_webhooks(kc_edit *edit, kc_node *node, const kc__resource *resource)
+{
+    kc_node *webhooks = kc_node_need_object(edit, node, KC_STR("webhooks"));
+    set_text(edit, webhooks, "webhookVersion", KC_STR("v1"));
+    set_true(edit, webhooks, "defaulting", resource->defaulting);
+    set_true(edit, webhooks, "validation", resource->validation);
+    set_true(edit, webhooks, "conversion", resource->conversion);
+    set_text(edit, webhooks, "defaultingPath", resource->defaulting_path);
+    set_text(edit, webhooks, "validationPath", resource->validation_path);
+    add_names(edit, webhooks, "spoke", NULL, &resource->spokes);
+}
+
 void kc__project_put(kc__project *project, const kc__resource *resource)
 {
     kc_edit *edit = project->edit;
@@ -196,18 +357,16 @@ void kc__project_put(kc__project *project, const kc__resource *resource)
         node = add_node(project, resource);
     set_text(edit, node, "domain", resource->domain);
     set_text(edit, node, "plural", resource->plural);
-    set_text(edit, node, "controllerName", resource->controller_name);
+    set_true(edit, node, "core", resource->core);
+    set_true(edit, node, "external", resource->external);
+    set_text(edit, node, "path", resource->path);
+    set_text(edit, node, "module", resource->module);
+    if (resource->api)
+        put_api(edit, node, resource);
+    if (resource->image.image.n)
+        put_image(project, resource);
     set_true(edit, node, "controller", resource->controller);
-    if (resource->api) {
-        kc_node *api = kc_node_need_object(edit, node, KC_STR("api"));
-        set_text(edit, api, "crdVersion", KC_STR("v1"));
-        set_true(edit, api, "namespaced", !resource->cluster_scoped);
-    }
-    if (resource->defaulting || resource->validation || resource->conversion) {
-        kc_node *webhooks = kc_node_need_object(edit, node, KC_STR("webhooks"));
-        set_text(edit, webhooks, "webhookVersion", KC_STR("v1"));
-        set_true(edit, webhooks, "defaulting", resource->defaulting);
-        set_true(edit, webhooks, "validation", resource->validation);
-        set_true(edit, webhooks, "conversion", resource->conversion);
-    }
+    add_names(edit, node, "controllers", "name", &resource->controllers);
+    if (resource->defaulting || resource->validation || resource->conversion)
+        put_webhooks(edit, node, resource);
 }

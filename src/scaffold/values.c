@@ -6,25 +6,32 @@
  *
  *     group apps              api_group apps.example.io      version v1alpha1
  *     kind Application        singular application           plural applications
- *     file application        name application (the struct)  guard APPS_V1ALPHA1_APPLICATION
+ *     file application        guard APPS_V1ALPHA1_APPLICATION
+ *     name application        the struct; kind_variable application_kind; types: their header
+ *     hook application        begins the names of its webhooks' files and functions,
+ *     id application          and those of a controller's, unless that has a name of its own
  *     sample config/samples/apps_v1alpha1_application.yaml
  *
  * The name of a struct is one of the whole program: a kind that is in the project in another group
- * or version already gets the version (and the group, if needed) into its name.
+ * or version already gets the version (and the group, if needed) into its name. Structs of other
+ * projects (external) are called as they are there; only files and functions keep clear of others.
  */
 #include "scaffold/values.h"
 
+#include "scaffold/builtin.h"
 #include "scaffold/names.h"
 
 #include <assert.h>
+
+/* Of the lines of a text in C that templates begin. */
+#define INDENT "                          "
 
 void kc__values_done(kc__values *values)
 {
     kc_arena_done(&values->arena);
 }
 
-/* `value` is copied. */
-static const char *put(kc__values *values, const char *name, kc_str value)
+const char *kc__values_put(kc__values *values, const char *name, kc_str value)
 {
     const char *copy = kc_arena_strndup(&values->arena, value.n ? value.p : "", value.n);
     assert(values->n < KC__MAX_VALUES);
@@ -32,24 +39,39 @@ static const char *put(kc__values *values, const char *name, kc_str value)
     return copy;
 }
 
+const char *kc__values_get(const kc__values *values, const char *name)
+{
+    for (size_t i = 0; i < values->n; i++)
+        if (!strcmp(values->items[i].name, name))
+            return values->items[i].value;
+    assert(!"a value that is there");
+    return "";
+}
+
+static void put(kc__values *values, const char *name, const char *value)
+{
+    kc__values_put(values, name, kc_cstr(value));
+}
+
 /* `value` is freed. */
 static const char *take(kc__values *values, const char *name, char *value)
 {
     kc_autofree char *given = value;
-    return put(values, name, kc_cstr(given));
+    return kc__values_put(values, name, kc_cstr(given));
 }
 
-/* A name of C: whatever else becomes an underscore. */
-static void to_identifier(char *text, bool upper)
+/* ---- forms of a text ---- */
+
+static char *upper_of(const char *text)
 {
-    for (char *c = text; *c; c++) {
-        const bool small = *c >= 'a' && *c <= 'z';
-        if (upper && small)
+    char *out = kc__identifier(kc_cstr(text));
+    for (char *c = out; *c; c++)
+        if (*c >= 'a' && *c <= 'z')
             *c = (char)(*c - 'a' + 'A');
-        else if (*c == '.' || *c == '-')
-            *c = '_';
-    }
+    return out;
 }
+
+/* ---- a kind among others ---- */
 
 /* Where a kind is in the project already. */
 typedef struct elsewhere {
@@ -73,57 +95,212 @@ static elsewhere find_elsewhere(const kc__project *project, const kc__resource *
     return found;
 }
 
-static char *struct_name(elsewhere found, const kc__resource *of)
+static char *unique_name(elsewhere found, const kc__resource *of)
 {
     kc_autofree char *plain = kc__struct_name(of->kind, of->group);
-    char *name = found.in_group
-                     ? kc_asprintf("%.*s_%s_%.*s", KC_ARG(of->group), plain, KC_ARG(of->version))
-                 : found.in_version ? kc_asprintf("%s_%.*s", plain, KC_ARG(of->version))
-                                    : kc_strdup(plain);
-    to_identifier(name, false);
-    return name;
+    kc_autofree char *name =
+        found.in_group ? kc_asprintf("%.*s_%s_%.*s", KC_ARG(of->group), plain, KC_ARG(of->version))
+        : found.in_version ? kc_asprintf("%s_%.*s", plain, KC_ARG(of->version))
+                           : kc_strdup(plain);
+    return kc__identifier(kc_cstr(name));
 }
 
-static void fill_kind(kc__values *v, const kc__project *project, const kc__resource *r)
+static const kc__builtin *builtin_of(const kc__resource *r)
 {
-    const elsewhere found = find_elsewhere(project, r);
-    const char *name = take(v, "name", struct_name(found, r));
+    return r->core ? kc__builtin_find(r->group, r->version, r->kind) : NULL;
+}
+
+bool kc__is_cluster_scoped(const kc__resource *resource)
+{
+    const kc__builtin *builtin = builtin_of(resource);
+    return builtin ? !builtin->namespaced : resource->cluster_scoped;
+}
+
+static char *api_group(const kc__resource *r)
+{
+    const kc__builtin *builtin = builtin_of(r);
+    if (builtin)
+        return kc_strdup(builtin->group);
+    return r->domain.n ? kc_asprintf("%.*s.%.*s", KC_ARG(r->group), KC_ARG(r->domain))
+                       : kc_str_dup(r->group);
+}
+
+/* ---- its types ---- */
+
+/* What to include for a path that --external-api-path gave: a header, or a folder of one. */
+static char *external_header(kc_str path)
+{
+    if (kc_str_ends(path, KC_STR(".h")))
+        return kc_str_dup(path);
+    while (path.n && path.p[path.n - 1] == '/')
+        path.n--;
+    return kc_asprintf("%.*s/zz_generated.h", KC_ARG(path));
+}
+
+/* "certmanager@1.18": a package for find_package, and its version. */
+static void fill_module(kc__values *v, kc_str module)
+{
+    kc_str version = module;
+    kc_str package = kc_str_cut(&version, '@');
+    while (version.n && version.p[0] == 'v')
+        version = kc_str_sub(version, 1, version.n);
+    kc__values_put(v, "module", package);
+    take(v, "module_version", version.n ? kc_asprintf(" %.*s", KC_ARG(version)) : kc_strdup(""));
+}
+
+static void fill_types(kc__values *v, const kc__resource *r, elsewhere found)
+{
+    const kc__builtin *builtin = builtin_of(r);
+    kc_autofree char *plain = kc__struct_name(r->kind, r->group);
+    kc_autofree char *unique = unique_name(found, r);
+    const char *name = r->external ? plain : unique;
+    put(v, "name", name);
+    put(v, "hook", unique);
+    take(v, "hook_guard", upper_of(unique));
+    take(v, "kind_variable", builtin ? kc_strdup(builtin->variable) : kc_asprintf("%s_kind", name));
+    const char *types = take(v, "types",
+                             r->core       ? kc_strdup("kc/kinds.h")
+                             : r->external ? external_header(r->path)
+                                           : kc_asprintf("api/%.*s/%.*s/zz_generated.h",
+                                                         KC_ARG(r->group), KC_ARG(r->version)));
+    const char *slash = strrchr(types, '/');
+    kc__values_put(v, "types_folder", kc_str_of(types, slash ? (size_t)(slash - types) : 0));
+    take(v, "kind_marker",
+         kc__says_kind(name, r->kind) ? kc_strdup("")
+                                      : kc_asprintf("/// +kc:kind=%.*s\n", KC_ARG(r->kind)));
+    /* The first version is the stored one, until the markers are moved. */
+    put(v, "storage", found.in_version ? "" : "/// +kubebuilder:storageversion\n");
+    fill_module(v, r->module);
+}
+
+/* ---- the kind ---- */
+
+static void fill_names(kc__values *v, const kc__resource *r)
+{
     const char *file = take(v, "file", kc__snake_case(r->kind));
     const char *singular = take(v, "singular", kc__lower_case(r->kind));
-    const bool said = kc__says_kind(name, r->kind);
-    put(v, "group", r->group);
-    put(v, "version", r->version);
-    put(v, "kind", r->kind);
-    put(v, "plural", r->plural);
-    put(v, "controller", r->controller_name.n ? r->controller_name : kc_cstr(name));
-    put(v, "scope", r->cluster_scoped ? KC_STR(",scope=Cluster") : KC_STR(""));
-    /* The first version is the stored one, until the markers are moved. */
-    put(v, "storage", found.in_version ? KC_STR("") : KC_STR("/// +kubebuilder:storageversion\n"));
-    put(v, "test_namespace", r->cluster_scoped ? KC_STR("NULL") : KC_STR("\"default\""));
-    take(v, "kind_marker",
-         said ? kc_strdup("") : kc_asprintf("/// +kc:kind=%.*s\n", KC_ARG(r->kind)));
-    take(v, "api_group", kc_asprintf("%.*s.%.*s", KC_ARG(r->group), KC_ARG(r->domain)));
-    char *guard = kc_asprintf("%.*s_%.*s_%s", KC_ARG(r->group), KC_ARG(r->version), file);
-    to_identifier(guard, true);
-    take(v, "guard", guard);
+    const char *group = take(v, "api_group", api_group(r));
+    kc__values_put(v, "group", r->group);
+    kc__values_put(v, "version", r->version);
+    kc__values_put(v, "kind", r->kind);
+    kc__values_put(v, "plural", r->plural);
+    put(v, "marker_group", *group ? group : "\"\"");
+    kc_autofree char *guard =
+        kc_asprintf("%.*s_%.*s_%s", KC_ARG(r->group), KC_ARG(r->version), file);
+    take(v, "guard", upper_of(guard));
     const char *sample =
         take(v, "sample_file",
              kc_asprintf("%.*s_%.*s_%s.yaml", KC_ARG(r->group), KC_ARG(r->version), singular));
     take(v, "sample", kc_asprintf("config/samples/%s", sample));
-    char *path = kc_asprintf("%.*s-%.*s-%.*s-%s", KC_ARG(r->group), KC_ARG(r->domain),
-                             KC_ARG(r->version), singular);
-    for (char *c = path; *c; c++)
+}
+
+/* Without a name it is called as the kind is, if that is alone in the project. */
+static void fill_controller(kc__values *v, kc_str name, bool is_alone)
+{
+    const char *hook = kc__values_get(v, "hook");
+    const char *id = take(v, "id", name.n ? kc__identifier(name) : kc_strdup(hook));
+    take(v, "id_guard", upper_of(id));
+    const char *usual = is_alone ? kc__values_get(v, "singular") : hook;
+    kc__values_put(v, "controller", name.n ? name : kc_cstr(usual));
+}
+
+/* How a webhook is added: at its usual path, or at one of its own; the function's name, `fn`, and
+ * the rest of the line follow, on the next one if it would be longer than 100 bytes. */
+static void fill_call(kc__values *v, const char *name, const char *verb, const char *fn,
+                      kc_str path)
+{
+    const char *kind = kc__values_get(v, "kind_variable");
+    kc_autofree char *call =
+        path.n ? kc_asprintf("kc_webhook_%s_at(hooks, \"%.*s\", &%s,", verb, KC_ARG(path), kind)
+               : kc_asprintf("kc_webhook_%s(hooks, &%s,", verb, kind);
+    const size_t whole =
+        strlen("    if (") + strlen(call) + 1 + strlen(fn) + strlen(", NULL, err) < 0)");
+    const int indent = (int)strlen("if (") + (int)strcspn(call, "(");
+    take(v, name, whole <= 100 ? kc_strdup(call) : kc_asprintf("%s\n%*s", call, indent, ""));
+}
+
+static void fill_webhook(kc__values *v, const kc__resource *r)
+{
+    const char *group = kc__values_get(v, "api_group");
+    kc_autofree char *usual =
+        kc_asprintf("%s-%.*s-%s", group, KC_ARG(r->version), kc__values_get(v, "singular"));
+    for (char *c = usual; *c; c++)
         *c = *c == '.' ? '-' : *c;
-    take(v, "hook_path", path);
+    take(v, "defaulting_path",
+         r->defaulting_path.n ? kc_str_dup(r->defaulting_path) : kc_asprintf("/mutate-%s", usual));
+    take(v, "validation_path",
+         r->validation_path.n ? kc_str_dup(r->validation_path)
+                              : kc_asprintf("/validate-%s", usual));
+    fill_call(v, "defaulting_call", "default", "set_defaults", r->defaulting_path);
+    fill_call(v, "validation_call", "validate", "validate", r->validation_path);
+}
+
+/* Where its objects are, and who may see them. */
+static void fill_scope(kc__values *v, const kc__project *project, const kc__resource *r)
+{
+    const bool cluster = kc__is_cluster_scoped(r);
+    const bool in_namespace = kc__project_namespaced(project) && !cluster;
+    put(v, "scope", cluster ? ",scope=Cluster" : "");
+    put(v, "test_namespace", cluster ? "NULL" : "\"default\"");
+    /* What a cluster-scoped object owns needs a namespace of its own. */
+    put(v, "child_namespace", cluster ? "\"default\"" : "self->metadata.ns");
+    put(v, "kind_role", in_namespace ? "Role" : "ClusterRole");
+    put(v, "kind_role_namespace", in_namespace ? "\n  namespace: system" : "");
+    take(v, "kind_namespace",
+         in_namespace ? kc_asprintf("namespace=%s-system,", kc__values_get(v, "project"))
+                      : kc_strdup(""));
+}
+
+/* Words with commas between them as a list: [\"a\", \"b\"], within a text of C. */
+static char *command_of(kc_str words)
+{
+    kc_buf out = {0};
+    kc_buf_puts(&out, INDENT "\"  command: [");
+    for (bool first = true; words.n; first = false) {
+        const kc_str word = kc_str_trim(kc_str_cut(&words, ','));
+        kc_buf_printf(&out, "%s\\\"%.*s\\\"", first ? "" : ", ", KC_ARG(word));
+    }
+    kc_buf_puts(&out, "]\\n\"\n");
+    return kc_buf_take(&out);
+}
+
+static void fill_image(kc__values *v, const kc__image *image)
+{
+    kc__values_put(v, "image", image->image);
+    take(v, "image_command", image->command.n ? command_of(image->command) : kc_strdup(""));
+    take(v, "image_user",
+         image->user.n ? kc_asprintf(INDENT "\"  runAsUser: %.*s\\n\"\n", KC_ARG(image->user))
+                       : kc_strdup(""));
+    take(v, "port_default",
+         image->port.n ? kc_asprintf("    /// +kubebuilder:default=%.*s\n", KC_ARG(image->port))
+                       : kc_strdup(""));
+}
+
+static void fill_project(kc__values *v, const kc__project *project)
+{
+    const bool in_namespace = kc__project_namespaced(project);
+    const char *name = kc__values_put(v, "project", kc__project_name(project));
+    kc__values_put(v, "domain", kc__project_domain(project));
+    put(v, "role", in_namespace ? "Role" : "ClusterRole");
+    put(v, "role_namespace", in_namespace ? "\n  namespace: system" : "");
+    take(v, "rbac_namespace",
+         in_namespace ? kc_asprintf("namespace=%s-system,", name) : kc_strdup(""));
 }
 
 void kc__values_fill(kc__values *ret, const kc__project *project, const kc__resource *resource,
-                     kc_str license)
+                     const kc__values_opts *opts)
 {
     *ret = (kc__values){0};
-    put(ret, "project", kc__project_name(project));
-    put(ret, "domain", kc__project_domain(project));
-    put(ret, "license", license);
-    if (resource)
-        fill_kind(ret, project, resource);
+    fill_project(ret, project);
+    kc__values_put(ret, "license", opts->license);
+    kc__values_put(ret, "spoke", opts->spoke);
+    if (!resource)
+        return;
+    fill_names(ret, resource);
+    const elsewhere found = find_elsewhere(project, resource);
+    fill_types(ret, resource, found);
+    fill_controller(ret, opts->controller, !found.in_version && !found.in_group);
+    fill_webhook(ret, resource);
+    fill_image(ret, &resource->image);
+    fill_scope(ret, project, resource);
 }

@@ -98,7 +98,44 @@ HEADER
     run "$KC" generate --outputdir=x
     [ "$status" -eq 2 ]
     [[ $output == *"did you mean '--output-dir'?"* ]]
-    run "$KC" generate nowhere
+    run "$KC" generate crds
+    [ "$status" -eq 1 ]
+    [[ $output == *"'crds' is neither a file or folder here nor a generator; did you mean 'crd'?"* ]]
+    run "$KC" generate crd nowhere
     [ "$status" -eq 1 ]
     [[ $output == *"nowhere: No such file or directory"* ]]
+    mkdir empty
+    run "$KC" generate crd empty
+    [ "$status" -eq 1 ]
+    [[ $output == *"no header of API types is below empty: they are called *_types.h"* ]]
+    cd empty
+    run "$KC" generate
+    [ "$status" -eq 1 ]
+    [[ $output == *"there is no folder 'api' here"* ]]
+}
+
+@test "roles need no headers" {
+    mkdir controllers
+    cd controllers
+    echo '/* +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get */' >robot.c
+    "$KC" generate rbac -o - | grep -q '^  - deployments$'
+}
+
+@test "headers come from CRDs, and the same CRDs from these" {
+    sed -i 's|\(.*\) legs;|&\n    KC_MAP_OF(KC_LIST_OF(char *)) names;|' api/apps/v1/robot_types.h
+    "$KC" generate crd -o - >crd.yaml
+    { cat crd.yaml; printf -- '---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n'; } >bundle.yaml
+    "$KC" generate types --from bundle.yaml -o again
+    grep -q 'KC_MAP_OF(KC_LIST_OF(char \*)) names;' again/apps/v1/robot_types.h
+    "$KC" generate crd again -o - | cmp - crd.yaml
+    run "$KC" generate types --from bundle.yaml -o again
+    [ "$status" -eq 0 ] && [ -z "$output" ]
+    echo >>again/apps/v1/robot_types.h
+    run "$KC" generate types --from bundle.yaml -o again
+    [ "$status" -eq 0 ]
+    [[ $output == *"robot_types.h is there already, and was left alone"* ]]
+    echo '{kind: ConfigMap}' >other.yaml
+    run "$KC" generate types --from other.yaml
+    [ "$status" -eq 1 ]
+    [[ $output == *"other.yaml: there is no CustomResourceDefinition in it"* ]]
 }

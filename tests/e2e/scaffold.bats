@@ -121,7 +121,7 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
 @test "every flag stands in its man page, and in completion" {
     local verb flag completion
     completion=$(kc completion bash)
-    for verb in init create edit; do
+    for verb in init create edit alpha; do
         for flag in $(kc $verb --help | grep -oE '^ +(-[a-z], )?--[a-z-]+' | sed 's/.*--//'); do
             [ "$flag" = help ] || grep -qE -- "^\.It .*Fl -$flag( |\$)" "$PREFIX/share/man/man1/kc-$verb.1"
             [[ $completion == *"--$flag"* ]]
@@ -192,11 +192,397 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
     printf 'apps\nv1\nZone\n\nn\n' | script -qec 'kc create api --make=false' /dev/null
     [ -e api/apps/v1/zone_types.h ]
     [ ! -e controllers ]
+    # A wrong answer is asked for again.
+    run bash -c "printf 'apps\\nv1\\nrobot-arm\\nRobotArm\\n\\nn\\n' | script -qec 'kc create api --make=false' /dev/null"
+    says "'robot-arm' is no kind" "did you mean 'RobotArm'?"
+    [ -e api/apps/v1/robot_arm_types.h ]
 }
 
-@test "edit notes settings in PROJECT" {
-    kc edit --multigroup
+@test "who ends a question leaves nothing behind" {
+    elsewhere
+    run script -qec 'kc init' /dev/null </dev/null
+    says 'not answered; nothing was written'
+    [ -z "$(ls -A)" ]
+    kc init --domain example.io >/dev/null
+    snapshot >"$BATS_TEST_TMPDIR/before"
+    # The end of the input, then Ctrl-C, at the third question.
+    printf 'apps\nv1\n' | script -qec 'kc create api' /dev/null >/dev/null || true
+    printf 'apps\nv1\n\003' | script -qec 'kc create api' /dev/null >/dev/null || true
+    snapshot | diff "$BATS_TEST_TMPDIR/before" -
+}
+
+@test "on a terminal it asks which webhooks" {
+    elsewhere
+    kc init --domain example.io >/dev/null
+    kc create api --group apps --version v1 --kind Zone --make=false >/dev/null
+    printf 'apps\nv1\nZone\nn\ny\nn\n' | script -qec 'kc create webhook --make=false' /dev/null
+    grep -q 'kc_webhook_validate(hooks, &zone_kind, validate' webhooks/zone_webhook.c
+    run ! grep -q set_defaults webhooks/zone_webhook.c
+}
+
+@test "what is deployed is accepted, made one file, and removed" {
+    make deploy IMG=example.com/robots:v2 >/dev/null
+    run kubectl -n robots-system get deployment robots-controller-manager -o jsonpath='{.spec.template.spec.containers[0].image}'
+    [ "$output" = example.com/robots:v2 ]
+    kubectl get clusterrole/robots-manager-role crd/applications.apps.example.io
+    make build-installer IMG=example.com/robots:v3 >/dev/null
+    grep -q 'image: example.com/robots:v3' dist/install.yaml
+    kubectl apply --dry-run=server -f dist/install.yaml >/dev/null
+    # A namespace goes when its controller has emptied it: that is not waited for.
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\ncase "$1" in delete) shift; exec kubectl delete --wait=false "$@" ;; *) exec kubectl "$@" ;; esac\n' >"$BATS_TEST_TMPDIR/kubectl"
+    chmod +x "$BATS_TEST_TMPDIR/kubectl"
+    make undeploy KUBECTL="$BATS_TEST_TMPDIR/kubectl" >/dev/null
+    run ! kubectl get clusterrole robots-manager-role
+    eventually bash -c '! kubectl get crd applications.apps.example.io 2>/dev/null'
+}
+
+@test "with --namespaced a manager has a Role, and looks after its namespace" {
+    elsewhere
+    kc init --domain example.org --project-name fenced --namespaced >/dev/null
+    kc create api --group apps --version v1 --kind Sheep >/dev/null
+    run kubectl kustomize config/default
+    says 'kind: RoleBinding' 'name: fenced-manager-role' 'name: WATCH_NAMESPACE'
+    never_says 'ClusterRole'
+    make build install >/dev/null
+    kubectl create namespace inside && kubectl create namespace outside
+    kubectl wait --for condition=established crd/sheeps.apps.example.org --timeout 20s
+    WATCH_NAMESPACE=inside,nowhere background build/manager
+    kubectl -n outside apply -k config/samples
+    kubectl -n inside apply -k config/samples
+    kubectl -n inside wait --for condition=Ready sheep/sheep-sample --timeout 60s
+    run kubectl -n outside get sheep sheep-sample -o jsonpath='{.status}'
+    [ -z "$output" ]
+    background_end
+    # What is in no namespace needs a ClusterRole, and a binding of it.
+    kc create api --group apps --version v1 --kind Meadow --namespaced=false >/dev/null
+    run kubectl kustomize config/default
+    says 'kind: ClusterRoleBinding' 'name: fenced-manager-cluster-rolebinding'
+}
+
+@test "a project becomes namespaced, and says what is left to do" {
+    elsewhere
+    kc init --domain example.io --project-name robots >/dev/null
+    kc create api --group apps --version v1 --kind Zone >/dev/null
+    run kc edit --namespaced
+    [ "$status" -eq 0 ]
+    says 'replaced config/rbac/role_binding.yaml' 'changed  cmd/main.c' 'by hand  controllers/zone_controller.c: add namespace=robots-system'
+    grep -q '^namespaced: true$' PROJECT
+    sed -i 's/rbac:groups=\([^,]*\),/&namespace=robots-system,/' cmd/main.c controllers/zone_controller.c
+    make build >/dev/null
+    run kubectl kustomize config/default
+    says 'kind: RoleBinding' 'name: WATCH_NAMESPACE'
+    run kc edit --namespaced
+    never_says 'by hand'
+    # And back; a file that was changed is left.
+    echo '# mine' >>config/rbac/role_binding.yaml
+    run kc edit --namespaced=false
+    says 'left     config/rbac/role_binding.yaml' 'by hand  config/manager/manager.yaml: remove WATCH_NAMESPACE'
+    run kc edit --namespaced=false --force
+    says 'replaced config/rbac/role_binding.yaml'
+    run ! grep -q '^namespaced' PROJECT
+}
+
+@test "with --multigroup sources are in folders by group" {
+    elsewhere
+    kc init --domain example.io --multigroup >/dev/null
+    kc create api --group apps --version v1 --kind Zone >/dev/null
+    kc create webhook --group apps --version v1 --kind Zone --defaulting >/dev/null
+    [ -e controllers/apps/zone_controller.c ]
+    [ -e webhooks/apps/zone_webhook.c ]
+    [ -e tests/apps/zone_test.c ]
+    run make test
+    says '100% tests passed' zone_test
+}
+
+@test "a project gets groups later, and its sources are found where they are" {
+    elsewhere
+    kc init --domain example.io >/dev/null
+    kc create api --group apps --version v1 --kind Zone >/dev/null
+    kc create webhook --group apps --version v1 --kind Zone --defaulting >/dev/null
+    run kc edit --multigroup
+    says 'by hand  controllers/zone_controller.h: it may be moved to controllers/apps/zone_controller.h, with the #include'
     grep -q '^multigroup: true$' PROJECT
+    kc create webhook --group apps --version v1 --kind Zone --programmatic-validation >/dev/null
+    [ ! -e webhooks/apps ]
+    kc create api --group other --version v1 --kind Thing >/dev/null
+    [ -e controllers/other/thing_controller.c ]
+    # As it said.
+    mkdir controllers/apps
+    mv controllers/zone_controller.? controllers/apps
+    sed -i 's|controllers/zone_|controllers/apps/zone_|' controllers/apps/zone_controller.c tests/zone_test.c cmd/main.c
+    run kc create api --group apps --version v1 --kind Zone --resource=false --make=false
+    [ -z "$output" ]
+    run make test
+    says '100% tests passed' zone_test thing_test
     kc edit --multigroup=false
     run ! grep -q multigroup PROJECT
+}
+
+@test "with --ssa a controller applies what it owns" {
+    elsewhere
+    kc init --domain example.io >/dev/null
+    run kc create api --group apps --version v1 --kind Fleet --ssa --resource=false
+    [ "$status" -eq 2 ]
+    says '--ssa is for a kind of this project'
+    kc create api --group apps --version v1 --kind Fleet --ssa >/dev/null
+    grep -q '^    ssa: true$' PROJECT
+    grep -q 'kc_client_apply(ctx->client, wanted' controllers/fleet_controller.c
+    grep -q 'configmaps' config/rbac/role.yaml
+    run make test
+    says '100% tests passed' fleet_test
+    never_says 'warning:'
+    # Given again, with --force, it stays so.
+    run kc create api --group apps --version v1 --kind Fleet --force --make=false
+    [ -z "$output" ]
+}
+
+@test "with --image a controller runs an image" {
+    elsewhere
+    kc init --domain example.io --project-name caches >/dev/null
+    local cache=(--group cache --version v1 --kind Memcached)
+    run kc create api "${cache[@]}" --image-container-port 80
+    [ "$status" -eq 2 ]
+    says '--image-container-port goes with --image'
+    run kc create api "${cache[@]}" --image a:b --image-container-port 70000
+    says "--image-container-port: '70000' is no port: a number from 1 to 65535"
+    run kc create api "${cache[@]}" --image 'a b'
+    says "--image: 'a b' is no image"
+    run kc create api "${cache[@]}" --image a:b --ssa
+    says '--image makes a kind and the controller that runs it'
+    kc create api "${cache[@]}" --image memcached:1.6 --image-container-command memcached,-v --image-container-port 11211 --run-as-user 1001 >/dev/null
+    tr -d '\n' <PROJECT | grep -q 'containerCommand: memcached,-v        containerPort: "11211"        image: memcached:1.6        runAsUser: "1001"'
+    grep -A1 'MEMCACHED_IMAGE' config/manager/manager.yaml | grep -q 'value: memcached:1.6'
+    run make test
+    says '100% tests passed' memcached_test
+    never_says 'warning:'
+    make install >/dev/null
+    kubectl wait --for condition=established crd/memcacheds.cache.example.io --timeout 20s
+    MEMCACHED_IMAGE=memcached:2 background build/manager
+    kubectl apply -k config/samples
+    eventually kubectl get deployment memcached-sample
+    run kubectl get deployment memcached-sample -o jsonpath='{.spec.template.spec.containers[0]} {.spec.template.spec.securityContext}'
+    says '"image":"memcached:2"' '"command":["memcached","-v"]' '"containerPort":11211' '"runAsUser":1001'
+    kubectl wait --for condition=Ready=False memcached/memcached-sample --timeout 20s
+    kubectl patch memcached memcached-sample --type merge -p '{"spec":{"size":3}}'
+    kubectl wait --for jsonpath='{.spec.replicas}'=3 deployment/memcached-sample --timeout 20s
+    background_end
+}
+
+@test "a kind has several controllers, by name" {
+    elsewhere
+    kc init --domain example.io >/dev/null
+    kc create api --group apps --version v1 --kind Ship >/dev/null
+    kc create api --group apps --version v1 --kind Ship --resource=false --controller-name ship-backup >/dev/null
+    run make test
+    says '100% tests passed' 'ship_test' 'ship_backup_test'
+    grep -q '^  - name: ship-backup$' PROJECT
+    grep -q '.name = "ship-backup"' controllers/ship_backup_controller.c
+    run kc create api --group apps --version v1 --kind Boat --controller-name ship_backup
+    says "--controller-name: 'ship_backup' is no name of a controller" "did you mean 'ship-backup'?"
+    run kc create api --group apps --version v1 --kind Boat --controller-name ship-backup
+    [ "$status" -eq 1 ]
+    says 'Ship has a controller that is called so'
+}
+
+@test "a controller for one of Kubernetes' kinds runs" {
+    elsewhere
+    kc init --domain example.io >/dev/null
+    kc create api --group core --version v1 --kind ConfigMap --resource=false >/dev/null
+    kc create webhook --group apps --version v1 --kind Deployment --programmatic-validation --defaulting >/dev/null
+    grep -q '^- controller: true$' PROJECT
+    grep -q '^  core: true$' PROJECT
+    grep -q 'path: /mutate-apps-v1-deployment' config/webhook/manifests.yaml
+    run make build
+    [ "$status" -eq 0 ]
+    never_says 'warning:'
+    WEBHOOK_ADDRESS=127.0.0.1:0 background build/manager
+    kubectl create configmap to-be-seen
+    eventually background_says 'seen.*to-be-seen'
+    background_end
+    run kc create api --group core --version v1 --kind Podd --resource=false
+    [ "$status" -eq 1 ]
+    says 'there is no Podd of core/v1 in this project' '--external-api-path says where another project has it'
+}
+
+@test "a controller and a webhook for a kind of another project build" {
+    elsewhere
+    mkdir theirs ours
+    (cd theirs && kc init --domain parts.io && kc create api --group machine --version v1 --kind Part --controller=false) >/dev/null
+    cd ours || return
+    kc init --domain example.io >/dev/null
+    # Of theirs, the definition is enough.
+    kc generate types --from ../theirs/config/crd/bases/machine.parts.io_parts.yaml -o third_party
+    kc generate object third_party
+    local part=(--group machine --version v1 --kind Part)
+    run kc create api "${part[@]}" --external-api-path third_party/machine/v1
+    [ "$status" -eq 2 ]
+    says 'say --resource=false'
+    run kc create api "${part[@]}" --resource=false --external-api-domain parts.io
+    says '--external-api-path is needed too'
+    kc create api "${part[@]}" --resource=false --external-api-path third_party/machine/v1 --external-api-domain parts.io >/dev/null
+    run kc create webhook "${part[@]}" --defaulting --external-api-path elsewhere.h
+    [ "$status" -eq 1 ]
+    says 'Part has its types in third_party/machine/v1'
+    kc create webhook "${part[@]}" --programmatic-validation --defaulting >/dev/null
+    tr -d '\n' <PROJECT | grep -qE 'domain: parts.io  external: true  group: machine  kind: Part  path: third_party/machine/v1'
+    run make build
+    [ "$status" -eq 0 ]
+    never_says 'warning:'
+    grep -q machine.parts.io config/rbac/role.yaml
+    grep -q 'path: /mutate-machine-parts-io-v1-part' config/webhook/manifests.yaml
+    [ ! -e config/crd/bases ] || [ -z "$(ls config/crd/bases)" ]
+    # One that is installed, as a package of CMake.
+    kc create api --group other --version v1 --kind Thing --resource=false --external-api-path other/v1/thing.h --external-api-module others@v1.2 --make=false
+    grep -q '^find_package(others 1.2 REQUIRED)$' CMakeLists.txt
+    grep -q '#include "other/v1/thing.h"' controllers/thing_controller.c
+    grep -q '^  module: others@v1.2$' PROJECT
+}
+
+# review PATH BODY: what the manager's webhooks at $hooks answer.
+review() { curl -sk -H 'Content-Type: application/json' -d "$2" "https://$hooks$1"; }
+
+@test "spokes are converted through the hub, and webhooks are where their paths say" {
+    elsewhere
+    kc init --domain example.io --project-name fleet >/dev/null
+    kc create api --group apps --version v1 --kind Ship --make=false >/dev/null
+    kc create api --group apps --version v1beta1 --kind Ship --controller=false --make=false >/dev/null
+    kc create api --group apps --version v1alpha1 --kind Ship --controller=false --make=false >/dev/null
+    local ship=(--group apps --version v1 --kind Ship)
+    run kc create webhook "${ship[@]}" --conversion --spoke v2
+    [ "$status" -eq 1 ]
+    says '--spoke: there is no Ship of apps/v2 in this project'
+    run kc create webhook "${ship[@]}" --conversion --spoke v1
+    [ "$status" -eq 2 ]
+    run kc create webhook "${ship[@]}" --conversion --validation-path /mine
+    says '--validation-path goes with --programmatic-validation'
+    run kc create webhook "${ship[@]}" --defaulting --defaulting-path mine
+    says "--defaulting-path: 'mine' is no path" "did you mean '/mine'?"
+    kc create webhook "${ship[@]}" --conversion --spoke v1beta1 --defaulting --defaulting-path /my-mutate --programmatic-validation --validation-path /my-validate --make=false
+    kc create webhook "${ship[@]}" --conversion --spoke v1beta1,v1alpha1 --make=false
+    run kc create webhook "${ship[@]}" --conversion --spoke v1alpha1
+    says 'has these webhooks already'
+    run kc create webhook "${ship[@]}" --defaulting --defaulting-path /another --force
+    says 'the webhook is there already; change its path in its source'
+    grep -q '^    defaultingPath: /my-mutate$' PROJECT
+    tr -d '\n' <PROJECT | grep -q 'spoke:    - v1beta1    - v1alpha1'
+
+    sed -i 's|(void)object; /\* Here: what v1beta1.*|kc_edit_put(object, "spec.foo", kc_node_str(object, KC_STR("came through the hub")));|' webhooks/ship_webhook.c
+    run make build
+    [ "$status" -eq 0 ]
+    never_says 'warning:'
+    grep -q 'path: /my-mutate' config/webhook/manifests.yaml
+    grep -q 'path: /my-validate' config/webhook/manifests.yaml
+    local port
+    read -r port _ < <(free_ports)
+    hooks=127.0.0.1:$port
+    make install >/dev/null
+    WEBHOOK_ADDRESS=$hooks background build/manager
+    eventually review /convert '{}' >/dev/null
+    local object='{"apiVersion":"apps.example.io/v1beta1","kind":"Ship","metadata":{"name":"a"},"spec":{"foo":"x"}}'
+    run review /convert '{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":"apps.example.io/v1alpha1","objects":['"$object"']}}'
+    says 'Success' 'apps.example.io/v1alpha1' 'came through the hub'
+    local admission='{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE","kind":{"group":"apps.example.io","version":"v1","kind":"Ship"},"object":'"${object/v1beta1/v1}"'}}'
+    run review /my-mutate "$admission"
+    says '"allowed":true'
+    run review /my-validate "$admission"
+    says '"allowed":true'
+    run review /mutate-apps-example-io-v1-ship "$admission"
+    never_says '"allowed":true'
+    background_end
+}
+
+@test "a license of one's own stands before sources, and as a comment of YAML before the rest" {
+    elsewhere
+    printf '/*\n * Copyright us.\n *\n * All rights kept.\n */' >header.txt
+    echo 'no comment' >bad.txt
+    run kc init --domain example.io --license-file bad.txt
+    [ "$status" -eq 2 ]
+    says 'bad.txt is no comment of C'
+    run kc init --domain example.io --license-file none.txt
+    says '--license-file: there is no file none.txt'
+    run kc init --domain example.io --license gpl
+    says "--license: there is no 'gpl'"
+    kc init --domain example.io --license-file header.txt >/dev/null
+    kc create api --group apps --version v1 --kind Zone >/dev/null
+    local file
+    for file in cmd/main.c api/apps/v1/zone_types.h api/apps/v1/zz_generated.c controllers/zone_controller.c; do
+        head -n 5 $file | diff header.txt - >/dev/null || [ "$(head -n 2 $file | tail -n 1)" = ' * Copyright us.' ]
+    done
+    for file in config/crd/bases/*.yaml config/rbac/role.yaml; do
+        [ "$(head -n 4 "$file")" = "$(printf '# Copyright us.\n#\n# All rights kept.\n---')" ]
+    done
+    kc edit --license none >/dev/null
+    [ ! -s hack/boilerplate.txt ]
+    kc edit --owner 'Somebody' >/dev/null
+    grep -q 'Copyright .* Somebody' hack/boilerplate.txt
+}
+
+@test "a project is made anew from what PROJECT says" {
+    elsewhere
+    mkdir one
+    cd one || return
+    kc init --domain example.io --project-name robots --multigroup --namespaced --owner Us >/dev/null
+    local kind
+    for kind in 'v1 --kind Ship --ssa' 'v1beta1 --kind Ship --controller=false' 'v1 --kind Sea --namespaced=false --plural seas'; do
+        # shellcheck disable=SC2086
+        kc create api --make=false --group apps --version $kind >/dev/null
+    done
+    kc create api --make=false --group core --version v1 --kind Pod --resource=false --controller-name pod-watcher >/dev/null
+    kc create api --make=false --group cache --version v1 --kind Memcached --image memcached:1.6 --image-container-port 11211 --controller-name cacher >/dev/null
+    kc create api --make=false --group machine --version v1 --kind Part --resource=false --external-api-path parts.h --external-api-module parts@1 >/dev/null
+    kc create webhook --make=false --group apps --version v1 --kind Ship --conversion --spoke v1beta1 --defaulting --defaulting-path /x >/dev/null
+    echo 'theirs: {a: b}' >>PROJECT
+    kc alpha generate --output-dir ../deep/two >/dev/null
+    mv ../deep/two ..
+    diff -r . ../two
+    run kc alpha generate
+    [ "$status" -eq 1 ]
+    says 'is a project already; name an empty folder'
+    echo '/* mine */' >>cmd/main.c
+    kc alpha generate --force >/dev/null
+    diff -r . ../two
+    run kc alpha generat --output-dir ../three
+    [ "$status" -eq 2 ]
+    [ ! -e ../three ]
+}
+
+@test "what was changed by hand is left by webhooks and further controllers too" {
+    elsewhere
+    kc init --domain example.io >/dev/null
+    kc create api --group apps --version v1 --kind Zone --make=false >/dev/null
+    kc create webhook --group apps --version v1 --kind Zone --defaulting --make=false >/dev/null
+    local file
+    for file in webhooks/zone_webhook.c cmd/main.c Makefile config/webhook/service.yaml api/apps/v1/groupversion_info.h; do
+        # shellcheck disable=SC2094
+        case $file in *.c | *.h) echo '/* mine */' ;; *) echo '# mine' ;; esac >>$file
+    done
+    # A function that was filled in, and its marker.
+    sed -i 's|(void)object;|(void)"mine";|' webhooks/zone_webhook.c
+    kc create webhook --group apps --version v1 --kind Zone --programmatic-validation --defaulting --make=false
+    kc create webhook --group apps --version v1 --kind Zone --defaulting --force --make=false
+    kc create api --group apps --version v1 --kind Zone --resource=false --controller-name second --make=false
+    for file in webhooks/zone_webhook.c cmd/main.c Makefile config/webhook/service.yaml api/apps/v1/groupversion_info.h; do
+        grep -q mine $file
+    done
+    grep -q '(void)"mine"' webhooks/zone_webhook.c
+    [ "$(grep -c 'static int set_defaults' webhooks/zone_webhook.c)" -eq 1 ]
+    [ "$(grep -c 'kc_webhook_default(' webhooks/zone_webhook.c)" -eq 1 ]
+    [ "$(grep -c 'static int validate' webhooks/zone_webhook.c)" -eq 1 ]
+}
+
+@test "flags of one thing to create are refused for the other" {
+    run kc create api --group apps --version v1 --kind Zone --spoke v1
+    [ "$status" -eq 2 ]
+    says "are for 'kc create webhook'"
+    run kc create webhook --group apps --version v1alpha1 --kind Application --defaulting --ssa
+    [ "$status" -eq 2 ]
+    says "are for 'kc create api'"
+    run kc create api --group apps --version v1 --kind Zone --resource=false --controller=false
+    [ "$status" -eq 2 ]
+    run kc edit
+    [ "$status" -eq 2 ]
+    says 'say what to change: --multigroup, --namespaced'
+    run kc create api --group apps --version v1 --kind Zone --extrnal-api-path x
+    says "did you mean '--external-api-path'?"
 }

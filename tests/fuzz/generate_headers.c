@@ -15,6 +15,7 @@ static const char api[] =
     "typedef _Bool bool; typedef int int32_t; typedef long int64_t; typedef unsigned long size_t;\n"
     "typedef struct kc_string_pair { char *key, *value; } kc_string_pair;\n"
     "typedef struct kc_string_map { kc_string_pair *items; size_t n; } kc_string_map;\n"
+    "#define KC_LIST_OF(type) struct { type *items; size_t n; }\n"
     "#define KC_MAP_OF(type) struct { struct { char *key; type value; } *items; size_t n; }\n"
     "typedef struct kc_bytes { unsigned char *p; size_t n; } kc_bytes;\n"
     "typedef struct kc_int_or_text { bool is_text; int32_t number; char *text; } kc_int_or_text;\n"

@@ -101,4 +101,61 @@ static inline KC_UNUSED void beat(kc_testenv *env, const char *name, const char 
     patch_status(env, &kc_kind_node, name, json);
 }
 
+/* What it says beside that: it is alive. Makes the lease if there is none. */
+static inline KC_UNUSED void renew(kc_testenv *env, const char *name)
+{
+    char now[KC_TIME_TEXT];
+    kc_scoped(kc_error) err = {0};
+    kc_time_print_micro(kc_clock_wall(kc_testenv_clock(env)), now);
+    kc_autofree char *json = kc_asprintf("{\"spec\":{\"renewTime\":\"%s\"}}", now);
+    kc_auto(kc_object) *done =
+        kc_client_patch(kc_testenv_client(env), &kc_kind_lease, KC_KEY("kube-node-lease", name),
+                        KC_PATCH_MERGE, kc_cstr(json), NULL, &err);
+    if (!done && kc_is_not_found(&err))
+        put(env,
+            "{'apiVersion':'coordination.k8s.io/v1','kind':'Lease','metadata':{'name':'%s',"
+            "'namespace':'kube-node-lease'},'spec':{'renewTime':'%s'}}",
+            name, now);
+    else
+        OK(done ? 0 : -1, &err);
+}
+
+/* A node that is well. */
+static inline KC_UNUSED void make_good_node(kc_testenv *env, const char *name)
+{
+    make_node(env, name);
+    beat(env, name, "True");
+    renew(env, name);
+}
+
+/* How often an event with this reason and message was recorded; in namespace default. */
+static inline KC_UNUSED int count_events(kc_testenv *env, const char *reason, const char *message)
+{
+    kc_scoped(kc_objects) events = {0};
+    int n = 0;
+    assert_int_equal(kc_client_list(kc_testenv_client(env), &kc_kind_event,
+                                    &(kc_list_opts){.ns = "default"}, &events, NULL),
+                     0);
+    for (size_t i = 0; i < events.n; i++) {
+        kc_auto(kc_view) *view = kc_view_of(events.items[i]);
+        const kc_value *root = kc_view_root(view);
+        n += kc_str_is(kc_as_str(kc_get(root, "reason")), reason) &&
+             kc_str_is(kc_as_str(kc_get(root, "message")), message);
+    }
+    return n;
+}
+
+static inline KC_UNUSED bool has_taint(kc_testenv *env, const char *node, const char *key,
+                                       const char *effect)
+{
+    bool found = false;
+    kc_auto(kc_object) *object =
+        kc_client_get(kc_testenv_client(env), &kc_kind_node, KC_KEY(NULL, node), NULL, NULL);
+    kc_auto(kc_view) *view = kc_view_of(object);
+    kc_items (kc_dig(kc_view_root(view), "spec.taints"), taint)
+        found = found || (kc_str_is(kc_as_str(kc_get(taint, "key")), key) &&
+                          kc_str_is(kc_as_str(kc_get(taint, "effect")), effect));
+    return found;
+}
+
 #endif

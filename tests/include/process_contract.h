@@ -28,7 +28,7 @@ static void a_command_ends_with_its_code(void **state)
     assert_int_equal(r.attempt, 0);
     assert_null(r.reason);
     assert_true(r.started > 0 && r.ended >= r.started);
-    assert_true(n->changes >= 1);
+    await(node_changes(n) == 2); /* It has begun, and ended. */
 }
 
 static void what_was_never_started_is_not_known(void **state)
@@ -49,7 +49,7 @@ static void output_is_logged_with_its_stream_in_cri_format(void **state)
     await_end(n, pod, "c", 0);
     kc_autofree char *path = kc_asprintf("%s/pods/u1/c/0.log", n->folder);
     kc_scoped(kc_buf) text = {0};
-    assert_true(kc__file_read(AT_FDCWD, path, 4096, false, &text));
+    assert_true(kc__file_bytes(AT_FDCWD, path, 4096, false, &text));
     assert_contains(kc_buf_cstr(&text), "Z stdout F out\n");
     assert_contains(kc_buf_cstr(&text), "Z stderr F err\n");
     assert_contains(kc_buf_cstr(&text), "Z stdout F rest\n");
@@ -280,6 +280,25 @@ static void freeing_the_runtime_ends_what_runs(void **state)
     assert_false(process_lives(seconds));
 }
 
+static void freeing_the_runtime_asks_first(void **state)
+{
+    (void)state;
+    node_opts opts = contract_opts();
+    opts.keep = true;
+    node *n = node_start(&opts);
+    kc_autofree char *folder = kc_strdup(n->folder);
+    kc_auto(kc_pod) *pod =
+        pod_running("trap \\\"echo bye; exit 3\\\" TERM; echo up; while :; do sleep 0.05; done");
+    start(n, pod, 0);
+    await(has_logged(n, pod, "c", "up\n"));
+    node_free(n);
+    opts.pods.folder = folder;
+    opts.keep = false;
+    kc_auto(node) *next = node_start(&opts);
+    assert_int_equal(observe(next, pod, "c", KC__LATEST).exit_code, 3);
+    assert_true(has_logged(next, pod, "c", "bye\n"));
+}
+
 #define CONTRACT                                                                               \
     a_command_ends_with_its_code, what_was_never_started_is_not_known,                         \
         output_is_logged_with_its_stream_in_cri_format,                                        \
@@ -292,6 +311,7 @@ static void freeing_the_runtime_ends_what_runs(void **state)
         the_next_attempt_is_the_latest_and_the_last_two_stay,                                  \
         the_same_attempt_does_not_start_twice, removing_a_pod_ends_and_removes_all_of_it,      \
         exec_runs_in_the_container, it_has_no_descriptors_of_ours,                             \
-        it_has_no_capabilities_and_cannot_get_any, freeing_the_runtime_ends_what_runs
+        it_has_no_capabilities_and_cannot_get_any, freeing_the_runtime_ends_what_runs,         \
+        freeing_the_runtime_asks_first
 
 #endif

@@ -45,6 +45,14 @@ static inline void node_changed(kc_str uid, void *user)
         n->changes++;
 }
 
+static inline KC_UNUSED int node_changes(node *n)
+{
+    int changes = 0;
+    kc_locked (&n->mutex)
+        changes = n->changes;
+    return changes;
+}
+
 static inline void node_logged(kc_str line, void *user)
 {
     node *n = user;
@@ -238,7 +246,7 @@ static inline KC_UNUSED bool process_lives(const char *text)
         char path[300];
         kc_scoped(kc_buf) line = {0};
         snprintf(path, sizeof(path), "%s/cmdline", *name);
-        if (kc__file_read(proc, path, 4096, false, &line) &&
+        if (kc__file_bytes(proc, path, 4096, false, &line) &&
             kc_str_starts(kc_buf_str(&line), KC_STR("sleep\0")))
             lives = lives || kc_str_contains(kc_buf_str(&line), kc_cstr(text));
     }

@@ -69,9 +69,9 @@ static inline KC_UNUSED void make_deployment(kc_testenv *env, const char *name, 
     make_deployment_with(env, name, replicas, "");
 }
 
-/* A merge patch, with ' for "; `subresource` may be NULL. */
-static inline KC_UNUSED void patch_with(kc_testenv *env, const kc_kind *kind, kc_str name,
-                                        const char *subresource, const char *json)
+/* A merge patch, with ' for "; `subresource` may be NULL. False when there is no such object. */
+static inline KC_UNUSED bool try_patch(kc_testenv *env, const kc_kind *kind, kc_str name,
+                                       const char *subresource, const char *json)
 {
     kc_scoped(kc_error) err = {0};
     kc_autofree char *text = kc_strdup(json);
@@ -80,8 +80,16 @@ static inline KC_UNUSED void patch_with(kc_testenv *env, const kc_kind *kind, kc
     kc_auto(kc_object) *now = kc_client_patch(
         kc_testenv_client(env), kind, (kc_key){KC_STR("default"), name}, KC_PATCH_MERGE,
         kc_cstr(text), &(kc_write_opts){.subresource = subresource}, &err);
-    if (!now)
+    if (!now && !kc_is_not_found(&err))
         fail_msg("patch %.*s: %s", KC_ARG(name), kc_error_text(&err));
+    return now != NULL;
+}
+
+static inline KC_UNUSED void patch_with(kc_testenv *env, const kc_kind *kind, kc_str name,
+                                        const char *subresource, const char *json)
+{
+    if (!try_patch(env, kind, name, subresource, json))
+        fail_msg("there is no %.*s to patch", KC_ARG(name));
 }
 
 static inline KC_UNUSED void scale_to(kc_testenv *env, const kc_kind *kind, const char *name,
@@ -163,6 +171,7 @@ static inline KC_UNUSED size_t events_of(kc_testenv *env, const char *reason, co
 
 /* ---- what a node would do ---- */
 
+/* A pod that is gone meanwhile is passed over: controllers do not wait for a node. */
 static inline KC_UNUSED void set_pod(kc_testenv *env, kc_str pod, const char *phase, bool ready)
 {
     char now[KC_TIME_TEXT];
@@ -171,7 +180,7 @@ static inline KC_UNUSED void set_pod(kc_testenv *env, kc_str pod, const char *ph
         kc_asprintf("{'status':{'phase':'%s','conditions':[{'type':'Ready','status':'%s',"
                     "'lastTransitionTime':'%s'}]}}",
                     phase, ready ? "True" : "False", now);
-    patch_with(env, &kc_kind_pod, pod, "status", json);
+    try_patch(env, &kc_kind_pod, pod, "status", json);
 }
 
 static inline KC_UNUSED bool pod_is_pending(const kc_object *pod)
@@ -263,12 +272,19 @@ static inline char *line_of(const kc_object *object)
                   kc_as_cstr(kc_get(status, "phase"), ""));
     kc_members (status, name, value) {
         int64_t number;
-        if (kc_as_i64(value, &number))
+        if (kc_str_is(name, "observedGeneration"))
+            kc_buf_printf(&line, " %s",
+                          kc_as_i64_or(value, 0) == kc_object_generation(object) ? "observed"
+                                                                                 : "behind");
+        else if (kc_as_i64(value, &number))
             kc_buf_printf(&line, " %.*s=%lld", KC_ARG(name), (long long)number);
     }
-    kc_items (kc_get(status, "conditions"), c)
-        kc_buf_printf(&line, " %s=%s/%s", kc_as_cstr(kc_get(c, "type"), ""),
-                      kc_as_cstr(kc_get(c, "status"), ""), kc_as_cstr(kc_get(c, "reason"), ""));
+    static const char *const types[] = {"Available", "Progressing", "ReplicaFailure", "Ready"};
+    for (size_t i = 0; i < KC_COUNT(types); i++) { /* They stand in the order of their changes. */
+        kc_autofree char *condition = condition_of(object, types[i]);
+        kc_buf_printf(&line, "%s%s%s%s", *condition ? " " : "", *condition ? types[i] : "",
+                      *condition ? "=" : "", condition);
+    }
     return kc_buf_take(&line);
 }
 

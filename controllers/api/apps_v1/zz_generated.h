@@ -10,6 +10,12 @@
 extern const kc_struct kc_workload_condition_struct;
 extern const kc_struct kc_replica_set_spec_struct;
 extern const kc_struct kc_replica_set_status_struct;
+
+/* ReplicaSet of apps/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+ *     kc_replica_set_get kc_replica_set_client_list kc_replica_set_lister_get kc_replica_set_lister_list kc_replica_set_informer
+ *     kc_replica_set_create kc_replica_set_update kc_replica_set_update_status kc_replica_set_patch kc_replica_set_apply kc_replica_set_delete
+ *     kc_replica_set_ensure kc_replica_set_of kc_replica_set_object kc_replica_set_copy kc_replica_set_equal kc_replica_set_free
+ */
 extern const kc_struct kc_replica_set_struct;
 extern const kc_kind kc_replica_set_kind;
 extern const kc_typed kc_replica_set_type;
@@ -19,6 +25,12 @@ extern const kc_struct kc_rolling_update_struct;
 extern const kc_struct kc_deployment_strategy_struct;
 extern const kc_struct kc_deployment_spec_struct;
 extern const kc_struct kc_deployment_status_struct;
+
+/* Deployment of apps/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+ *     kc_deployment_get kc_deployment_client_list kc_deployment_lister_get kc_deployment_lister_list kc_deployment_informer
+ *     kc_deployment_create kc_deployment_update kc_deployment_update_status kc_deployment_patch kc_deployment_apply kc_deployment_delete
+ *     kc_deployment_ensure kc_deployment_of kc_deployment_object kc_deployment_copy kc_deployment_equal kc_deployment_free
+ */
 extern const kc_struct kc_deployment_struct;
 extern const kc_kind kc_deployment_kind;
 extern const kc_typed kc_deployment_type;

@@ -316,7 +316,7 @@ static const kc_member kc_node_selector_term_members[] = {
 const kc_struct kc_node_selector_term_struct = {"kc_node_selector_term", sizeof(kc_node_selector_term), kc_node_selector_term_members, KC_COUNT(kc_node_selector_term_members), -1};
 
 static const kc_member kc_node_selector_members[] = {
-    {.name = "nodeSelectorTerms", .offset = offsetof(kc_node_selector, node_selector_terms), .count_offset = offsetof(kc_node_selector, n_node_selector_terms), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_node_selector_term_struct},
+    {.name = "nodeSelectorTerms", .offset = offsetof(kc_node_selector, node_selector_terms), .count_offset = offsetof(kc_node_selector, n_node_selector_terms), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_KEEP_EMPTY, .of = &kc_node_selector_term_struct},
 };
 
 const kc_struct kc_node_selector_struct = {"kc_node_selector", sizeof(kc_node_selector), kc_node_selector_members, KC_COUNT(kc_node_selector_members), -1};
@@ -405,7 +405,7 @@ const kc_struct kc_pod_security_context_struct = {"kc_pod_security_context", siz
 static const kc_member kc_pod_spec_members[] = {
     {.name = "volumes", .offset = offsetof(kc_pod_spec, volumes), .count_offset = offsetof(kc_pod_spec, n_volumes), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_volume_struct},
     {.name = "initContainers", .offset = offsetof(kc_pod_spec, init_containers), .count_offset = offsetof(kc_pod_spec, n_init_containers), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_container_struct},
-    {.name = "containers", .offset = offsetof(kc_pod_spec, containers), .count_offset = offsetof(kc_pod_spec, n_containers), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_container_struct},
+    {.name = "containers", .offset = offsetof(kc_pod_spec, containers), .count_offset = offsetof(kc_pod_spec, n_containers), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_KEEP_EMPTY, .of = &kc_container_struct},
     {.name = "restartPolicy", .offset = offsetof(kc_pod_spec, restart_policy), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
     {.name = "terminationGracePeriodSeconds", .offset = offsetof(kc_pod_spec, termination_grace_period_seconds), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
     {.name = "activeDeadlineSeconds", .offset = offsetof(kc_pod_spec, active_deadline_seconds), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},

@@ -64,6 +64,12 @@ extern const kc_struct kc_container_state_struct;
 extern const kc_struct kc_container_status_struct;
 extern const kc_struct kc_ip_entry_struct;
 extern const kc_struct kc_pod_status_struct;
+
+/* Pod of /v1; KC_TYPED_KIND in kc/typed.h tells of each:
+ *     kc_pod_get kc_pod_client_list kc_pod_lister_get kc_pod_lister_list kc_pod_informer
+ *     kc_pod_create kc_pod_update kc_pod_update_status kc_pod_patch kc_pod_apply kc_pod_delete
+ *     kc_pod_ensure kc_pod_of kc_pod_object kc_pod_copy kc_pod_equal kc_pod_free
+ */
 extern const kc_struct kc_pod_struct;
 extern const kc_kind kc_pod_kind;
 extern const kc_typed kc_pod_type;
@@ -77,6 +83,12 @@ extern const kc_struct kc_daemon_endpoint_struct;
 extern const kc_struct kc_daemon_endpoints_struct;
 extern const kc_struct kc_node_info_struct;
 extern const kc_struct kc_node_status_struct;
+
+/* Node of /v1; KC_TYPED_KIND in kc/typed.h tells of each:
+ *     kc_cluster_node_get kc_cluster_node_client_list kc_cluster_node_lister_get kc_cluster_node_lister_list kc_cluster_node_informer
+ *     kc_cluster_node_create kc_cluster_node_update kc_cluster_node_update_status kc_cluster_node_patch kc_cluster_node_apply kc_cluster_node_delete
+ *     kc_cluster_node_ensure kc_cluster_node_of kc_cluster_node_object kc_cluster_node_copy kc_cluster_node_equal kc_cluster_node_free
+ */
 extern const kc_struct kc_cluster_node_struct;
 extern const kc_kind kc_cluster_node_kind;
 extern const kc_typed kc_cluster_node_type;

@@ -20,6 +20,8 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
+/* Where it answers, if that is none of the addresses in its status. */
+#define KC__SERVING_ADDRESS "kubecontroller.io/serving-address"
 /* "sha256//" and the base64 of the hash of a node's public key, which only the node may write. */
 #define KC__SERVING_KEY "kubecontroller.io/serving-key"
 
@@ -129,6 +131,9 @@ static kc__verdict choose_container(kc__call *call, const kc_value *spec, kc_str
 
 static kc_str address_of(const kc_value *node)
 {
+    const kc_str own = kc_as_str(kc_get(kc_dig(node, "metadata.annotations"), KC__SERVING_ADDRESS));
+    if (!kc_str_empty(own))
+        return own;
     static const char *const preferred[] = {"InternalIP", "Hostname", "InternalDNS", "ExternalIP",
                                             "ExternalDNS"};
     for (size_t i = 0; i < KC_COUNT(preferred); i++)

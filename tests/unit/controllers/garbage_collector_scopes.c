@@ -71,6 +71,22 @@ static void an_owner_in_another_namespace_deletes_nothing(void **state)
     assert_true(has_map_in(env, "two", "child"));
 }
 
+static void nor_does_it_keep_anything(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = collected(8);
+    make_namespaces(env);
+    kc_auto(kc_object) *far = map_in(env, "one", "far", NO_OWNERS);
+    kc_auto(kc_object) *near = map_in(env, "two", "near", NO_OWNERS);
+    kc_auto(kc_object) *child = map_in(env, "two", "child", OWNERS(far, near));
+    settle(env);
+    assert_true(has_map_in(env, "two", "child"));
+    remove_map_in(env, "two", "near");
+    settle(env);
+    assert_false(has_map_in(env, "two", "child"));
+    assert_true(has_map_in(env, "one", "far"));
+}
+
 static void the_order_in_which_they_are_seen_does_not_matter(void **state)
 {
     (void)state;
@@ -329,7 +345,32 @@ static void a_kind_that_went_may_come_back(void **state)
     }
 }
 
-TESTS(an_owner_in_another_namespace_deletes_nothing,
+/* ---- informers that keep only a part ---- */
+
+static void what_leaves_a_selector_has_not_gone(void **state)
+{
+    (void)state;
+    static const kc_cache_kind_opts blue = {.kind = &kc_kind_config_map, .labels = "colour=blue"};
+    const kc_testenv_opts opts = {.seed = 9, .manager.cache = {.kinds = &blue, .n_kinds = 1}};
+    kc_auto(kc_testenv) *env = kc_testenv_start(&opts, NULL);
+    add_collector(kc_testenv_manager(env));
+    kc_auto(kc_object) *owner = map(env, "owner", NO_OWNERS);
+    kc_auto(kc_object) *child =
+        make_owned(env, "v1 Secret", "default", "child", OWNERS(owner), true);
+    change_map(env, "owner", "{'metadata':{'labels':{'colour':'blue'}}}");
+    settle(env);
+    change_map(env, "owner", "{'metadata':{'labels':{'colour':'red'}}}");
+    settle(env);
+    kc_testenv_advance(env, KC_MINUTE);
+    kc_auto(kc_object) *kept = look_up(env, &kc_kind_secret, "child");
+    assert_non_null(kept);
+    remove_map(env, "owner", "Background");
+    kc_testenv_advance(env, KC_HOUR);
+    kc_auto(kc_object) *gone = look_up(env, &kc_kind_secret, "child");
+    assert_null(gone);
+}
+
+TESTS(an_owner_in_another_namespace_deletes_nothing, nor_does_it_keep_anything,
       the_order_in_which_they_are_seen_does_not_matter,
       an_owner_in_the_foreground_does_not_wait_for_other_namespaces,
       what_has_no_namespace_has_no_owner_in_one, nor_has_it_one_that_never_was,
@@ -338,4 +379,4 @@ TESTS(an_owner_in_another_namespace_deletes_nothing,
       kinds_that_come_later_are_collected_too, custom_objects_are_released_and_waited_for,
       a_circle_of_custom_objects_does_not_wait_for_itself,
       what_waited_for_a_kind_is_decided_when_it_comes, dependents_of_a_kind_that_goes_go_too,
-      a_kind_that_went_may_come_back)
+      a_kind_that_went_may_come_back, what_leaves_a_selector_has_not_gone)

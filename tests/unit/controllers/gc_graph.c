@@ -108,10 +108,50 @@ static void dependents_of_what_goes_are_looked_at(void **state)
     see(graph, "n", 'c', "a", "");
     assert_said(&s, "");
     kc__gc_lost(graph, KC_STR("a"));
+    assert_said(&s, "look a\n");
+    assert_int_equal(standing(graph, "b"), KC__GC_UNSURE);
+    kc__gc_absent(graph, &(kc__gc_identity){TYPE, KC_STR("n"), KC_STR("a"), KC_STR("a")});
     assert_said(&s, "look b\nlook c\n");
     assert_int_equal(standing(graph, "b"), KC__GC_ABSENT);
     see(graph, "n", 'd', "a", "");
     assert_said(&s, "look d\n");
+}
+
+static void what_only_left_its_informer_is_still_there(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    see(graph, "n", 'a', "", "");
+    see(graph, "n", 'b', "a", "");
+    kc__gc_lost(graph, KC_STR("a"));
+    kc_buf_clear(&s.text);
+    kc__gc_exists(graph, &(kc__gc_identity){TYPE, KC_STR("n"), KC_STR("a"), KC_STR("a")});
+    assert_said(&s, "");
+    see(graph, "n", 'a', "", "");
+    assert_said(&s, "");
+    assert_int_equal(standing(graph, "b"), KC__GC_SOLID);
+}
+
+static void any_version_of_its_kind_names_an_owner(void **state)
+{
+    (void)state;
+    kc_scoped(said) s = {0};
+    kc_auto(kc__gc_graph) *graph = graph_into(&s);
+    kc_auto(kc_object) *owner = object_of("{'metadata':{'name':'a','namespace':'n','uid':'a'}}");
+    kc_auto(kc_object) *child = object_of(
+        "{'metadata':{'name':'b','namespace':'n','uid':'b','ownerReferences':[{'apiVersion':"
+        "'x.example/v1alpha1','kind':'Robot','name':'a','uid':'a'}]}}");
+    kc_auto(kc_object) *other = object_of(
+        "{'metadata':{'name':'c','namespace':'n','uid':'c','ownerReferences':[{'apiVersion':"
+        "'y.example/v1','kind':'Robot','name':'a','uid':'a'}]}}");
+    kc__gc_saw(graph, KC_STR("x.example/v1 Robot"), owner);
+    kc__gc_saw(graph, TYPE, child);
+    assert_said(&s, "");
+    assert_int_equal(standing(graph, "b"), KC__GC_SOLID);
+    kc__gc_saw(graph, TYPE, other);
+    assert_said(&s, "look c\n");
+    assert_int_equal(standing(graph, "c"), KC__GC_UNSURE);
 }
 
 static void what_is_absent_is_so_by_its_name(void **state)
@@ -219,6 +259,10 @@ static void all_that_is_left_is_said_again(void **state)
     see(graph, "n", 'f', "", "");
     see(graph, "n", 'g', "f", "");
     kc__gc_lost(graph, KC_STR("f"));
+    kc_buf_clear(&s.text);
+    kc__gc_say_again(graph);
+    assert_said(&s, "look a\nlook c\nrelease d e\nlook f\n");
+    kc__gc_absent(graph, &(kc__gc_identity){TYPE, KC_STR("n"), KC_STR("f"), KC_STR("f")});
     kc_buf_clear(&s.text);
     kc__gc_say_again(graph);
     assert_said(&s, "look a\nlook c\nrelease d e\nlook g\n");
@@ -362,6 +406,7 @@ static void what_is_said_grows_with_the_dependents_and_no_faster(void **state)
 }
 
 TESTS(an_owner_nobody_has_seen_is_looked_for, dependents_of_what_goes_are_looked_at,
+      what_only_left_its_informer_is_still_there, any_version_of_its_kind_names_an_owner,
       what_is_absent_is_so_by_its_name, a_kind_without_namespaces_is_absent_in_all,
       owners_in_other_namespaces_are_complained_about,
       an_owner_that_waits_is_looked_at_when_the_last_has_gone,

@@ -233,6 +233,20 @@ static void nothing_more_is_written_while_nothing_changes(void **state)
     assert_true(kc_object_revision(then) == kc_object_revision(now));
 }
 
+static void it_runs_in_real_time_too(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = story_begin(&deleted, 0);
+    it_is_deleted(env);
+    bool there = true;
+    for (int i = 0; i < 600 && there; i++) {
+        kc_testenv_advance(env, 50 * KC_MILLISECOND);
+        kc_auto(kc_object) *ns = the_namespace(env);
+        there = ns;
+    }
+    nothing_is_left(env);
+}
+
 static void it_survives_faults(void **state)
 {
     (void)state;
@@ -246,4 +260,4 @@ TESTS(it_is_emptied_and_goes, nothing_happens_for_five_seconds,
       what_a_finalizer_keeps_is_shown_until_it_is_free, pods_go_before_all_else,
       a_pod_that_outlives_its_grace_is_a_failure, finalizers_of_others_keep_the_namespace,
       an_active_one_is_left_alone, nothing_more_is_written_while_nothing_changes,
-      it_survives_faults)
+      it_survives_faults, it_runs_in_real_time_too)

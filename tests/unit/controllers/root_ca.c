@@ -117,6 +117,15 @@ static void syncs_are_counted_by_code(void **state)
     assert_contains(kc_buf_cstr(&text), "root_ca_cert_publisher_sync_total{code=\"200\"}");
 }
 
+static void it_runs_in_real_time_too(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = story_begin(&published, 0);
+    a_namespace(env);
+    settle(env);
+    both_have_it(env);
+}
+
 static void it_survives_faults(void **state)
 {
     (void)state;
@@ -128,4 +137,5 @@ static void it_survives_faults(void **state)
 
 TESTS(every_namespace_gets_it, it_is_put_right_when_somebody_changed_it,
       it_is_made_again_when_it_was_deleted, labels_and_a_description_of_ones_own_stay,
-      without_an_authority_there_is_none, syncs_are_counted_by_code, it_survives_faults)
+      without_an_authority_there_is_none, syncs_are_counted_by_code, it_survives_faults,
+      it_runs_in_real_time_too)

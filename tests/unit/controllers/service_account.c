@@ -85,6 +85,15 @@ static void a_namespace_that_is_being_deleted_gets_none(void **state)
     assert_false(has_account(env, "one"));
 }
 
+static void it_runs_in_real_time_too(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = story_begin(&accounts, 0);
+    two_namespaces(env);
+    settle(env);
+    both_have_one(env);
+}
+
 static void it_survives_faults(void **state)
 {
     (void)state;
@@ -95,4 +104,4 @@ static void it_survives_faults(void **state)
 }
 
 TESTS(every_namespace_gets_one, it_is_made_again_when_it_was_deleted, what_people_put_into_it_stays,
-      a_namespace_that_is_being_deleted_gets_none, it_survives_faults)
+      a_namespace_that_is_being_deleted_gets_none, it_survives_faults, it_runs_in_real_time_too)

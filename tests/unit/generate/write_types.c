@@ -6,6 +6,7 @@
 #include "generate/write_crd.h"
 #include "generate/write_types.h"
 
+#include "kc/diff.h"
 #include "kc/yaml.h"
 
 enum { MAX_FILES = 8 };
@@ -67,7 +68,15 @@ static const struct property_case {
     {"default", "{'type':'string'}", "default", "    /// +kc:json=default\n    char *f_default;\n"},
     {"$ref", "{'type':'string'}", "$ref", "    /// +kc:json=$ref\n    char *_ref;\n"},
     {"size", "{'type':'integer','format':'int32'}", "size", "    int32_t size;\n"},
-    {"size", "{'type':'integer'}", "", "    int64_t *size;\n"},
+    {"size", "{'type':'integer','format':'int64'}", "", "    int64_t *size;\n"},
+    {"size", "{'type':'integer'}", "",
+     "    /// +kubebuilder:validation:Format=\"\"\n    int64_t *size;\n"},
+    {"HTTPRoutes", "{'type':'string'}", "HTTPRoutes",
+     "    /// +kc:json=HTTPRoutes\n    char *http_routes;\n"},
+    {"clusterIPs", "{'type':'string'}", "clusterIPs",
+     "    /// +kc:json=clusterIPs\n    char *cluster_ips;\n"},
+    {"oneOfAKind", "{'type':'string'}", "oneOfAKind", "    char *one_of_a_kind;\n"},
+    {"a,b", "{'type':'string'}", "a,b", ""},
     {"on", "{'type':'boolean'}", "", "    bool *on;\n"},
     {"size", "{'type':'number'}", "size", "    double size;\n"},
     {"at", "{'type':'string','format':'date-time'}", "", "    kc_timestamp *at;\n"},
@@ -80,11 +89,30 @@ static const struct property_case {
     {"args", "{'type':'array','items':{'type':'string','maxLength':3}}", "args",
      "    /// +kubebuilder:validation:items:MaxLength=3\n    char **args;\n    size_t n_args;\n"},
     {"lists", "{'type':'array','items':{'type':'array','items':{'type':'string'}}}", "lists",
-     "    kc_raw *lists;\n    size_t n_lists;\n"},
+     "    KC_LIST_OF(char *) *lists;\n    size_t n_lists;\n"},
+    {"lists",
+     "{'type':'array','items':{'type':'array','maxItems':2,'items':{'type':'object',"
+     "'additionalProperties':{'type':'string'}}}}",
+     "lists", "    robot_spec_lists_item *lists;\n    size_t n_lists;\n"},
+    {"words", "{'type':'array','items':{'type':'string','description':'A word.'}}", "words",
+     "    robot_spec_words_item *words;\n    size_t n_words;\n"},
+    {"groups",
+     "{'type':'object','additionalProperties':{'type':'array','items':{'type':'string'}}}",
+     "groups", "    KC_MAP_OF(KC_LIST_OF(char *)) groups;\n"},
+    {"names", "{'type':'object','additionalProperties':{'type':'string','maxLength':3}}", "names",
+     "    KC_MAP_OF(robot_spec_names_value) names;\n"},
+    {"empty", "{'type':'object'}", "empty",
+     "    /// +kubebuilder:validation:Schemaless\n"
+     "    /// +kubebuilder:validation:Type=object\n    kc_raw empty;\n"},
+    {"port", "{'x-kubernetes-int-or-string':true}", "port",
+     "    /// +kubebuilder:validation:Schemaless\n"
+     "    /// +kubebuilder:validation:XIntOrString\n    kc_int_or_text port;\n"},
+    {"limited", "{'type':'string','allOf':[{'maxLength':9},{'maxLength':5}]}", "limited",
+     "    /// +kubebuilder:validation:MaxLength=5\n    robot_spec_limited_type limited;\n"},
     {"tags", "{'type':'object','additionalProperties':{'type':'string'}}", "tags",
      "    kc_string_map tags;\n"},
-    {"sizes", "{'type':'object','additionalProperties':{'type':'integer'}}", "sizes",
-     "    KC_MAP_OF(int64_t) sizes;\n"},
+    {"sizes", "{'type':'object','additionalProperties':{'type':'integer','format':'int64'}}",
+     "sizes", "    KC_MAP_OF(int64_t) sizes;\n"},
     {"arm", "{'type':'object','properties':{'on':{'type':'boolean'}}}", "",
      "    robot_spec_arm *arm;\n"},
     {"metadata", "{'type':'object'}", "metadata", "    kc_object_meta metadata;\n"},
@@ -93,7 +121,7 @@ static const struct property_case {
     {"name", "{'type':'string','pattern':'^a$','format':'hostname','enum':['a','b'],'default':'a'}",
      "name",
      "    /// +kubebuilder:validation:Pattern=`^a$`\n"
-     "    /// +kubebuilder:validation:Enum={\"a\",\"b\"}\n"
+     "    /// +kubebuilder:validation:Enum=a;b\n"
      "    /// +default=\"a\"\n"
      "    /// +kubebuilder:validation:Format=hostname\n    char *name;\n"},
     {"name",
@@ -129,11 +157,62 @@ static void what_no_marker_says_is_told_at_the_top(void **state)
     (void)state;
     kc_scoped(files) f = {0};
     types_of(CRD("", "", "",
-                 "        {properties: {spec: {type: object, properties: {a: {type: "
-                 "string, oneOf: [{format: ipv4}]}}}}}\n"),
+                 "        {properties: {spec: {type: object, properties: {a: {type: string, oneOf: "
+                 "[{format: ipv4}], not: {enum: [x]}}, b: {type: array, items: {type: string, "
+                 "nullable: true}}, c: {type: object, additionalProperties: true, example: "
+                 "{a: [b, 1]}}, f: {type: array, items: {type: object}}, "
+                 "\"d,e\": {type: string}}}}}\n"),
              &f);
     kc_autofree char *text = kc_str_dup(f.items[1].text);
-    assert_contains(text, " *   robot_spec.a: oneOf\n");
+    assert_contains(text, " *   robot_spec.a: oneOf, not\n"
+                          " *   robot_spec_b_item: nullable\n"
+                          " *   robot_spec.c: additionalProperties, example\n"
+                          " *   robot_spec_f_item: that unknown fields are dropped\n"
+                          " *   robot_spec: a field whose name no marker can say\n");
+}
+
+static void names_that_would_be_the_same_are_told_apart(void **state)
+{
+    (void)state;
+    kc_scoped(files) f = {0};
+    types_of(CRD("", "", "",
+                 "        {properties: {spec: {type: object, properties: {proxyURL: {type: string},"
+                 " proxyUrl: {type: string}, arms: {type: array, items: {type: string}}, "
+                 "nArms: {type: string}, aB: {type: object, properties: {c: {type: string}}}, "
+                 "a: {type: object, properties: {b: {type: object, properties: {d: {type: "
+                 "string}}}}}}}}}\n"),
+             &f);
+    kc_autofree char *text = kc_str_dup(f.items[1].text);
+    assert_contains(text, "/// +kc:json=proxyURL\n    /// +optional\n    char *proxy_url;");
+    assert_contains(text, "/// +kc:json=proxyUrl\n    /// +optional\n    char *proxy_url_2;");
+    assert_contains(text, "/// +kc:json=nArms\n    /// +optional\n    char *n_arms_2;");
+    assert_contains(text, "typedef struct robot_spec_a_b {\n    /// +optional\n    char *c;");
+    assert_contains(text, "typedef struct robot_spec_a_b_2 {\n    /// +optional\n    char *d;");
+}
+
+static void a_kind_is_named_as_no_function_is(void **state)
+{
+    (void)state;
+    kc_scoped(files) f = {0};
+    types_of("{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {group: "
+             "a.io, names: {kind: Link, plural: links}, versions: [{name: v1, schema: "
+             "{openAPIV3Schema: {type: object}}}]}}",
+             &f);
+    kc_autofree char *text = kc_str_dup(f.items[1].text);
+    assert_contains(text, "/// +kc:kind=Link\ntypedef struct link_kind {\n");
+}
+
+/* A description is somebody else's text: it ends no comment and begins no code. */
+static void descriptions_stay_comments(void **state)
+{
+    (void)state;
+    kc_scoped(files) f = {0};
+    types_of(CRD("", "", "",
+                 "        {properties: {spec: {type: object, properties: {a: {type: string, "
+                 "description: \"one\\r*/ \\\\\\ntwo\"}}}}}\n"),
+             &f);
+    kc_autofree char *text = kc_str_dup(f.items[1].text);
+    assert_contains(text, "    /// one */\n    /// two\n    /// +optional\n    char *a;\n");
 }
 
 /* ---- there and back ---- */
@@ -219,28 +298,165 @@ static void assert_parts(const kc_value *before, const kc_value *after)
         assert_parts(value, kc_get_str(after, name));
 }
 
-static void a_crd_comes_back_from_its_headers(void **state)
+/* The CRD of the headers of a CRD. */
+static kc_view *there_and_back(const char *crd)
 {
-    (void)state;
     kc_scoped(files) f = {0};
     kc_scoped(kc__gen_model) model = {0};
     kc_scoped(kc_buf) yaml = {0};
-    types_of(whole, &f);
+    kc_scoped(kc_error) err = {0};
+    types_of(crd, &f);
     assert_string_equal(f.items[0].path, "/kc-tests/api/apps/v1/groupversion_info.h");
     assert_string_equal(f.items[1].path, "/kc-tests/api/apps/v1/robot_types.h");
     const kc__read_opts opts = {.sources = f.items, .n_sources = f.n, .sdk_include = "../include"};
-    kc_scoped(kc_error) err = {0};
+    const kc__crd_opts crd_opts = {.allow_dangerous_types = true};
     if (kc__read_headers(&opts, &model, &err) < 0 ||
-        kc__write_crds(&model, &(kc__crd_opts){0}, keep, &yaml, &err) < 0)
+        kc__write_crds(&model, &crd_opts, keep, &yaml, &err) < 0)
         fail_msg("%s\n%.*s", kc_error_text(&err), KC_ARG(f.items[1].text));
+    return kc_yaml_parse(kc_buf_str(&yaml), NULL, NULL);
+}
+
+static void a_crd_comes_back_from_its_headers(void **state)
+{
+    (void)state;
     kc_auto(kc_view) *before = kc_yaml_parse(kc_cstr(whole), NULL, NULL);
-    kc_auto(kc_view) *after = kc_yaml_parse(kc_buf_str(&yaml), NULL, NULL);
+    kc_auto(kc_view) *after = there_and_back(whole);
     const char *const same[] = {"group", "names", "scope"};
     for (size_t i = 0; i < KC_COUNT(same); i++)
         assert_parts(kc_get(kc_get(kc_view_root(before), "spec"), same[i]),
                      kc_get(kc_get(kc_view_root(after), "spec"), same[i]));
     assert_parts(kc_at(kc_dig(kc_view_root(before), "spec.versions"), 0),
                  kc_at(kc_dig(kc_view_root(after), "spec.versions"), 0));
+}
+
+#define INT_OR_STRING \
+    "'anyOf':[{'type':'integer'},{'type':'string'}],'x-kubernetes-int-or-string':true"
+
+/* Schemas that come back as they are. */
+static const char *const schemas[] = {
+    "{'type':'string'}",
+    "{'type':'string','description':'One.\\n\\nTwo: `a` \\\"b\\\".','title':'A title'}",
+    "{'type':'string','format':'date-time','nullable':true}",
+    "{'type':'string','format':'byte'}",
+    "{'type':'string','format':'ipv4','minLength':0,'maxLength':40,'pattern':'^`?a$'}",
+    "{'type':'string','enum':['a','b-c'],'default':'a'}",
+    "{'type':'string','enum':['','true','1','a b']}",
+    "{'type':'string','example':'e','externalDocs':{'url':'https://a.io/b','description':'c'}}",
+    "{'type':'string','allOf':[{'maxLength':9,'minLength':1},{'maxLength':5,'minLength':2}]}",
+    "{'type':'string','x-kubernetes-validations':[{'rule':'self != \\\"a\\\"','message':'m','reason'"
+    ":'FieldValueInvalid','fieldPath':'.a','optionalOldSelf':true},{'rule':'true'}]}",
+    "{'type':'array','items':{'type':'string','maxLength':3},'allOf':[{'maxItems':9},{'maxItems':5}"
+    "]}",
+    "{'type':'object','additionalProperties':{'type':'string'},'allOf':[{'minProperties':1},"
+    "{'minProperties':2}]}",
+    "{'type':'integer'}",
+    "{'type':'integer','format':'int32','minimum':-3,'maximum':7,'multipleOf':2}",
+    "{'type':'integer','format':'int64','minimum':0,'exclusiveMinimum':true}",
+    "{'type':'integer','format':'uint8','default':3}",
+    "{'type':'number'}",
+    "{'type':'number','format':'double','maximum':0.5}",
+    "{'type':'boolean','default':true}",
+    "{" INT_OR_STRING "}",
+    "{" INT_OR_STRING ",'pattern':'^[0-9]+%$','maxLength':4}",
+    "{" INT_OR_STRING ",'pattern':'^(\\\\+|-)?(([0-9]+(\\\\.[0-9]*)?)|(\\\\.[0-9]+))(([KMGTPE]i)|"
+    "[numkMGTPE]|([eE](\\\\+|-)?(([0-9]+(\\\\.[0-9]*)?)|(\\\\.[0-9]+))))?$'}",
+    "{'x-kubernetes-int-or-string':true}",
+    "{'x-kubernetes-preserve-unknown-fields':true}",
+    "{'type':'object'}",
+    "{'type':'object','x-kubernetes-preserve-unknown-fields':true,'description':'Any.'}",
+    "{'type':'object','x-kubernetes-embedded-resource':true,"
+    "'x-kubernetes-preserve-unknown-fields':true}",
+    "{'type':'object','additionalProperties':{'type':'string'},'maxProperties':2,"
+    "'x-kubernetes-map-type':'atomic','default':{'a':'b'},'example':{'a':'b c','d e':'f'}}",
+    "{'type':'object','additionalProperties':{'type':'string','maxLength':3,'description':'D.'}}",
+    "{'type':'object','additionalProperties':{'type':'integer'}}",
+    "{'type':'object','additionalProperties':{" INT_OR_STRING "}}",
+    "{'type':'object','additionalProperties':{'type':'object','additionalProperties':{'type':"
+    "'array','items':{'type':'boolean'}}}}",
+    "{'type':'object','additionalProperties':{'type':'object','properties':{'a':{'type':'string'}},"
+    "'required':['a'],'x-kubernetes-map-type':'atomic'}}",
+    "{'type':'array','items':{'type':'string'},'default':['a'],'example':['a','b'],'minItems':1,"
+    "'maxItems':9,'uniqueItems':true,'x-kubernetes-list-type':'set'}",
+    "{'type':'array','items':{'type':'string','enum':['a','b'],'maxLength':2}}",
+    "{'type':'array','items':{'type':'string','description':'A word.','pattern':'^a$'}}",
+    "{'type':'array','items':{'type':'integer'}}",
+    "{'type':'array','items':{'type':'object','x-kubernetes-preserve-unknown-fields':true}}",
+    "{'type':'array','items':{'type':'array','maxItems':2,'items':{'type':'array','items':{'type':"
+    "'number'},'x-kubernetes-list-type':'atomic'}}}",
+    "{'type':'array','items':{'type':'array','items':{'type':'object','properties':{'a':{'type':"
+    "'string'}}}}}",
+    "{'type':'array','items':{'type':'object','properties':{'a':{'type':'string'}},'required':['a']"
+    ",'x-kubernetes-validations':[{'rule':'true'}]},'x-kubernetes-list-type':'map',"
+    "'x-kubernetes-list-map-keys':['a']}",
+    "{'type':'object','properties':{'a':{'type':'integer'},'metadata':{'type':'object'}},"
+    "'minProperties':1,'x-kubernetes-preserve-unknown-fields':true,'nullable':true}",
+};
+
+static void every_schema_that_can_be_said_comes_back(void **state)
+{
+    (void)state;
+    kc_scoped(kc_buf) properties = {0};
+    for (size_t i = 0; i < KC_COUNT(schemas); i++)
+        kc_buf_printf(&properties, "%s'p%zu':%s", i ? "," : "", i, schemas[i]);
+    kc_autofree char *crd = kc_asprintf(
+        CRD("", "", "", "        {'properties':{'spec':{'type':'object','properties':{%s}}}}\n"),
+        kc_buf_cstr(&properties));
+    for (char *quote = crd; (quote = strchr(quote, '\''));)
+        *quote = '"';
+    kc_auto(kc_view) *view = kc_yaml_parse(kc_cstr(crd), NULL, NULL);
+    kc_auto(kc_view) *after = there_and_back(crd);
+    const char path[] = "schema.openAPIV3Schema.properties.spec.properties";
+    const kc_value *were = kc_dig(kc_at(kc_dig(kc_view_root(view), "spec.versions"), 0), path);
+    const kc_value *are = kc_dig(kc_at(kc_dig(kc_view_root(after), "spec.versions"), 0), path);
+    assert_int_equal(kc_len(were), KC_COUNT(schemas));
+    kc_members (were, name, was)
+        if (!kc_value_equal(was, kc_get_str(are, name), NULL)) {
+            kc_scoped(kc_buf) now = {0};
+            kc_json_write(&now, kc_get_str(are, name));
+            fail_msg("%.*s: %s\nbecomes %s", KC_ARG(name), schemas[strtoul(name.p + 1, NULL, 10)],
+                     kc_buf_cstr(&now));
+        }
+}
+
+static void versions_and_annotations_come_back(void **state)
+{
+    (void)state;
+    static const char crd[] =
+        "apiVersion: apiextensions.k8s.io/v1\n"
+        "kind: CustomResourceDefinition\n"
+        "metadata:\n"
+        "  annotations:\n"
+        "    api-approved.kubernetes.io: https://a.io/1\n"
+        "    controller-gen.kubebuilder.io/version: v0.21.0\n"
+        "    kubecontroller.io/catalog: \"machines,\\nand more\"\n"
+        "    kubecontroller.io/not-portable: \"true\"\n"
+        "  labels: {team: \"a=b, c\"}\n"
+        "  name: robots.apps.example.io\n"
+        "spec:\n"
+        "  group: apps.example.io\n"
+        "  names: {kind: Robot, listKind: RobotList, plural: robots, singular: robot}\n"
+        "  scope: Namespaced\n"
+        "  versions:\n"
+        "  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, "
+        "required: [metadata, status], properties: {status: {type: object, properties: {a: {type: "
+        "string}}}}}}, subresources: {scale: {specReplicasPath: .spec.a, statusReplicasPath: "
+        ".status.a, labelSelectorPath: .status.b}}, selectableFields: [{jsonPath: .spec.a}]}\n"
+        "  - {name: v1beta1, served: false, storage: false, deprecated: true, deprecationWarning: "
+        "\"use v1, please\", schema: {openAPIV3Schema: {type: object, properties: {spec: {type: "
+        "object, properties: {b: {type: string}}}}}}}\n";
+    kc_auto(kc_view) *before = kc_yaml_parse(kc_cstr(crd), NULL, NULL);
+    kc_auto(kc_view) *after = there_and_back(crd);
+    const kc_value *was = kc_dig(kc_view_root(before), "spec.versions");
+    const kc_value *is = kc_dig(kc_view_root(after), "spec.versions");
+    assert_int_equal(kc_len(is), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_parts(kc_at(was, i), kc_at(is, i));
+    const kc_value *metadata = kc_get(kc_view_root(after), "metadata");
+    assert_value_json(kc_get(metadata, "annotations"),
+                      "{\"api-approved.kubernetes.io\":\"https://a.io/1\","
+                      "\"kubecontroller.io/catalog\":\"machines,\\nand more\","
+                      "\"kubecontroller.io/not-portable\":\"true\"}");
+    assert_value_json(kc_get(metadata, "labels"), "{\"team\":\"a=b, c\"}");
 }
 
 /* ---- mistakes ---- */
@@ -274,4 +490,7 @@ static void what_is_no_crd_is_refused(void **state)
 }
 
 TESTS(every_schema_has_its_declaration, what_no_marker_says_is_told_at_the_top,
-      a_crd_comes_back_from_its_headers, what_is_no_crd_is_refused)
+      names_that_would_be_the_same_are_told_apart, a_kind_is_named_as_no_function_is,
+      descriptions_stay_comments, a_crd_comes_back_from_its_headers,
+      every_schema_that_can_be_said_comes_back, versions_and_annotations_come_back,
+      what_is_no_crd_is_refused)

@@ -65,6 +65,8 @@ static void every_kind_of_hook_has_its_path(void **state)
     assert_int_equal(kc_webhook_default(s->hooks, &robot, set_defaults, s, NULL), 0);
     assert_int_equal(kc_webhook_default(s->hooks, &kc_kind_pod, set_defaults, s, NULL), 0);
     assert_int_equal(kc_webhook_validate(s->hooks, &robot, validate, s, NULL), 0);
+    assert_int_equal(kc_webhook_default_at(s->hooks, "/mine", &robot, set_defaults, s, NULL), 0);
+    assert_int_equal(kc_webhook_validate_at(s->hooks, "/too", &robot, validate, s, NULL), 0);
     assert_int_equal(kc_webhook_convert(s->hooks,
                                         (kc_group_kind){KC_STR("robot.io"), KC_STR("Robot")},
                                         convert, NULL, NULL),
@@ -74,6 +76,8 @@ static void every_kind_of_hook_has_its_path(void **state)
     assert_answer(t, "/mutate--v1-pod", REVIEW("a"), "want /v1, Kind=Pod");
     assert_answer(t, "/validate-robot-io-v1-robot", REVIEW("a"), "\"warnings\":[\"seen\"]");
     assert_answer(t, "/validate-robot-io-v1-robot", REVIEW("bad"), "\"code\":422");
+    assert_answer(t, "/mine", REVIEW("a"), "JSONPatch");
+    assert_answer(t, "/too", REVIEW("a"), "\"warnings\":[\"seen\"]");
     assert_answer(t, "/convert",
                   "{'request':{'uid':'c','desiredAPIVersion':'robot.io/v2','objects':[{"
                   "'apiVersion':'robot.io/v1','kind':'Robot'}]}}",

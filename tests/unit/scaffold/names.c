@@ -50,6 +50,40 @@ static void groups_and_domains_are_names_of_dns(void **state)
     assert_refuses(kc__check_project_name, "9lives", "is no name of a project");
 }
 
+static void paths_begin_with_a_slash(void **state)
+{
+    (void)state;
+    assert_int_equal(kc__check_hook_path("/mutate-a/b_c.d", NULL), 0);
+    assert_refuses(kc__check_hook_path, "mutate", "did you mean '/mutate'?");
+    assert_refuses(kc__check_hook_path, "/", "is no path");
+    assert_refuses(kc__check_hook_path, "", "is no path");
+    assert_refuses(kc__check_hook_path, "/a\"b", "is no path"); /* It stands in a text of C, */
+    assert_refuses(kc__check_hook_path, "/a,b", "is no path");  /* and in a marker. */
+}
+
+static void what_is_said_of_an_image_can_stand_in_a_text(void **state)
+{
+    (void)state;
+    assert_int_equal(kc__check_image("registry.example.com:5000/a/b_c:v1@sha256:0f", NULL), 0);
+    assert_refuses(kc__check_image, "a b", "is no image");
+    assert_refuses(kc__check_image, "", "is no image");
+    assert_int_equal(kc__check_image_command("memcached,--limit=64,-v", NULL), 0);
+    assert_refuses(kc__check_image_command, "say,\"hi\"", "without quotes");
+    assert_refuses(kc__check_image_command, "a\\b", "is no command");
+    assert_int_equal(kc__check_image_port("65535", NULL), 0);
+    assert_refuses(kc__check_image_port, "0", "a number from 1 to 65535");
+    assert_refuses(kc__check_image_user, "root", "is no user");
+}
+
+static void controllers_have_names_that_can_be_those_of_functions(void **state)
+{
+    (void)state;
+    assert_int_equal(kc__check_controller("frigate-backup", NULL), 0);
+    assert_refuses(kc__check_controller, "Frigate_Backup", "did you mean 'frigate-backup'?");
+    assert_refuses(kc__check_controller, "9a", "is no name of a controller");
+    assert_makes(kc__identifier(KC_STR("frigate-backup.v1/a")), "frigate_backup_v1_a");
+}
+
 static void kinds_have_names_in_c(void **state)
 {
     (void)state;
@@ -76,4 +110,7 @@ static void plurals_are_made_of_kinds(void **state)
 }
 
 TESTS(versions_are_those_of_kubernetes, kinds_begin_with_a_capital,
-      groups_and_domains_are_names_of_dns, kinds_have_names_in_c, plurals_are_made_of_kinds)
+      groups_and_domains_are_names_of_dns, paths_begin_with_a_slash,
+      what_is_said_of_an_image_can_stand_in_a_text,
+      controllers_have_names_that_can_be_those_of_functions, kinds_have_names_in_c,
+      plurals_are_made_of_kinds)

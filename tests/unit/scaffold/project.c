@@ -67,6 +67,62 @@ static void a_kind_that_is_there_gets_what_is_new(void **state)
     assert_true(now.validation && now.api && !now.controller && !now.conversion);
 }
 
+static void lists_grow_and_have_everything_once(void **state)
+{
+    (void)state;
+    kc_auto(kc__project) *project = kc__project_new(KC_STR("a"), KC_STR("b"), KC_STR(""));
+    kc__resource more = robot;
+    more.conversion = true;
+    assert_int_equal(kc__names_add(&more.spokes, KC_STR("v1beta1"), NULL), 0);
+    assert_int_equal(kc__names_add(&more.controllers, KC_STR("backup"), NULL), 0);
+    kc__project_put(project, &more);
+    assert_int_equal(kc__names_add(&more.spokes, KC_STR("v1alpha1"), NULL), 0);
+    assert_int_equal(kc__names_add(&more.spokes, KC_STR("v1beta1"), NULL), 0);
+    assert_int_equal(more.spokes.n, 2);
+    kc__project_put(project, &more);
+    kc_autofree char *text = text_of(project);
+    assert_contains(text, "    spoke:\n    - v1beta1\n    - v1alpha1\n    webhookVersion");
+    assert_contains(text, "  controllers:\n  - name: backup\n  domain");
+    kc__resource now = kc__project_at(project, 0);
+    assert_int_equal(now.spokes.n, 2);
+    assert_str(now.controllers.items[0], "backup");
+    assert_true(now.controller);
+}
+
+static void a_list_has_an_end(void **state)
+{
+    (void)state;
+    static const char letters[] = "abcdefghijklmnopq";
+    kc__names names = {.n = 0};
+    kc_scoped(kc_error) err = {0};
+    for (size_t i = 0; i < KC__MAX_NAMES; i++)
+        assert_int_equal(kc__names_add(&names, kc_str_of(letters + i, 1), &err), 0);
+    assert_true(kc__names_add(&names, kc_str_of(letters + KC__MAX_NAMES, 1), &err) < 0);
+    assert_error(&err, KC_TOO_LARGE, "there are 16 already");
+    assert_int_equal(kc__names_add(&names, KC_STR("a"), NULL), 0);
+}
+
+static void kinds_of_others_are_noted_as_kubebuilder_does(void **state)
+{
+    (void)state;
+    kc_auto(kc__project) *project =
+        parse("domain: testproject.org\nprojectName: a\nresources:\n"
+              "- {controller: true, domain: io, external: true, group: cert-manager, "
+              "kind: Certificate, module: cm@v1.20.2, path: certmanager/v1, version: v1}\n"
+              "- {core: true, group: core, kind: Pod, path: k8s.io/api/core/v1, version: v1, "
+              "webhooks: {defaulting: true, defaultingPath: /x, webhookVersion: v1}}\n"
+              "- {api: {crdVersion: v1, namespaced: true, ssa: true}, group: crew, "
+              "kind: Navigator, version: v1}\n");
+    kc__resource certificate = kc__project_at(project, 0), pod = kc__project_at(project, 1);
+    assert_true(certificate.external && certificate.controller && !certificate.api);
+    assert_str(certificate.domain, "io");
+    assert_str(certificate.path, "certmanager/v1");
+    assert_str(certificate.module, "cm@v1.20.2");
+    assert_true(pod.core && pod.defaulting && !pod.validation);
+    assert_str(pod.defaulting_path, "/x");
+    assert_true(kc__project_at(project, 2).ssa);
+}
+
 static void what_is_not_known_stays(void **state)
 {
     (void)state;
@@ -118,5 +174,7 @@ static void resources_of_a_wrong_shape_are_none(void **state)
 }
 
 TESTS(a_new_project_has_a_name_and_a_domain, a_kind_is_found_again,
-      a_kind_that_is_there_gets_what_is_new, what_is_not_known_stays, settings_are_turned_off_again,
-      what_is_no_project_is_refused, resources_of_a_wrong_shape_are_none)
+      a_kind_that_is_there_gets_what_is_new, lists_grow_and_have_everything_once, a_list_has_an_end,
+      kinds_of_others_are_noted_as_kubebuilder_does, what_is_not_known_stays,
+      settings_are_turned_off_again, what_is_no_project_is_refused,
+      resources_of_a_wrong_shape_are_none)

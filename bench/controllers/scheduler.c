@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scheduler.c: how many pods a second are given a node, deciding alone: no server, no writing. Pods
+ * of several kinds are placed one after the other until the cluster has them all, so that a
+ * decision that looked at pods rather than at nodes would show in the second half.
+ */
+#include "bench.h"
+
+#include "kc/clock.h"
+#include "scheduler/cycle.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct kind {
+    const char *name;
+    const char *spec; /* What a pod's has more. */
+    size_t per_owner;
+} kind;
+
+#define APP "{\"matchLabels\":{\"app\":\"%s\"}}"
+
+static const kind kinds[] = {
+    {"plain pods, ten of each owner", "", 10},
+    {"plain pods, all of one owner", "", SIZE_MAX},
+    {"node selector and toleration",
+     ",\"nodeSelector\":{\"disk\":\"ssd\"},\"tolerations\":[{\"operator\":\"Exists\"}]", 10},
+    {"spread over zones, required",
+     ",\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+     "\"DoNotSchedule\",\"labelSelector\":" APP "}]",
+     10},
+    {"apart from each other, required",
+     ",\"affinity\":{\"podAntiAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"
+     "\"topologyKey\":\"kubernetes.io/hostname\",\"labelSelector\":" APP "}]}}",
+     10},
+};
+
+static void add_node(kc__cluster *c, size_t i)
+{
+    kc_autofree char *json = kc_asprintf(
+        "{\"kind\":\"Node\",\"metadata\":{\"name\":\"node-%zu\",\"labels\":{\"kubernetes.io/hostname\":"
+        "\"node-%zu\",\"zone\":\"z%zu\",\"disk\":\"ssd\",\"kubernetes.io/os\":\"linux\"}},\"status\":{"
+        "\"allocatable\":{\"cpu\":\"32\",\"memory\":\"64Gi\",\"pods\":\"250\"},\"conditions\":[{"
+        "\"type\":\"Ready\",\"status\":\"True\"}]}}",
+        i, i, i % 5);
+    kc_auto(kc_object) *node = kc_object_parse(kc_cstr(json), NULL, NULL);
+    kc__host *host = kc__cluster_set_node(c, node, NULL);
+    assert(host);
+    (void)host;
+}
+
+static kc_object *new_pod(const kind *k, size_t i)
+{
+    kc_autofree char *app = kc_asprintf("app-%zu", i / k->per_owner);
+    kc_scoped(kc_buf) more = {0};
+    const char *at = strstr(k->spec, "%s");
+    kc_buf_append(&more, kc_str_of(k->spec, at ? (size_t)(at - k->spec) : strlen(k->spec)));
+    if (at)
+        kc_buf_printf(&more, "%s%s", app, at + 2);
+    kc_autofree char *json = kc_asprintf(
+        "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"pod-%zu\",\"namespace\":\"default\",\"uid\":\"%zu\","
+        "\"labels\":{\"app\":\"%s\",\"pod-template-hash\":\"5d4f\"},\"ownerReferences\":[{\"apiVersion\":"
+        "\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"%s\",\"uid\":\"%s\",\"controller\":true}]},\"spec\":{"
+        "\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"100m\",\"memory\":"
+        "\"128Mi\"}}}]%s}}",
+        i, i, app, app, app, kc_buf_cstr(&more));
+    return kc_object_parse(kc_cstr(json), NULL, NULL);
+}
+
+/* Nanoseconds of deciding; reading a pod is not counted. */
+static int64_t place_pods(kc__cluster *c, const kind *k, size_t from, size_t to, kc_rand *rand)
+{
+    int64_t spent = 0;
+    for (size_t i = from; i < to; i++) {
+        kc_auto(kc_object) *pod = new_pod(k, i);
+        kc_scoped(kc__decision) d = {0};
+        kc__place *place = kc__cluster_set_pod(c, kc__demand_of(pod, &c->terms, NULL));
+        const int64_t began = kc_clock_now(kc_clock_real());
+        kc__decide(c, place, rand, began, &d);
+        assert(d.host);
+        kc__place_put(c, place, kc_cstr(d.host->name));
+        spent += kc_clock_now(kc_clock_real()) - began;
+    }
+    return spent;
+}
+
+/* Decisions a second, all of them. */
+static double measure(const kind *k, size_t nodes, size_t pods, double *ret_growth)
+{
+    kc__cluster c;
+    kc_rand rand;
+    kc_rand_seed(&rand, 7);
+    kc__cluster_init(&c);
+    for (size_t i = 0; i < nodes; i++)
+        add_node(&c, i);
+    const int64_t first = place_pods(&c, k, 0, pods / 2, &rand);
+    const int64_t second = place_pods(&c, k, pods / 2, pods, &rand);
+    kc__cluster_done(&c);
+    const double rate = (double)pods * KC_SECOND / (double)(first + second);
+    *ret_growth = (double)second / (double)first;
+    printf("  %-34s %5zu nodes %6zu pods %9.0f/s   second half %.2f times the first\n", k->name,
+           nodes, pods, rate, *ret_growth);
+    return rate;
+}
+
+static void read_pods(const kind *k, size_t n)
+{
+    kc__cluster c;
+    kc__cluster_init(&c);
+    kc_auto(kc_object) *pod = new_pod(k, 1);
+    const int64_t began = kc_clock_now(kc_clock_real());
+    for (size_t i = 0; i < n; i++)
+        kc__demand_free(kc__demand_of(pod, &c.terms, NULL));
+    printf("  %-34s %9.0f ns each\n", "reading a pod",
+           (double)(kc_clock_now(kc_clock_real()) - began) / (double)n);
+    kc__cluster_done(&c);
+}
+
+int main(void)
+{
+    printf("scheduling, deciding alone\n");
+    read_pods(&kinds[0], 100000);
+    double growth, least = 1e18, most_growth = 0;
+    for (size_t i = 0; i < KC_COUNT(kinds); i++)
+        least = fmin(least, measure(&kinds[i], 100, 10000, &growth));
+    for (size_t i = 0; i < KC_COUNT(kinds); i++) {
+        measure(&kinds[i], 1000, 10000, &growth);
+        most_growth = fmax(most_growth, growth);
+    }
+    bench_at_least("decisions a second, 100 nodes, the slowest kind", least, 5000);
+    bench_at_most("second half of 10,000 pods on 1,000 nodes, times the first", most_growth, 2);
+    return bench_result();
+}

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes that are lost, and what becomes of them. */
+#include "nodes_testing.h"
+
+#define NOT_READY   "node.kubernetes.io/not-ready"
+#define UNREACHABLE "node.kubernetes.io/unreachable"
+
+/* Who renews leases: "a" to "j", as far as there are such nodes. */
+static bool alive[10];
+
+static const char *name_of(int i)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+    return names[i];
+}
+
+static void make_nodes(kc_testenv *env, int n)
+{
+    memset(alive, 0, sizeof(alive));
+    for (int i = 0; i < n; i++) {
+        make_good_node(env, name_of(i));
+        alive[i] = true;
+    }
+}
+
+static void those_alive_renew(kc_testenv *env)
+{
+    if (kc_clock_now(kc_testenv_clock(env)) / KC_SECOND % 5)
+        return;
+    for (int i = 0; i < 10; i++)
+        if (alive[i])
+            renew(env, name_of(i));
+}
+
+static const story plain = {.controllers = {.names = "nodelifecycle", .workers = 2},
+                            .outside = those_alive_renew};
+
+static kc_testenv *with_nodes(int n)
+{
+    kc_testenv *env = story_begin(&plain, 1);
+    make_nodes(env, n);
+    story_pass(&plain, env, KC_SECOND);
+    return env;
+}
+
+static void die(int from, int to)
+{
+    for (int i = from; i < to; i++)
+        alive[i] = false;
+}
+
+static kc_object *look_up_node(kc_testenv *env, const char *name)
+{
+    return kc_client_get(kc_testenv_client(env), &kc_kind_node, KC_KEY(NULL, name), NULL, NULL);
+}
+
+static void assert_condition(kc_testenv *env, const char *node, const char *type,
+                             const char *status, const char *reason, const char *message)
+{
+    kc_scoped(kc_arena) arena = {0};
+    kc_condition c;
+    kc_auto(kc_object) *object = look_up_node(env, node);
+    assert_true(kc_condition_get(object, kc_cstr(type), &arena, &c));
+    assert_str(c.status, status);
+    assert_str(c.reason, reason);
+    assert_str(c.message, message);
+}
+
+static bool is_lost(kc_testenv *env, const char *node)
+{
+    kc_auto(kc_object) *object = look_up_node(env, node);
+    return kc_condition_is(object, KC_STR("Ready"), KC_STR("Unknown"));
+}
+
+static int count_evicting(kc_testenv *env, int n)
+{
+    int found = 0;
+    for (int i = 0; i < n; i++)
+        found += has_taint(env, name_of(i), UNREACHABLE, "NoExecute");
+    return found;
+}
+
+/* ---- health ---- */
+
+static void a_node_that_is_not_heard_of_is_lost(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(3);
+    die(0, 1);
+    story_pass(&plain, env, 35 * KC_SECOND);
+    assert_false(is_lost(env, "a"));
+    story_pass(&plain, env, 8 * KC_SECOND);
+    static const char *const types[] = {"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"};
+    for (size_t i = 0; i < KC_COUNT(types); i++)
+        assert_condition(env, "a", types[i], "Unknown", "NodeStatusUnknown",
+                         "Kubelet stopped posting node status.");
+    assert_true(has_taint(env, "a", UNREACHABLE, "NoSchedule"));
+    assert_true(has_taint(env, "a", UNREACHABLE, "NoExecute"));
+    assert_false(has_taint(env, "a", NOT_READY, "NoExecute"));
+    assert_false(is_lost(env, "b"));
+    assert_false(has_taint(env, "b", UNREACHABLE, "NoSchedule"));
+    assert_int_equal(count_events(env, "NodeNotReady", "Node a status is now: NodeNotReady"), 1);
+}
+
+static void a_lease_is_enough_to_stay(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(1);
+    story_pass(&plain, env, 10 * KC_MINUTE);
+    assert_false(is_lost(env, "a"));
+}
+
+static void heartbeats_are_enough_to_stay(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(2);
+    die(0, 1);
+    for (int i = 0; i < 10; i++) {
+        beat(env, "a", "True");
+        story_pass(&plain, env, 30 * KC_SECOND);
+    }
+    assert_false(is_lost(env, "a"));
+}
+
+static void the_clock_of_a_node_may_be_wrong(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(2);
+    die(0, 1);
+    for (int i = 0; i < 10; i++) {
+        kc_autofree char *json = kc_asprintf("{'conditions':[{'type':'Ready','status':'True',"
+                                             "'lastHeartbeatTime':'1999-01-01T00:00:%02dZ'}]}",
+                                             50 - i);
+        patch_status(env, &kc_kind_node, "a", json);
+        story_pass(&plain, env, 30 * KC_SECOND);
+    }
+    assert_false(is_lost(env, "a"));
+}
+
+static void a_node_that_never_said_anything_has_a_minute(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(2);
+    make_node(env, "mute");
+    story_pass(&plain, env, 55 * KC_SECOND);
+    assert_false(is_lost(env, "mute"));
+    story_pass(&plain, env, 7 * KC_SECOND);
+    assert_condition(env, "mute", "Ready", "Unknown", "NodeStatusNeverUpdated",
+                     "Kubelet never posted node status.");
+    assert_condition(env, "mute", "PIDPressure", "Unknown", "NodeStatusNeverUpdated",
+                     "Kubelet never posted node status.");
+}
+
+static void a_node_that_is_back_is_as_it_was(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(3);
+    die(0, 1);
+    story_pass(&plain, env, 50 * KC_SECOND);
+    assert_true(has_taint(env, "a", UNREACHABLE, "NoExecute"));
+    alive[0] = true;
+    beat(env, "a", "True");
+    story_pass(&plain, env, 2 * KC_SECOND);
+    kc_auto(kc_object) *node = look_up_node(env, "a");
+    kc_auto(kc_view) *view = kc_view_of(node);
+    assert_int_equal(kc_len(kc_dig(kc_view_root(view), "spec.taints")), 0);
+    assert_false(is_lost(env, "a"));
+}
+
+static void nodes_come_and_go_with_a_word(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(2);
+    assert_int_equal(
+        count_events(env, "RegisteredNode", "Node a event: Registered Node a in Controller"), 1);
+    die(0, 1);
+    delete_object(env, &kc_kind_node, "a");
+    story_pass(&plain, env, 5 * KC_SECOND);
+    assert_int_equal(
+        count_events(env, "RemovingNode", "Node a event: Removing Node a from Controller"), 1);
+}
+
+/* ---- taints and labels ---- */
+
+static void conditions_are_shown_as_taints(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *condition, *taint;
+    } rows[] = {{"MemoryPressure", "node.kubernetes.io/memory-pressure"},
+                {"DiskPressure", "node.kubernetes.io/disk-pressure"},
+                {"PIDPressure", "node.kubernetes.io/pid-pressure"},
+                {"NetworkUnavailable", "node.kubernetes.io/network-unavailable"}};
+    kc_auto(kc_testenv) *env = with_nodes(2);
+    for (size_t i = 0; i < KC_COUNT(rows); i++) {
+        kc_autofree char *json =
+            kc_asprintf("{'conditions':[{'type':'Ready','status':'True'},{'type':'%s','status':"
+                        "'True'}]}",
+                        rows[i].condition);
+        patch_status(env, &kc_kind_node, "a", json);
+        story_pass(&plain, env, KC_SECOND);
+        for (size_t j = 0; j < KC_COUNT(rows); j++)
+            assert_int_equal(has_taint(env, "a", rows[j].taint, "NoSchedule"), i == j);
+    }
+}
+
+static void a_cordoned_node_is_shown_by_a_taint(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(2);
+    patch(env, &kc_kind_node, "a", "{'spec':{'unschedulable':true}}");
+    story_pass(&plain, env, KC_SECOND);
+    assert_true(has_taint(env, "a", "node.kubernetes.io/unschedulable", "NoSchedule"));
+    patch(env, &kc_kind_node, "a", "{'spec':{'unschedulable':null}}");
+    story_pass(&plain, env, KC_SECOND);
+    assert_false(has_taint(env, "a", "node.kubernetes.io/unschedulable", "NoSchedule"));
+}
+
+static void taints_of_others_stay(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(2);
+    patch(env, &kc_kind_node, "a",
+          "{'spec':{'taints':[{'key':'mine','value':'x','effect':'NoSchedule'},{'key':'" NOT_READY
+          "','effect':'NoSchedule'},{'key':'node.kubernetes.io/memory-pressure','effect':"
+          "'NoExecute'}]}}");
+    story_pass(&plain, env, KC_SECOND);
+    assert_true(has_taint(env, "a", "mine", "NoSchedule"));
+    assert_true(has_taint(env, "a", "node.kubernetes.io/memory-pressure", "NoExecute"));
+    assert_false(has_taint(env, "a", NOT_READY, "NoSchedule"));
+}
+
+static void a_node_that_says_it_is_not_ready_is_tainted_by_that(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(2);
+    beat(env, "a", "False");
+    story_pass(&plain, env, 2 * KC_SECOND);
+    assert_true(has_taint(env, "a", NOT_READY, "NoSchedule"));
+    assert_true(has_taint(env, "a", NOT_READY, "NoExecute"));
+    die(0, 1);
+    story_pass(&plain, env, KC_MINUTE);
+    assert_true(has_taint(env, "a", UNREACHABLE, "NoExecute"));
+    assert_true(has_taint(env, "a", UNREACHABLE, "NoSchedule"));
+    assert_false(has_taint(env, "a", NOT_READY, "NoExecute"));
+    assert_false(has_taint(env, "a", NOT_READY, "NoSchedule"));
+}
+
+static void older_names_of_labels_follow_the_newer(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(1);
+    patch(env, &kc_kind_node, "a",
+          "{'metadata':{'labels':{'kubernetes.io/os':'linux','kubernetes.io/arch':'amd64',"
+          "'beta.kubernetes.io/arch':'other'}}}");
+    story_pass(&plain, env, KC_SECOND);
+    kc_auto(kc_object) *node = look_up_node(env, "a");
+    assert_true(kc_object_label_is(node, KC_STR("beta.kubernetes.io/os"), KC_STR("linux")));
+    assert_true(kc_object_label_is(node, KC_STR("beta.kubernetes.io/arch"), KC_STR("amd64")));
+}
+
+/* ---- zones ---- */
+
+static void all_nodes_lost_are_not_given_up(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(3);
+    die(0, 3);
+    story_pass(&plain, env, 5 * KC_MINUTE);
+    assert_true(is_lost(env, "a") && is_lost(env, "b") && is_lost(env, "c"));
+    assert_true(has_taint(env, "a", UNREACHABLE, "NoSchedule"));
+    assert_int_equal(count_evicting(env, 3), 0);
+    alive[0] = true;
+    beat(env, "a", "True");
+    story_pass(&plain, env, 30 * KC_SECOND);
+    assert_int_equal(count_evicting(env, 3), 2);
+    assert_false(has_taint(env, "a", UNREACHABLE, "NoExecute"));
+}
+
+static void nodes_are_given_up_one_after_the_other(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(10);
+    die(0, 5);
+    story_pass(&plain, env, 47 * KC_SECOND);
+    assert_true(is_lost(env, "e"));
+    assert_int_equal(count_evicting(env, 10), 1);
+    for (int i = 2; i <= 5; i++) {
+        story_pass(&plain, env, 10 * KC_SECOND);
+        assert_int_equal(count_evicting(env, 10), i);
+    }
+}
+
+static void one_that_is_back_gives_up_its_turn(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(10);
+    die(0, 5);
+    story_pass(&plain, env, 47 * KC_SECOND);
+    assert_int_equal(count_evicting(env, 10), 1);
+    for (int i = 0; i < 5; i++)
+        if (!has_taint(env, name_of(i), UNREACHABLE, "NoExecute")) {
+            alive[i] = true;
+            beat(env, name_of(i), "True");
+            break;
+        }
+    story_pass(&plain, env, 32 * KC_SECOND);
+    assert_int_equal(count_evicting(env, 10), 4);
+}
+
+static void most_of_a_small_zone_is_not_given_up(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(10);
+    for (int i = 0; i < 6; i++)
+        beat(env, name_of(i), "False");
+    story_pass(&plain, env, 2 * KC_SECOND);
+    int evicting = 0;
+    for (int i = 0; i < 6; i++)
+        evicting += has_taint(env, name_of(i), NOT_READY, "NoExecute");
+    story_pass(&plain, env, 2 * KC_MINUTE);
+    for (int i = 0; i < 6; i++)
+        evicting -= has_taint(env, name_of(i), NOT_READY, "NoExecute");
+    assert_int_equal(evicting, 0);
+    beat(env, "a", "True");
+    story_pass(&plain, env, KC_MINUTE);
+    for (int i = 1; i < 6; i++)
+        assert_true(has_taint(env, name_of(i), NOT_READY, "NoExecute"));
+}
+
+static void a_zone_that_is_lost_is_given_up_while_others_live(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(4);
+    patch(env, &kc_kind_node, "a", "{'metadata':{'labels':{'topology.kubernetes.io/zone':'z'}}}");
+    patch(env, &kc_kind_node, "b", "{'metadata':{'labels':{'topology.kubernetes.io/zone':'z'}}}");
+    die(0, 2);
+    story_pass(&plain, env, 70 * KC_SECOND);
+    assert_int_equal(count_evicting(env, 4), 2);
+    kc_scoped(kc_buf) text = {0};
+    kc_metrics_write(kc_manager_metrics(kc_testenv_manager(env)), &text);
+    assert_contains(kc_buf_cstr(&text), "node_collector_evictions_total{zone=\"::z\"} 2\n");
+    assert_contains(kc_buf_cstr(&text), "node_collector_zone_health{zone=\"::z\"} 0\n");
+    assert_contains(kc_buf_cstr(&text), "node_collector_unhealthy_nodes_in_zone{zone=\"::z\"} 2\n");
+    assert_contains(kc_buf_cstr(&text), "node_collector_zone_size{zone=\"\"} 2\n");
+}
+
+static void a_new_process_finds_zones_as_they_are(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(4);
+    patch(env, &kc_kind_node, "a", "{'metadata':{'labels':{'topology.kubernetes.io/zone':'z'}}}");
+    die(0, 1);
+    story_pass(&plain, env, 50 * KC_SECOND);
+    assert_true(has_taint(env, "a", UNREACHABLE, "NoExecute"));
+    kc_auto(kc_object) *before = look_up_node(env, "a");
+    story_add(&plain, kc_testenv_restart(env, NULL));
+    assert_int_equal(kc_testenv_run(env, NULL), 0);
+    story_pass(&plain, env, KC_MINUTE);
+    kc_auto(kc_object) *after = look_up_node(env, "a");
+    assert_true(kc_object_revision(before) == kc_object_revision(after));
+}
+
+static void an_excluded_node_does_not_keep_its_zone(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(2);
+    patch(env, &kc_kind_node, "b",
+          "{'metadata':{'labels':{'node.kubernetes.io/exclude-disruption':''}}}");
+    die(0, 1);
+    story_pass(&plain, env, 2 * KC_MINUTE);
+    assert_true(is_lost(env, "a"));
+    assert_int_equal(count_evicting(env, 2), 0);
+}
+
+/* ---- pods ---- */
+
+static bool is_pod_ready(kc_testenv *env, const char *name)
+{
+    kc_auto(kc_object) *pod = look_up(env, &kc_kind_pod, name);
+    return kc_condition_true(pod, KC_STR("Ready"));
+}
+
+static void make_ready_pod(kc_testenv *env, const char *name, const char *node)
+{
+    make_pod(env, name, node);
+    patch_status(env, &kc_kind_pod, name,
+                 "{'phase':'Running','conditions':[{'type':'Ready','status':'True','reason':'Why'},"
+                 "{'type':'Initialized','status':'True'}]}");
+}
+
+static void pods_of_a_lost_node_are_not_ready(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(2);
+    make_ready_pod(env, "web", "a");
+    make_ready_pod(env, "other", "b");
+    die(0, 1);
+    story_pass(&plain, env, 45 * KC_SECOND);
+    assert_false(is_pod_ready(env, "web"));
+    assert_true(is_pod_ready(env, "other"));
+    kc_auto(kc_object) *pod = look_up(env, &kc_kind_pod, "web");
+    kc_scoped(kc_arena) arena = {0};
+    kc_condition c;
+    assert_true(kc_condition_get(pod, KC_STR("Ready"), &arena, &c));
+    assert_str(c.reason, "Why");
+    assert_true(kc_condition_true(pod, KC_STR("Initialized")));
+    assert_int_equal(count_events(env, "NodeNotReady", "Node is not ready"), 1);
+}
+
+static void a_pod_that_comes_to_a_lost_node_is_not_ready(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(2);
+    die(0, 1);
+    story_pass(&plain, env, 45 * KC_SECOND);
+    make_ready_pod(env, "late", "");
+    kc_scoped(kc_buf) out = {0};
+    kc_scoped(kc_error) err = {0};
+    OK(kc_client_raw(kc_testenv_client(env), "POST",
+                     KC_STR("/api/v1/namespaces/default/pods/late/binding"),
+                     KC_STR("application/json"),
+                     KC_STR("{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":"
+                            "\"late\"},\"target\":{\"kind\":\"Node\",\"name\":\"a\"}}"),
+                     &out, &err),
+       &err);
+    story_pass(&plain, env, 2 * KC_SECOND);
+    assert_false(is_pod_ready(env, "late"));
+}
+
+/* ---- how much it takes ---- */
+
+static double count_keys(kc_testenv *env)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc_metrics_write(kc_manager_metrics(kc_testenv_manager(env)), &text);
+    static const char name[] = "workqueue_adds_total{name=\"node_lifecycle_controller\"";
+    const char *at = strstr(kc_buf_cstr(&text), name);
+    assert_non_null(at);
+    return strtod(strstr(at, "} ") + 2, NULL);
+}
+
+static void heartbeats_cost_no_look(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(10);
+    story_pass(&plain, env, 5 * KC_SECOND);
+    const double before = count_keys(env);
+    for (int i = 0; i < 12; i++) {
+        for (int j = 0; j < 10; j++)
+            beat(env, name_of(j), "True");
+        story_pass(&plain, env, 10 * KC_SECOND);
+    }
+    /* 120 s of heartbeats and renewals: a look when the time would have been up, thrice. */
+    assert_true(count_keys(env) - before <= 40);
+}
+
+/* ---- when things go wrong ---- */
+
+static void three_nodes_and_a_pod(kc_testenv *env)
+{
+    make_nodes(env, 3);
+    make_ready_pod(env, "web", "a");
+    make_ready_pod(env, "other", "b");
+}
+
+static void one_dies(kc_testenv *env)
+{
+    (void)env;
+    die(0, 1);
+}
+
+static void it_is_given_up(kc_testenv *env)
+{
+    assert_true(is_lost(env, "a"));
+    assert_true(has_taint(env, "a", UNREACHABLE, "NoSchedule"));
+    assert_true(has_taint(env, "a", UNREACHABLE, "NoExecute"));
+    assert_false(is_pod_ready(env, "web"));
+    assert_true(is_pod_ready(env, "other"));
+    assert_false(is_lost(env, "b"));
+    assert_false(is_lost(env, "c"));
+}
+
+static const story lost = {
+    .controllers = {.names = "nodelifecycle", .workers = 2},
+    .before = three_nodes_and_a_pod,
+    .event = one_dies,
+    .outside = those_alive_renew,
+    .takes = 100 * KC_SECOND,
+    .end = it_is_given_up,
+};
+
+static void it_survives_faults(void **state)
+{
+    (void)state;
+    it_ends_well(&lost);
+    it_survives_a_crash_after_any_write(&lost);
+    it_survives_a_stale_cache(&lost);
+    it_survives_missed_events(&lost);
+    it_survives_a_bad_network(&lost);
+}
+
+static void it_runs_in_real_time_too(void **state)
+{
+    (void)state;
+    static const story quick = {
+        .controllers = {.names = "nodelifecycle", .node_grace = 300 * KC_MILLISECOND}};
+    kc_auto(kc_testenv) *env = story_begin(&quick, 0);
+    make_good_node(env, "a");
+    make_good_node(env, "b");
+    make_ready_pod(env, "web", "a");
+    for (int i = 0; i < 200 && (!is_lost(env, "a") || is_pod_ready(env, "web")); i++) {
+        renew(env, "b");
+        kc_testenv_advance(env, 50 * KC_MILLISECOND);
+    }
+    assert_true(is_lost(env, "a"));
+    assert_false(is_pod_ready(env, "web"));
+}
+
+TESTS(a_node_that_is_not_heard_of_is_lost, a_lease_is_enough_to_stay, heartbeats_are_enough_to_stay,
+      the_clock_of_a_node_may_be_wrong, a_node_that_never_said_anything_has_a_minute,
+      a_node_that_is_back_is_as_it_was, nodes_come_and_go_with_a_word,
+      conditions_are_shown_as_taints, a_cordoned_node_is_shown_by_a_taint, taints_of_others_stay,
+      a_node_that_says_it_is_not_ready_is_tainted_by_that, older_names_of_labels_follow_the_newer,
+      all_nodes_lost_are_not_given_up, nodes_are_given_up_one_after_the_other,
+      one_that_is_back_gives_up_its_turn, most_of_a_small_zone_is_not_given_up,
+      a_zone_that_is_lost_is_given_up_while_others_live, a_new_process_finds_zones_as_they_are,
+      an_excluded_node_does_not_keep_its_zone, pods_of_a_lost_node_are_not_ready,
+      a_pod_that_comes_to_a_lost_node_is_not_ready, heartbeats_cost_no_look, it_survives_faults,
+      it_runs_in_real_time_too)

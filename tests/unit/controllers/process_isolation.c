@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What containers cannot do, when we are root: the machine is theirs to use, not to change or to
+ * look into. */
+#include "process_testing.h"
+
+#include <sys/mount.h>
+
+/* NULL, and the test is skipped, where the machine has no namespaces or we are not root. */
+static node *isolated(const node_opts *opts)
+{
+    node *n = geteuid() == 0 ? node_start(opts) : NULL;
+    if (n && n->rt->isolation.namespaces == KC__NAMESPACES_ROOT)
+        return n;
+    node_free(n);
+    skip();
+    return NULL;
+}
+
+static void one_line_says_what_isolation_there_is(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = isolated(&(node_opts){0});
+    assert_contains(kc_buf_cstr(&n->logged), "pods are processes");
+    assert_contains(kc__process_isolation_text(n->runtime), "user 65534:");
+    assert_contains(kc__process_isolation_text(n->runtime), "namespaces: mount pid ipc uts");
+    assert_contains(n->runtime->version, "namespaces");
+}
+
+static void it_runs_as_nobody_alone_and_with_a_name_of_its_own(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = isolated(&(node_opts){0});
+    kc_autofree char *text =
+        output_of(n, "id -u; id -G; echo pid $$; hostname; ls -d /proc/[0-9]* | wc -l");
+    assert_contains(text, "65534\n65534\npid 1\npod-u1\n");
+    assert_contains(text, "pod-u1\n3\n"); /* sh, ls, wc */
+}
+
+static void it_cannot_read_what_root_keeps_to_itself(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = isolated(&(node_opts){0});
+    char secret[] = "/var/tmp/kc-secret-XXXXXX";
+    const int fd = mkstemp(secret);
+    close(fd);
+    kc_autofree char *script = kc_asprintf("cat /etc/shadow; cat %s; ls /root; echo end", secret);
+    kc_autofree char *text = output_of(n, script);
+    unlink(secret);
+    assert_contains(text, "end\n");
+    assert_null(strstr(text, "root:"));
+}
+
+static void it_cannot_signal_us(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = isolated(&(node_opts){0});
+    kc_autofree char *script =
+        kc_asprintf("kill -9 %d || echo refused; kill -9 -1; echo alive", getpid());
+    kc_autofree char *text = output_of(n, script);
+    assert_contains(text, "refused\n");
+}
+
+static void it_cannot_see_our_folder(void **state)
+{
+    (void)state;
+    kc_pods_opts pods = {.folder = "/var/lib/kc-process-test"};
+    kc_auto(node) *n = isolated(&(node_opts){.pods = pods});
+    kc_autofree char *text =
+        output_of(n, "ls -la /var/lib/kc-process-test || echo hidden; stat -c %a "
+                     "/var/lib/kc-process-test");
+    assert_contains(text, "hidden\n");
+    assert_contains(text, "\n0\n");
+}
+
+static void its_tmp_is_its_own_and_goes_with_it(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = isolated(&(node_opts){0});
+    kc_auto(kc_pod) *pod = pod_running("touch /tmp/kc-process-mine; ls /tmp /var/tmp; sleep 0.1");
+    start(n, pod, 0);
+    await_end(n, pod, "c", 0);
+    assert_true(has_logged(n, pod, "c", "/tmp:\nkc-process-mine\n"));
+    assert_true(has_logged(n, pod, "c", "/var/tmp:\nkc-process-mine\n"));
+    assert_int_equal(access("/tmp/kc-process-mine", F_OK), -1);
+    assert_false(is_there(n, "pods/u1/c/0.tmp"));
+}
+
+static void its_devices_are_few(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = isolated(&(node_opts){0});
+    kc_autofree char *text = output_of(
+        n, "ls /dev | tr \\\"\\\\n\\\" \\\" \\\"; echo x > /dev/null && echo null; "
+           "echo to > /dev/stdout; touch /dev/shm/x && echo shm; touch /dev/x || echo no");
+    assert_contains(text, "fd full null ptmx pts random shm stderr stdin stdout termination-log "
+                          "tty urandom zero");
+    assert_contains(text, "null\nto\nshm\n");
+    assert_contains(text, "no\n");
+}
+
+static void a_user_of_its_own_is_refused_unless_root_is_allowed(void **state)
+{
+    (void)state;
+    static const char *const contexts[] = {"'runAsUser':0", "'runAsUser':1000", "'runAsGroup':0",
+                                           "'privileged':true"};
+    kc_auto(node) *n = isolated(&(node_opts){0});
+    for (size_t i = 0; i < KC_COUNT(contexts); i++) {
+        kc_scoped(kc_error) err = {0};
+        kc_autofree char *spec = kc_asprintf(
+            "'containers':[{'name':'c','command':['id'],'securityContext':{%s}}]", contexts[i]);
+        kc_auto(kc_pod) *pod = pod_of(spec);
+        assert_true(start_with(n, pod, 0, 0, NULL, 0, &err) < 0);
+        assert_error(&err, KC_INVALID, "root");
+    }
+}
+
+static void with_root_allowed_a_pod_says_who_it_is(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = isolated(&(node_opts){.pods.allow_root = true});
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_pod) *pod =
+        pod_of("'securityContext':{'runAsUser':1234,'runAsGroup':2345,'fsGroup':3456},"
+               "'volumes':[{'name':'v','emptyDir':{}}],'containers':["
+               "{'name':'a','command':['sh','-c','id -u; id -G; stat -c %g,%a /v'],"
+               "'volumeMounts':[{'name':'v','mountPath':'/v'}]},"
+               "{'name':'r','command':['sh','-c','id -u; grep CapEff /proc/self/status'],"
+               "'securityContext':{'runAsUser':0}},"
+               "{'name':'n','command':['id'],"
+               "'securityContext':{'runAsUser':0,'runAsNonRoot':true}}]");
+    assert_int_equal(start_with(n, pod, 0, 0, NULL, 0, &err), 0);
+    assert_int_equal(start_with(n, pod, 1, 0, NULL, 0, &err), 0);
+    await_end(n, pod, "a", 0);
+    await_end(n, pod, "r", 0);
+    assert_true(has_logged(n, pod, "a", "1234\n2345 3456\n3456,2777\n"));
+    assert_true(has_logged(n, pod, "r", "0\nCapEff:\t00000000a80425fb\n"));
+    assert_true(start_with(n, pod, 2, 0, NULL, 0, &err) < 0);
+    assert_error(&err, KC_INVALID, "container has runAsNonRoot and image will run as root");
+}
+
+static void a_read_only_root_is_one(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = isolated(&(node_opts){.pods.allow_root = true});
+    kc_auto(kc_pod) *pod = pod_of(
+        "'volumes':[{'name':'v','emptyDir':{}}],'containers':[{'name':'c','command':['sh','-c',"
+        "'touch /usr/kc-process-x /kc-process-x /etc/kc-process-x; touch /etc/kc-v/y && echo vol']"
+        ",'securityContext':{'runAsUser':0,'readOnlyRootFilesystem':true},"
+        "'volumeMounts':[{'name':'v','mountPath':'/etc/kc-v'}]}]");
+    start(n, pod, 0);
+    await_end(n, pod, "c", 0);
+    assert_true(has_logged(n, pod, "c", "vol\n"));
+    assert_true(has_logged(n, pod, "c", "'/usr/kc-process-x': Read-only file system"));
+    assert_true(has_logged(n, pod, "c", "'/kc-process-x': Read-only file system"));
+    assert_true(has_logged(n, pod, "c", "'/etc/kc-process-x': Read-only file system"));
+    assert_int_equal(access("/etc/kc-v", F_OK), -1);
+}
+
+static void an_image_is_a_folder_of_the_operators(void **state)
+{
+    (void)state;
+    kc_autofree char *image = new_folder();
+    static const char *const folders[] = {"bin", "lib", "lib64", "usr", "var"};
+    static const char *const trees[] = {"/bin", "/lib", "/lib64", "/usr"};
+    char path[512];
+    for (size_t i = 0; i < KC_COUNT(folders); i++) {
+        snprintf(path, sizeof(path), "%s/%s", image, folders[i]);
+        assert_int_equal(mkdir(path, 0755), 0);
+    }
+    chmod(image, 0755);
+    kc_auto(node) *n = isolated(&(node_opts){.pods = {.image = image, .allow_root = true}});
+    kc_scoped(kc_buf) spec = {0};
+    kc_buf_puts(&spec, "'volumes':[");
+    for (size_t i = 0; i < KC_COUNT(trees); i++)
+        kc_buf_printf(&spec, "%s{'name':'v%zu','hostPath':{'path':'%s'}}", i ? "," : "", i,
+                      trees[i]);
+    kc_buf_puts(&spec, "],'containers':[{'name':'c','command':['/bin/sh','-c','ls -d /*; "
+                       "test -r /etc/resolv.conf'],"
+                       "'volumeMounts':[");
+    for (size_t i = 0; i < KC_COUNT(trees); i++)
+        kc_buf_printf(&spec, "%s{'name':'v%zu','mountPath':'%s','readOnly':true}", i ? "," : "", i,
+                      trees[i]);
+    kc_buf_puts(&spec, "]}]");
+    kc_auto(kc_pod) *pod = pod_of(kc_buf_cstr(&spec));
+    start(n, pod, 0);
+    assert_int_equal(await_end(n, pod, "c", 0).exit_code, 0);
+    kc_autofree char *text = logs_of(n, pod, "c", 0, NULL);
+    assert_string_equal(text, "/bin\n/dev\n/etc\n/lib\n/lib64\n/proc\n/sys\n/tmp\n/usr\n/var\n");
+    assert_int_equal(kc__folder_remove(AT_FDCWD, image, NULL), 0);
+}
+
+/* On a disk of our own, of 1 MiB. */
+static void a_full_disk_is_said_and_stops_nobody(void **state)
+{
+    (void)state;
+    kc_autofree char *folder = new_folder();
+    if (geteuid() != 0 || mount("tmpfs", folder, "tmpfs", 0, "size=1m") < 0)
+        skip();
+    node *n = node_start(&(node_opts){.pods.folder = folder, .keep = true});
+    kc_auto(kc_pod) *pod = pod_running("yes | head -c 5000000; exit 5");
+    kc_auto(kc_pod) *next = pod_named("u2", "'containers':[{'name':'c','command':['true']}]");
+    kc_scoped(kc_error) err = {0};
+    start(n, pod, 0);
+    assert_int_equal(await_end(n, pod, "c", 0).exit_code, 5);
+    assert_contains(kc_buf_cstr(&n->logged), "a container's log is lost");
+    assert_true(start_with(n, next, 0, 0, NULL, 0, &err) < 0);
+    assert_contains(kc_error_text(&err), "the disk is full");
+    n->runtime->ops->remove(n->runtime, KC_STR("u1"));
+    assert_int_equal(start_with(n, next, 0, 0, NULL, 0, &err), 0);
+    assert_int_equal(await_end(n, next, "c", 0).exit_code, 0);
+    node_free(n);
+    umount2(folder, MNT_DETACH);
+    rmdir(folder);
+}
+
+static void a_folder_is_for_one_process(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = isolated(&(node_opts){0});
+    kc_scoped(kc_error) err = {0};
+    assert_null(node_try(&(node_opts){.pods.folder = n->folder, .keep = true}, &err));
+    assert_error(&err, KC_CONFLICT, "is used by another process");
+}
+
+static void options_that_cannot_work_are_refused(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc__process_runtime_new(&(kc_pods_opts){0}, kc_clock_real(), NULL, &err));
+    assert_error(&err, KC_INVALID, "need a folder");
+    assert_null(node_try(&(node_opts){.pods.image = "/no/such/image"}, &err));
+    assert_error(&err, KC_INVALID, "open the image /no/such/image");
+    if (geteuid() != 0)
+        return;
+    assert_null(node_try(&(node_opts){.pods.user = "no-such-user"}, &err));
+    assert_error(&err, KC_INVALID, "there is no user \"no-such-user\"");
+    assert_null(node_try(&(node_opts){.pods.user = "0"}, &err));
+    assert_error(&err, KC_INVALID, "root");
+}
+
+static void limits_become_those_of_a_cgroup(void **state)
+{
+    (void)state;
+    char text[64];
+    kc_auto(kc_pod) *pod = pod_of("'containers':[{'name':'a','resources':{'limits':{'cpu':'1500m',"
+                                  "'memory':'64Mi'}}},{'name':'b'},{'name':'c','resources':"
+                                  "{'limits':{'cpu':'1m'}}}]");
+    kc__cgroup_cpu_text(&pod->spec.containers[0], text);
+    assert_string_equal(text, "150000 100000");
+    kc__cgroup_memory_text(&pod->spec.containers[0], text);
+    assert_string_equal(text, "67108864");
+    kc__cgroup_cpu_text(&pod->spec.containers[1], text);
+    assert_string_equal(text, "");
+    kc__cgroup_memory_text(&pod->spec.containers[1], text);
+    assert_string_equal(text, "");
+    kc__cgroup_cpu_text(&pod->spec.containers[2], text);
+    assert_string_equal(text, "1000 100000");
+}
+
+static void a_cgroup_comes_and_goes_with_its_container(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = isolated(&(node_opts){0});
+    if (n->rt->isolation.cgroup < 0)
+        skip();
+    kc_auto(kc_pod) *pod = pod_running("cat /proc/self/cgroup; sleep 60");
+    start(n, pod, 0);
+    await(has_logged(n, pod, "c", "/u1/c-0\n"));
+    stop(n, pod, "c", 0, true);
+    await_end(n, pod, "c", 0);
+    assert_int_equal(faccessat(n->rt->isolation.cgroup, "u1/c-0", F_OK, 0), -1);
+    n->runtime->ops->remove(n->runtime, KC_STR("u1"));
+    assert_int_equal(faccessat(n->rt->isolation.cgroup, "u1", F_OK, 0), -1);
+}
+
+TESTS(one_line_says_what_isolation_there_is, it_runs_as_nobody_alone_and_with_a_name_of_its_own,
+      it_cannot_read_what_root_keeps_to_itself, it_cannot_signal_us, it_cannot_see_our_folder,
+      its_tmp_is_its_own_and_goes_with_it, its_devices_are_few,
+      a_user_of_its_own_is_refused_unless_root_is_allowed, with_root_allowed_a_pod_says_who_it_is,
+      a_read_only_root_is_one, an_image_is_a_folder_of_the_operators,
+      a_full_disk_is_said_and_stops_nobody, a_folder_is_for_one_process,
+      options_that_cannot_work_are_refused, limits_become_those_of_a_cgroup,
+      a_cgroup_comes_and_goes_with_its_container)

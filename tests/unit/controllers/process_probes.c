@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Probes over the network. (Those that run a command are in process_contract.h.) */
+#include "process_testing.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+/* Answers one connection after the other with the same bytes. */
+typedef struct server {
+    int fd, port;
+    const char *answer; /* NULL: none ever comes. */
+    kc_thread *thread;
+    kc_mutex mutex; /* Guards the rest. */
+    kc_buf asked;
+} server;
+
+static void serve(void *user)
+{
+    server *s = user;
+    int fd;
+    while ((fd = accept(s->fd, NULL, NULL)) >= 0) {
+        char request[4096];
+        const ssize_t n = read(fd, request, sizeof(request));
+        kc_locked (&s->mutex)
+            kc_buf_append(&s->asked, kc_str_of(request, n > 0 ? (size_t)n : 0));
+        if (s->answer && write(fd, s->answer, strlen(s->answer)) < 0)
+            break;
+        if (!s->answer && read(fd, request, 1) < 0)
+            break; /* Until the other gives up. */
+        close(fd);
+    }
+}
+
+static void serve_begin(server *s, const char *answer)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof(address);
+    memset(s, 0, sizeof(*s));
+    kc_mutex_init(&s->mutex);
+    s->answer = answer;
+    s->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(s->fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(s->fd, 8), 0);
+    assert_int_equal(getsockname(s->fd, (struct sockaddr *)&address, &n), 0);
+    s->port = ntohs(address.sin_port);
+    s->thread = kc_thread_start("server", serve, s, NULL);
+}
+
+static void server_done(server *s)
+{
+    shutdown(s->fd, SHUT_RDWR);
+    kc_thread_join(s->thread);
+    close(s->fd);
+    kc_buf_done(&s->asked);
+    kc_mutex_done(&s->mutex);
+}
+
+/* A pod whose container has the port of the server, called "web", and this probe. */
+static kc__probe_result probe(int port, const char *how, kc_cancel *cancel, kc_error *err)
+{
+    kc_autofree char *spec =
+        kc_asprintf("'containers':[{'name':'c','ports':[{'name':'web','containerPort':%d}],"
+                    "'livenessProbe':{%s}}]",
+                    port, how);
+    kc_auto(kc_pod) *pod = pod_of(spec);
+    const kc_container *c = &pod->spec.containers[0];
+    const kc_probe *p = c->liveness_probe;
+    if (p->http_get)
+        return kc__probe_http(pod, c, p->http_get, p->timeout_seconds * KC_SECOND, cancel, err);
+    return kc__probe_tcp(pod, c, p->tcp_socket, p->timeout_seconds * KC_SECOND, cancel, err);
+}
+
+#define GET                                                        \
+    "'httpGet':{'port':'web','path':'/healthz?x=1','httpHeaders':" \
+    "[{'name':'X-Probe','value':'yes'}]},'timeoutSeconds':5"
+
+static void any_answer_below_400_is_well(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *answer;
+        kc__probe_result result;
+    } cases[] = {
+        {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", KC__PROBE_OK},
+        {"HTTP/1.1 204 No Content\r\n\r\n", KC__PROBE_OK},
+        {"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", KC__PROBE_OK},
+        {"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", KC__PROBE_FAILED},
+        {"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n", KC__PROBE_FAILED},
+    };
+    for (size_t i = 0; i < KC_COUNT(cases); i++) {
+        kc_scoped(server) s;
+        kc_scoped(kc_error) err = {0};
+        serve_begin(&s, cases[i].answer);
+        assert_int_equal(probe(s.port, GET, NULL, &err), cases[i].result);
+        kc_locked (&s.mutex) {
+            assert_contains(kc_buf_cstr(&s.asked), "GET /healthz?x=1 HTTP/1.1\r\n");
+            assert_contains(kc_buf_cstr(&s.asked), "yes\r\n");
+            assert_contains(kc_buf_cstr(&s.asked), "kube-probe/");
+        }
+        if (i == 4)
+            assert_string_equal(kc_error_text(&err), "HTTP probe failed with statuscode: 500");
+    }
+}
+
+static void an_answer_that_does_not_come_is_a_failure_in_time(void **state)
+{
+    (void)state;
+    kc_scoped(server) s;
+    kc_scoped(kc_error) err = {0};
+    serve_begin(&s, NULL);
+    const int64_t began = kc_clock_now(kc_clock_real());
+    assert_int_equal(probe(s.port, "'httpGet':{'port':'web'},'timeoutSeconds':1", NULL, &err),
+                     KC__PROBE_FAILED);
+    const int64_t took = kc_clock_now(kc_clock_real()) - began;
+    assert_true(took >= 900 * KC_MILLISECOND && took < 5 * KC_SECOND);
+    assert_error(&err, KC_TIMEOUT, "Get \"http://127.0.0.1:");
+}
+
+static void a_connection_is_enough_for_tcp(void **state)
+{
+    (void)state;
+    kc_scoped(server) s;
+    kc_scoped(kc_error) err = {0};
+    serve_begin(&s, "");
+    assert_int_equal(probe(s.port, "'tcpSocket':{'port':'web'},'timeoutSeconds':5", NULL, &err),
+                     KC__PROBE_OK);
+}
+
+static void nobody_there_is_a_failure(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    assert_int_equal(
+        probe(80, "'tcpSocket':{'port':1,'host':'127.0.0.1'},'timeoutSeconds':5", NULL, &err),
+        KC__PROBE_FAILED);
+    assert_string_equal(kc_error_text(&err), "dial tcp 127.0.0.1:1: connect: Connection refused");
+    assert_int_equal(probe(80, "'httpGet':{'port':1},'timeoutSeconds':5", NULL, &err),
+                     KC__PROBE_FAILED);
+    assert_contains(kc_error_text(&err), "Get \"http://127.0.0.1:1/\"");
+}
+
+static void a_port_that_there_is_not_is_said(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    assert_int_equal(probe(80, "'tcpSocket':{'port':'other'},'timeoutSeconds':5", NULL, &err),
+                     KC__PROBE_FAILED);
+    assert_error(&err, KC_INVALID, "couldn't find port: \"other\"");
+    assert_int_equal(probe(80, "'tcpSocket':{'port':70000},'timeoutSeconds':5", NULL, &err),
+                     KC__PROBE_FAILED);
+    assert_error(&err, KC_INVALID, "invalid port number: 70000");
+}
+
+static void a_cancelled_probe_ends(void **state)
+{
+    (void)state;
+    kc_scoped(server) s;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_cancel) *cancel = kc_cancel_new(NULL);
+    serve_begin(&s, NULL);
+    kc_cancel_fire(cancel);
+    assert_int_equal(probe(s.port, "'httpGet':{'port':'web'},'timeoutSeconds':60", cancel, &err),
+                     KC__PROBE_FAILED);
+    assert_int_equal(probe(s.port, "'tcpSocket':{'port':'web'},'timeoutSeconds':60", cancel, &err),
+                     KC__PROBE_FAILED);
+}
+
+static void a_command_that_is_cancelled_or_late_is_killed(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = node_start(&(node_opts){0});
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_cancel) *cancel = kc_cancel_new(NULL);
+    char seconds[32];
+    snprintf(seconds, sizeof(seconds), "3%d", getpid());
+    kc_autofree char *spec = kc_asprintf(
+        "'containers':[{'name':'c','command':['sleep','60'],'livenessProbe':{'exec':{'command':"
+        "['sleep','%s']},'timeoutSeconds':50},'readinessProbe':{'exec':{'command':"
+        "['sleep','%s']},'timeoutSeconds':1}}]",
+        seconds, seconds);
+    kc_auto(kc_pod) *pod = pod_of(spec);
+    const kc_container *c = &pod->spec.containers[0];
+    start(n, pod, 0);
+    kc_cancel_fire(cancel);
+    assert_int_equal(n->runtime->ops->probe(n->runtime, pod, c, 0, c->liveness_probe, cancel, &err),
+                     KC__PROBE_FAILED);
+    await(!process_lives(seconds));
+    assert_int_equal(n->runtime->ops->probe(n->runtime, pod, c, 0, c->readiness_probe, NULL, &err),
+                     KC__PROBE_FAILED);
+    await(!process_lives(seconds));
+}
+
+static void a_container_that_does_not_run_fails_its_probe(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = node_start(&(node_opts){0});
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_pod) *pod = pod_of("'containers':[{'name':'c','command':['true'],"
+                                  "'livenessProbe':{'exec':{'command':['true']}}}]");
+    const kc_container *c = &pod->spec.containers[0];
+    assert_int_equal(n->runtime->ops->probe(n->runtime, pod, c, 0, c->liveness_probe, NULL, &err),
+                     KC__PROBE_FAILED);
+    assert_error(&err, KC_NOT_FOUND, "container c is not running");
+}
+
+TESTS(any_answer_below_400_is_well, an_answer_that_does_not_come_is_a_failure_in_time,
+      a_connection_is_enough_for_tcp, nobody_there_is_a_failure, a_port_that_there_is_not_is_said,
+      a_cancelled_probe_ends, a_command_that_is_cancelled_or_late_is_killed,
+      a_container_that_does_not_run_fails_its_probe)
