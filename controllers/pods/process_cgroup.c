@@ -4,10 +4,11 @@
  *
  *     OURS/kc-pods-HASH/UID/CONTAINER-N       HASH is of the folder: two of us do not meet
  *
- * Ours is the cgroup that we are in. Limits need controllers, which the kernel gives to groups
- * below one only where no process is in that one, or it is the root: so in a service of systemd's
- * they are there with Delegate=yes and DelegateSubgroup=. Without them groups still say what
- * belongs to a container, and cgroup.kill ends all of it.
+ * Ours is the cgroup that we are in, or the one above it, if that was delegated to us. Limits need
+ * controllers, which the kernel gives to groups below one only where no process is in that one, or
+ * it is the root: so in a service of systemd's they are there with Delegate=yes and
+ * DelegateSubgroup=main. Without them groups still say what belongs to a container, and cgroup.kill
+ * ends all of it.
  *
  * To limit something more: a row in `limits`.
  */
@@ -20,6 +21,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static int write_at(int at, const char *name, const char *text)
@@ -84,6 +86,21 @@ static bool enable_both(int ours, int group, const char *controller)
     return enable(ours, controller) && enable(group, controller);
 }
 
+/* The group above, where a service manager says that it is for us to divide: it holds no process.
+ */
+static void use_delegated(char *path)
+{
+    static const char *const names[] = {"user.delegate", "trusted.delegate"};
+    char *end = strrchr(path, '/'), is[4] = "";
+    if (!end || end == path)
+        return;
+    *end = '\0';
+    for (size_t i = 0; i < KC_COUNT(names); i++)
+        if (getxattr(path, names[i], is, sizeof(is)) == 1 && is[0] == '1')
+            return;
+    *end = '/';
+}
+
 /* FNV-1a: the same in every version, for an earlier process is looked for by it. */
 static uint64_t hash_of(const char *text)
 {
@@ -103,6 +120,7 @@ int kc__cgroup_open(kc__process_runtime *rt, kc__isolation_limit limit, kc_buf *
         return -1;
     }
     kc_autofree char *path = kc_asprintf("%s%s", mount, own);
+    use_delegated(path);
     const int ours = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     snprintf(name, sizeof(name), "kc-pods-%016llx", (unsigned long long)hash_of(rt->folder));
     kc_scoped(kc_error) why = {0};
@@ -248,8 +266,9 @@ void kc__cgroup_remove(kc__process_runtime *rt, const char *uid, const char *con
         rt->isolation.cgroup < 0 ? -1 : kc__folder_open(rt->isolation.cgroup, uid, 0, NULL);
     if (pod < 0)
         return;
+    /* One that is still busy goes with its pod. */
     snprintf(name, sizeof(name), "%s-%d", container, attempt);
-    remove_group(pod, name);
+    unlinkat(pod, name, AT_REMOVEDIR);
     close(pod);
 }
 

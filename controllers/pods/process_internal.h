@@ -210,7 +210,7 @@ uint64_t kc__process_started(pid_t pid);
 bool kc__process_catches(pid_t pid, int sig);
 /* Ends what an earlier process of ours left running, and says in its state that it has ended. */
 void kc__proc_state_sweep(kc__process_runtime *rt);
-/* The last two attempts stay. */
+/* Before an attempt: of those before it the last stays, without its /tmp. */
 void kc__proc_state_prune(int folder, int attempt);
 /* Ends every process that carries the container's mark ("UID/CONTAINER/ATTEMPT") in its
  * environment. For where there is neither a pid namespace nor a cgroup. */

@@ -293,7 +293,10 @@ void kc__logs_tail(int folder, int attempt, int64_t lines, size_t bytes, kc_buf 
 {
     kc_scoped(kc_buf) text = {0};
     kc__logs_opts opts = {.tail_lines = &lines};
-    kc_auto(kc__logs) *logs = new_logs(dup(folder), attempt, &opts);
+    const int fd = dup(folder);
+    if (fd < 0)
+        return;
+    kc_auto(kc__logs) *logs = new_logs(fd, attempt, &opts);
     while (kc__logs_read(logs, &text) != KC__LOGS_END)
         if (text.n > 2 * bytes) {
             memmove(text.p, text.p + text.n - bytes, bytes);

@@ -102,12 +102,11 @@ static void read_message(kc__proc *proc, kc__container_report *r)
     unlinkat(proc->folder, name, 0);
 }
 
+/* Its /tmp stays, until the next attempt or the pod's end: removing a million files is no work for
+ * the thread that serves all containers. */
 static void clean_up(kc__process_runtime *rt, kc__proc *proc)
 {
-    char name[32];
     kc__log_file_close(&proc->log);
-    snprintf(name, sizeof(name), "%d.tmp", proc->attempt);
-    kc__folder_remove(proc->folder, name, NULL);
     kc__cgroup_remove(rt, proc->uid, proc->name, proc->attempt);
 }
 

@@ -139,8 +139,10 @@ void kc__proc_state_prune(int folder, int attempt)
     kc__names names = {0};
     kc__folder_names(folder, &names, NULL);
     kc_vec_each (&names, name) {
-        const int old = attempt_of(*name, NULL);
-        if (old >= 0 && old < attempt - 1 && unlinkat(folder, *name, 0) < 0)
+        const char *rest = "";
+        const int old = attempt_of(*name, &rest);
+        const int keep = strcmp(rest, "tmp") == 0 ? attempt : attempt - 1;
+        if (old >= 0 && old < keep && unlinkat(folder, *name, 0) < 0)
             kc__folder_remove(folder, *name, NULL);
     }
     kc__names_done(&names);
@@ -247,14 +249,12 @@ static void sweep_container(kc__process_runtime *rt, int pod, const char *uid, c
     const int latest = folder < 0 ? -1 : kc__proc_state_latest(folder);
     for (int attempt = latest; attempt >= 0 && attempt > latest - 2; attempt--) {
         kc__proc_state state;
-        char mark[600], tmp[32];
+        char mark[600];
         snprintf(mark, sizeof(mark), "%s/%s/%d", uid, name, attempt);
         if (!kc__proc_state_read(folder, attempt, &state) ||
             state.report.phase == KC__CONTAINER_ENDED)
             continue;
         end_left_over(rt, folder, mark, &state);
-        snprintf(tmp, sizeof(tmp), "%d.tmp", attempt);
-        kc__folder_remove(folder, tmp, NULL);
     }
     if (folder >= 0)
         close(folder);

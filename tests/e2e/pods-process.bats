@@ -84,6 +84,7 @@ mounts_work() { grep -q 'namespaces: mount' "$SERVER/controllers.err"; }
     eventually says_why
 }
 
+# shellcheck disable=SC2016  # It is for the container's shell.
 @test "environment, user and name are the pod's" {
     pod env '"restartPolicy":"Never","containers":[{"name":"c","image":"none","command":["sh","-c","echo $GREETING from $POD as $(id -u) $HOSTNAME"],
         "env":[{"name":"GREETING","value":"hello"},{"name":"POD","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]}]'

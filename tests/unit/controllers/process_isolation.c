@@ -72,7 +72,7 @@ static void it_cannot_see_our_folder(void **state)
     assert_contains(text, "\n0\n");
 }
 
-static void its_tmp_is_its_own_and_goes_with_it(void **state)
+static void its_tmp_is_its_own_and_goes_with_the_next(void **state)
 {
     (void)state;
     kc_auto(node) *n = isolated(&(node_opts){0});
@@ -82,6 +82,7 @@ static void its_tmp_is_its_own_and_goes_with_it(void **state)
     assert_true(has_logged(n, pod, "c", "/tmp:\nkc-process-mine\n"));
     assert_true(has_logged(n, pod, "c", "/var/tmp:\nkc-process-mine\n"));
     assert_int_equal(access("/tmp/kc-process-mine", F_OK), -1);
+    start(n, pod, 1);
     assert_false(is_there(n, "pods/u1/c/0.tmp"));
 }
 
@@ -257,6 +258,52 @@ static void limits_become_those_of_a_cgroup(void **state)
     assert_string_equal(text, "1000 100000");
 }
 
+static void make_file(const char *folder, const char *name)
+{
+    kc_autofree char *path = kc_asprintf("%s/%s", folder, name);
+    close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
+static void assert_file(int at, const char *name, const char *expected)
+{
+    kc_scoped(kc_buf) text = {0};
+    assert_true(kc__file_bytes(at, name, 4096, false, &text));
+    assert_string_equal(kc_buf_cstr(&text), expected);
+}
+
+/* In a folder that looks like a cgroup, for not every machine has controllers. */
+static void limits_are_written_and_a_lack_of_memory_is_seen(void **state)
+{
+    (void)state;
+    kc_autofree char *folder = new_folder();
+    kc_autofree char *group = kc_asprintf("%s/u1/c-0", folder);
+    kc_autofree char *pod_group = kc_asprintf("%s/u1", folder);
+    assert_int_equal(mkdir(pod_group, 0700) | mkdir(group, 0700), 0);
+    make_file(group, "cpu.max");
+    make_file(group, "memory.max");
+    make_file(group, "pids.max");
+    make_file(group, "memory.oom.group");
+    kc__process_runtime rt = {.isolation = {.cpu = true, .memory = true, .pids = true}};
+    rt.isolation.cgroup = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char uid[] = "u1", name[] = "c";
+    const kc__proc proc = {.uid = uid, .name = name};
+    kc_auto(kc_pod) *pod = pod_of("'containers':[{'name':'c','resources':{'limits':{'cpu':'2',"
+                                  "'memory':'1Ki'}}}]");
+    const int fd = kc__cgroup_make(&rt, &proc, &pod->spec.containers[0]);
+    assert_true(fd >= 0);
+    assert_file(fd, "cpu.max", "200000 100000");
+    assert_file(fd, "memory.max", "1024");
+    assert_file(fd, "pids.max", "4096");
+    assert_file(fd, "memory.oom.group", "1");
+    kc__file_replace(fd, "memory.events", KC_STR("low 0\noom 0\noom_kill 0\n"), NULL);
+    assert_false(kc__cgroup_oom(fd));
+    kc__file_replace(fd, "memory.events", KC_STR("low 0\noom 2\noom_kill 2\n"), NULL);
+    assert_true(kc__cgroup_oom(fd));
+    close(fd);
+    close(rt.isolation.cgroup);
+    assert_int_equal(kc__folder_remove(AT_FDCWD, folder, NULL), 0);
+}
+
 static void a_cgroup_comes_and_goes_with_its_container(void **state)
 {
     (void)state;
@@ -268,16 +315,15 @@ static void a_cgroup_comes_and_goes_with_its_container(void **state)
     await(has_logged(n, pod, "c", "/u1/c-0\n"));
     stop(n, pod, "c", 0, true);
     await_end(n, pod, "c", 0);
-    assert_int_equal(faccessat(n->rt->isolation.cgroup, "u1/c-0", F_OK, 0), -1);
     n->runtime->ops->remove(n->runtime, KC_STR("u1"));
     assert_int_equal(faccessat(n->rt->isolation.cgroup, "u1", F_OK, 0), -1);
 }
 
 TESTS(one_line_says_what_isolation_there_is, it_runs_as_nobody_alone_and_with_a_name_of_its_own,
       it_cannot_read_what_root_keeps_to_itself, it_cannot_signal_us, it_cannot_see_our_folder,
-      its_tmp_is_its_own_and_goes_with_it, its_devices_are_few,
+      its_tmp_is_its_own_and_goes_with_the_next, its_devices_are_few,
       a_user_of_its_own_is_refused_unless_root_is_allowed, with_root_allowed_a_pod_says_who_it_is,
       a_read_only_root_is_one, an_image_is_a_folder_of_the_operators,
       a_full_disk_is_said_and_stops_nobody, a_folder_is_for_one_process,
       options_that_cannot_work_are_refused, limits_become_those_of_a_cgroup,
-      a_cgroup_comes_and_goes_with_its_container)
+      limits_are_written_and_a_lack_of_memory_is_seen, a_cgroup_comes_and_goes_with_its_container)

@@ -4,6 +4,7 @@
 
 #include <grp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 static node_opts contract_opts(void)
 {
@@ -46,11 +47,30 @@ static void an_empty_dir_is_shared_and_processes_are_alone(void **state)
     assert_true(has_logged(n, pod, "b", "1\n"));
 }
 
+static void too_many_processes_are_said(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = contract_node();
+    kc_scoped(kc_error) err = {0};
+    struct rlimit before, none;
+    getrlimit(RLIMIT_NPROC, &before);
+    none = before;
+    none.rlim_cur = 1;
+    setrlimit(RLIMIT_NPROC, &none);
+    kc_auto(kc_pod) *pod = pod_running("true");
+    const int started = start_with(n, pod, 0, 0, NULL, 0, &err);
+    setrlimit(RLIMIT_NPROC, &before);
+    assert_true(started < 0);
+    assert_error(&err, KC_TOO_MANY_REQUESTS, "too many processes");
+    start(n, pod, 0);
+    assert_int_equal(await_end(n, pod, "c", 0).exit_code, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         KC__EACH(cmocka_unit_test, CONTRACT, containers_run_as_ourselves, another_user_is_refused,
-                 an_empty_dir_is_shared_and_processes_are_alone)};
+                 too_many_processes_are_said, an_empty_dir_is_shared_and_processes_are_alone)};
     if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 ||
                            setresuid(65534, 65534, 65534) < 0))
         return 1;
