@@ -35,7 +35,7 @@ typedef struct kc__gc_monitor {
     kc_informer *informer;
     kc_listener *listener;
     int64_t since;
-    int missed; /* Discoveries in a row that did not show its resource. */
+    int missed; /* Discoveries that did not show its resource, and nothing was left to hear of. */
 } kc__gc_monitor;
 
 typedef enum kc__gc_queue { KC__GC_DELETE, KC__GC_RELEASE, KC__GC_QUEUES } kc__gc_queue;

@@ -4,9 +4,9 @@
  *
  * What resources there are is asked when a CustomResourceDefinition changes, and every 30 seconds.
  * Of a resource that a group has in several versions the preferred one is watched. A new one gets
- * a monitor; one that two discoveries in a row do not show loses it: the first time its informer
- * may still have deletions to tell, which are the ones that matter. When a part of the server could
- * not be asked, nothing is taken for gone.
+ * a monitor; one that two discoveries in a row do not show loses it. A resource that is gone has
+ * deletions to tell before, which are the ones that matter: so its informer is kept until it has
+ * found out itself. When a part of the server could not be asked, nothing is taken for gone.
  *
  * Monitors are changed by one thread, the worker of the controller that runs this; others read them
  * with the mutex held. Informers are started, and waited for when they end, without it: their
@@ -178,22 +178,30 @@ static const found *chosen_for(const kc__gc_monitor *m, const kc_map *chosen)
     return f && is_same(f->kind, m->kind) ? f : NULL;
 }
 
-/* Takes those that are watched already out of `chosen`. True when one may have to be stopped the
- * next time. */
+/* Whether the monitor of a resource that is not chosen may end, if that stays so: another version
+ * is watched, or its informer has heard all there was and now finds nothing to list. */
+static bool may_end(kc__gc_monitor *m)
+{
+    kc__gc_resource still;
+    kc_scoped(kc_error) failure = {0};
+    return kc__gc_resource_of(m->gc, kc_cstr(m->type), &still) ||
+           kc_informer_failure(m->informer, &failure);
+}
+
+/* True when one may have to be stopped the next time. */
 static bool stop_missing(kc__gc *gc, kc_map *chosen, bool complete)
 {
     bool doubts = false;
     for (size_t i = gc->monitors.n; i-- > 0;) {
         kc__gc_monitor *m = gc->monitors.items[i];
         const found *f = chosen_for(m, chosen);
-        m->missed = f || !complete ? 0 : m->missed + 1;
-        if (m->missed >= 2) {
+        m->missed = f || !complete ? 0 : m->missed + may_end(m);
+        if (m->missed >= 2)
             stop(gc, i);
-            continue;
-        }
-        doubts = doubts || m->missed;
-        if (f)
+        else if (f)
             m->kind = f->kind;
+        else
+            doubts = true;
     }
     return doubts;
 }

@@ -345,6 +345,40 @@ static void a_kind_that_went_may_come_back(void **state)
     }
 }
 
+static void serve_robots(kc_testenv *env, bool served)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_autofree char *patch =
+        kc_asprintf("[{\"op\":\"replace\",\"path\":\"/spec/versions/0/served\",\"value\":%s}]",
+                    served ? "true" : "false");
+    kc_auto(kc_object) *after =
+        kc_client_patch(kc_testenv_client(env), &kc_kind_custom_resource_definition,
+                        KC_KEY("", "robots.x.example"), KC_PATCH_JSON, kc_cstr(patch), NULL, &err);
+    if (!after)
+        fail_msg("%s", kc_error_text(&err));
+}
+
+static void a_kind_that_is_away_for_a_while_takes_nothing_with_it(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = collected(16);
+    define_robots(env);
+    kc_auto(kc_object) *owner = robot(env, "owner", NO_OWNERS);
+    kc_auto(kc_object) *child = map(env, "child", OWNERS(owner));
+    settle(env);
+    serve_robots(env, false);
+    settle(env);
+    kc_testenv_advance(env, KC_HOUR);
+    assert_true(has_map(env, "child"));
+    serve_robots(env, true);
+    settle(env);
+    kc_testenv_advance(env, KC_MINUTE);
+    assert_true(has_robot(env, "owner") && has_map(env, "child"));
+    remove_robot(env, "owner", "Background");
+    settle(env);
+    assert_false(has_map(env, "child"));
+}
+
 static void kinds_come_and_go_with_threads_too(void **state)
 {
     (void)state;
@@ -394,5 +428,5 @@ TESTS(an_owner_in_another_namespace_deletes_nothing, nor_does_it_keep_anything,
       kinds_that_come_later_are_collected_too, custom_objects_are_released_and_waited_for,
       a_circle_of_custom_objects_does_not_wait_for_itself,
       what_waited_for_a_kind_is_decided_when_it_comes, dependents_of_a_kind_that_goes_go_too,
-      a_kind_that_went_may_come_back, kinds_come_and_go_with_threads_too,
-      what_leaves_a_selector_has_not_gone)
+      a_kind_that_went_may_come_back, a_kind_that_is_away_for_a_while_takes_nothing_with_it,
+      kinds_come_and_go_with_threads_too, what_leaves_a_selector_has_not_gone)
