@@ -88,9 +88,9 @@ typedef struct kc__workers {
     kc__inbox *inbox;
     struct kc__measures *measures;
     KC_VEC(kc_thread *) threads;
-    kc_mutex mutex; /* Guards jobs and closed. */
+    kc_mutex mutex; /* Guards what follows. */
     kc_cond more;
-    kc_list jobs;
+    kc_list urgent, jobs; /* Bindings, which come first; the rest. */
     bool closed;
 } kc__workers;
 
