@@ -14,18 +14,13 @@
  */
 #include "scheduler/engine.h"
 
-void kc__engine_touch(kc__engine *e, const kc__host *host, unsigned change)
+void kc__engine_touch(kc__engine *e, kc__host *host, unsigned change)
 {
     e->changes |= change;
-    if (!host || e->touched_many)
+    if (!host || host->touched)
         return;
-    for (size_t i = 0; i < e->n_touched; i++)
-        if (e->touched[i] == host->slot)
-            return;
-    if (e->n_touched == KC__MAX_TOUCHED)
-        e->touched_many = true;
-    else
-        e->touched[e->n_touched++] = host->slot;
+    host->touched = true;
+    kc_vec_push(&e->touched, host->slot);
 }
 
 /* ---- pods ---- */
@@ -170,7 +165,7 @@ static void apply_node(kc__engine *e, const kc__note *note)
     }
     const kc__host *known = kc__cluster_host(&e->cluster, kc_object_name(note->object));
     const uint64_t version = known ? known->version : 0;
-    const kc__host *host = kc__cluster_set_node(&e->cluster, note->object, &err);
+    kc__host *host = kc__cluster_set_node(&e->cluster, note->object, &err);
     if (host && host->version != version)
         kc__engine_touch(e, host, KC__NODE_CHANGED);
     if (!host)
@@ -266,10 +261,10 @@ static bool may_help(kc__engine *e, const kc__place *place)
 {
     if (!(place->refused_by & helped(e->changes, false)))
         return false;
-    if (e->touched_many || place->refused_by & helped(e->changes, true))
+    if (place->refused_by & helped(e->changes, true))
         return true;
-    for (size_t i = 0; i < e->n_touched; i++)
-        if (helps_at(e, place, e->cluster.slots.items[e->touched[i]]))
+    kc_vec_each (&e->touched, slot)
+        if (helps_at(e, place, e->cluster.slots.items[*slot]))
             return true;
     return false;
 }
@@ -282,7 +277,9 @@ void kc__engine_move(kc__engine *e)
             if (may_help(e, place))
                 kc__pending_move(&e->pending, place, now);
     e->changes = 0;
-    e->n_touched = 0;
-    e->touched_many = false;
+    kc_vec_each (&e->touched, slot)
+        if (e->cluster.slots.items[*slot])
+            e->cluster.slots.items[*slot]->touched = false;
+    kc_vec_clear(&e->touched);
     kc__pending_flush(&e->pending, now);
 }

@@ -50,7 +50,8 @@ typedef struct kc__host {
     kc_list pods;                        /* Of kc__place. */
     int64_t n_pods;
     KC_VEC(const kc__port *) ports; /* Of its pods. */
-    KC_VEC(kc__place *) nominated;  /* Pods that wait for room that was made for them here. */
+    bool touched; /* Something has changed here since the queue was looked through. */
+    KC_VEC(kc__place *) nominated; /* Pods that wait for room that was made for them here. */
 } kc__host;
 
 /* ---- pods ---- */

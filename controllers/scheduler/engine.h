@@ -88,9 +88,9 @@ typedef struct kc__workers {
     kc__inbox *inbox;
     struct kc__measures *measures;
     KC_VEC(kc_thread *) threads;
-    kc_mutex mutex; /* Guards jobs and closed. */
+    kc_mutex mutex; /* Guards what follows. */
     kc_cond more;
-    kc_list jobs;
+    kc_list urgent, jobs; /* Bindings, which come first; the rest. */
     bool closed;
 } kc__workers;
 
@@ -119,8 +119,6 @@ void kc__measure_bound(const kc__measures *m, int attempts, int64_t took);
 
 /* ---- the engine ---- */
 
-enum { KC__MAX_TOUCHED = 16 };
-
 typedef struct kc__engine {
     const kc_clock *clock;
     kc_log *log;
@@ -135,16 +133,14 @@ typedef struct kc__engine {
     int64_t sweep_at;
     /* What has happened since the queue was last looked through. */
     unsigned changes;
-    size_t touched[KC__MAX_TOUCHED]; /* Slots of hosts it happened to. */
-    size_t n_touched;
-    bool touched_many;
+    KC_VEC(size_t) touched; /* Slots of hosts it happened to. */
 } kc__engine;
 
 /* Brings what a note says into the cluster and the queue (changes.c). */
 void kc__engine_apply(kc__engine *e, const kc__note *note);
 /* Moves pods that what happened may help. */
 void kc__engine_move(kc__engine *e);
-void kc__engine_touch(kc__engine *e, const kc__host *host, unsigned change);
+void kc__engine_touch(kc__engine *e, kc__host *host, unsigned change);
 
 /* One pod is decided on, and what follows is set going (attempt.c). */
 void kc__engine_attempt(kc__engine *e, kc__place *place);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inbox.c: notes to the loop, in the order they came; see engine.h. */
+/*
+ * inbox.c: notes to the loop, in the order they came; see engine.h. Many threads put, one takes:
+ * all there are at a time, so that the lock is held for an exchange of pointers. It has no limit:
+ * what is in it are references to objects the caches hold, and the loop takes them faster than a
+ * server can send them.
+ */
 #include "scheduler/engine.h"
 
 void kc__note_done(kc__note *note)

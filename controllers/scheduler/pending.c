@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pending.c: see pending.h. Times and limits are those of kube-scheduler. */
+/*
+ * pending.c: see pending.h. Times and limits are those of kube-scheduler. Pods to be tried and pods
+ * that back off are heaps; those that are stuck a list in the order they came, whose first is the
+ * one to be flushed. A place knows in which of them it is, so it is removed without a search.
+ */
 #include "scheduler/pending.h"
 
 #include <assert.h>

@@ -190,6 +190,7 @@ static void engine_free(kc__engine *e)
 {
     kc_client_unref(e->workers.client);
     kc_recorder_stop(e->recorder, kc_clock_deadline(e->clock, KC_SECOND));
+    kc_vec_done(&e->touched);
     kc__pending_done(&e->pending);
     kc__cluster_done(&e->cluster);
     kc__inbox_done(&e->inbox);

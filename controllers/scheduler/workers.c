@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * workers.c: what the scheduler writes: bindings, conditions of pods, deletions of victims. Several
- * threads, each one job at a time, in the order they were given as far as several can keep one.
+ * threads, each one job at a time: bindings first, else in the order they were given as far as
+ * several can keep one. So pods that got a node do not wait for a thousand others to say why not.
  *
  * A binding whose answer was lost may have been carried out: the pod is looked up at the server
  * before it counts as failed. The server refuses to bind a pod twice, whatever we believe.
@@ -131,9 +132,12 @@ static void preempt(kc__workers *w, const kc__job *job)
 static kc__job *next(kc__workers *w)
 {
     kc_locked (&w->mutex) {
-        while (!w->closed && kc_list_empty(&w->jobs))
+        while (!w->closed && kc_list_empty(&w->urgent) && kc_list_empty(&w->jobs))
             kc_cond_wait_until(&w->more, &w->mutex, w->clock, KC_FOREVER);
-        return w->closed ? NULL : kc_container_of(kc_list_pop(&w->jobs), kc__job, link);
+        if (w->closed)
+            return NULL;
+        kc_list *from = kc_list_empty(&w->urgent) ? &w->jobs : &w->urgent;
+        return kc_container_of(kc_list_pop(from), kc__job, link);
     }
     return NULL;
 }
@@ -153,6 +157,7 @@ int kc__workers_start(kc__workers *w, int n, kc_error *err)
 {
     kc_mutex_init(&w->mutex);
     kc_cond_init(&w->more);
+    kc_list_init(&w->urgent);
     kc_list_init(&w->jobs);
     for (int i = 0; i < n; i++) {
         kc_thread *thread = kc_thread_start("kc-binder", work, w, err);
@@ -172,6 +177,7 @@ void kc__workers_stop(kc__workers *w)
     kc_vec_each (&w->threads, thread)
         kc_thread_join(*thread);
     kc_vec_done(&w->threads);
+    kc_list_splice(&w->jobs, &w->urgent);
     kc_list_each (&w->jobs, kc__job, link, job) {
         kc_list_remove(&job->link);
         job_free(job);
@@ -183,7 +189,7 @@ void kc__workers_stop(kc__workers *w)
 void kc__workers_add(kc__workers *w, kc__job *job)
 {
     kc_locked (&w->mutex) {
-        kc_list_push(&w->jobs, &job->link);
+        kc_list_push(job->type == KC__BIND ? &w->urgent : &w->jobs, &job->link);
         kc_cond_signal(&w->more);
     }
 }
