@@ -179,7 +179,8 @@ static bool take(kc__pipe *p, kc_buf *out, size_t room, kc__fill *ret)
 {
     const size_t n = KC_MIN(room, p->bytes.n);
     kc_buf_append(out, kc_str_of(p->bytes.p, n));
-    memmove(p->bytes.p, p->bytes.p + n, p->bytes.n - n);
+    if (n)
+        memmove(p->bytes.p, p->bytes.p + n, p->bytes.n - n);
     p->bytes.n -= n;
     if (p->bytes.n)
         *ret = KC__FILL_MORE;
