@@ -225,6 +225,23 @@ int kc__node_register(kc__node *node, kc_error *err)
     return patch_metadata(node, err) < 0 ? -1 : patch_status(node, was, err);
 }
 
+int kc__node_leave(kc__node *node, kc_error *err)
+{
+    char time[KC_TIME_TEXT];
+    const kc_str now = kc_time_print(kc_clock_wall(node->nodes->clock), time);
+    kc_scoped(kc_buf) body = {0};
+    kc_buf_printf(
+        &body,
+        "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\",\"reason\":"
+        "\"KubeletNotReady\",\"message\":\"node is shutting down\",\"lastHeartbeatTime\":"
+        "\"%.*s\",\"lastTransitionTime\":\"%.*s\"}]}}",
+        KC_ARG(now), KC_ARG(now));
+    kc_auto(kc_object) *left = kc_client_patch(
+        node->nodes->client, &kc_kind_node, KC_KEY("", node->name), KC_PATCH_STRATEGIC,
+        kc_buf_str(&body), &(kc_write_opts){.subresource = "status"}, err);
+    return left ? 0 : -1;
+}
+
 static bool is_thought_ready(const kc_cluster_node *node)
 {
     const kc_node_condition *ready = condition_of(node, "Ready");

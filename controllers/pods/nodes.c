@@ -106,6 +106,18 @@ static void wake_shard(kc_cancel_hook *hook)
     }
 }
 
+static void leave(kc__node_shard *shard)
+{
+    kc__nodes *nodes = shard->nodes;
+    for (size_t i = 0; i < nodes->n; i++) {
+        kc_scoped(kc_error) err = {0};
+        if (shard_of(&nodes->items[i]) == shard && nodes->items[i].uid &&
+            kc__node_leave(&nodes->items[i], &err) < 0)
+            kc_log_warn(nodes->log, "cannot say that a node leaves",
+                        kc_kv("node", nodes->items[i].name), kc_kv("err", &err));
+    }
+}
+
 static int run(kc_cancel *stop, void *user, kc_error *err)
 {
     (void)err;
@@ -116,6 +128,8 @@ static int run(kc_cancel *stop, void *user, kc_error *err)
         return 0;
     while ((node = next_due(shard, shard->nodes->clock)))
         keep_and_put_back(shard, node);
+    if (shard->nodes->say_goodbye)
+        leave(shard);
     kc_cancel_unhang(stop, &shard->hook);
     return 0;
 }
@@ -206,6 +220,7 @@ kc__nodes *kc__nodes_new(kc_manager *manager, const kc_pods_opts *opts, const ch
     nodes->cpu = opts->node_cpu;
     nodes->memory = opts->node_memory;
     nodes->storage = storage_of(opts);
+    nodes->say_goodbye = opts->say_goodbye;
     nodes->pods = opts->node_pods;
     nodes->n = opts->mode == KC_PODS_SIMULATE ? (size_t)opts->nodes : 1;
     nodes->items = kc_calloc(nodes->n, sizeof(*nodes->items));
