@@ -179,7 +179,7 @@ static bool take(kc__pipe *p, kc_buf *out, size_t room, kc__fill *ret)
 {
     const size_t n = KC_MIN(room, p->bytes.n);
     kc_buf_append(out, kc_str_of(p->bytes.p, n));
-    if (n)
+    if (n < p->bytes.n) /* One that never held anything has no memory to move. */
         memmove(p->bytes.p, p->bytes.p + n, p->bytes.n - n);
     p->bytes.n -= n;
     if (p->bytes.n)
