@@ -22,8 +22,9 @@ typedef struct kc__node {
     char ip[46];
     kc__nodes *nodes;
     /* Of the thread that keeps it: */
-    kc_object *lease; /* As it was last written; NULL: not known. */
-    char *uid;        /* Of the Node; NULL: not registered yet. */
+    kc_client *client; /* While it is being kept: gives up in time. */
+    kc_object *lease;  /* As it was last written; NULL: not known. */
+    char *uid;         /* Of the Node; NULL: not registered yet. */
     kc_time heartbeat;
     /* Under the shard's lock: */
     kc_heap_node timer;
@@ -41,6 +42,7 @@ typedef struct kc__node_shard {
     kc_heap timers;
     bool stopping;
     kc_cancel_hook hook;
+    kc_cancel *stop; /* While its thread runs. */
 } kc__node_shard;
 
 #define KC__NODE_SHARDS 4
