@@ -51,7 +51,7 @@ static int make_namespace(kc_client *client, kc_error *err)
 
 static int create(kc__node *node, kc_error *err)
 {
-    kc_client *client = node->nodes->client;
+    kc_client *client = node->client;
     kc_auto(kc_object) *wanted = lease_of(node, NULL, err);
     if (!wanted)
         return -1;
@@ -71,15 +71,15 @@ static int update(kc__node *node, kc_error *err)
     node->lease = kc_object_unref(node->lease);
     if (!wanted)
         return -1;
-    node->lease = kc_client_update(node->nodes->client, wanted, NULL, err);
+    node->lease = kc_client_update(node->client, wanted, NULL, err);
     return node->lease ? 0 : -1;
 }
 
 /* Reads it, or makes it. */
 static int find(kc__node *node, kc_error *err)
 {
-    node->lease = kc_client_get(node->nodes->client, &kc_kind_lease, KC_KEY(NAMESPACE, node->name),
-                                NULL, err);
+    node->lease =
+        kc_client_get(node->client, &kc_kind_lease, KC_KEY(NAMESPACE, node->name), NULL, err);
     if (node->lease)
         return update(node, err);
     if (!kc_is_not_found(err))

@@ -168,9 +168,9 @@ static int patch_status(kc__node *node, const kc_cluster_node *was, kc_error *er
     kc_buf_puts(&body, "{\"status\":");
     kc_struct_write(&kc_node_status_struct, &status, &body);
     kc_buf_puts(&body, "}");
-    kc_auto(kc_object) *now = kc_client_patch(
-        node->nodes->client, &kc_kind_node, KC_KEY("", node->name), KC_PATCH_STRATEGIC,
-        kc_buf_str(&body), &(kc_write_opts){.subresource = "status"}, err);
+    kc_auto(kc_object) *now =
+        kc_client_patch(node->client, &kc_kind_node, KC_KEY("", node->name), KC_PATCH_STRATEGIC,
+                        kc_buf_str(&body), &(kc_write_opts){.subresource = "status"}, err);
     if (!now)
         return -1;
     remember(node, now);
@@ -195,9 +195,8 @@ static int patch_metadata(kc__node *node, kc_error *err)
     kc_buf_puts(&body, ",");
     write_map(&body, "annotations", make_annotations(node, &arena));
     kc_buf_puts(&body, "}}");
-    kc_auto(kc_object) *now =
-        kc_client_patch(node->nodes->client, &kc_kind_node, KC_KEY("", node->name), KC_PATCH_MERGE,
-                        kc_buf_str(&body), NULL, err);
+    kc_auto(kc_object) *now = kc_client_patch(node->client, &kc_kind_node, KC_KEY("", node->name),
+                                              KC_PATCH_MERGE, kc_buf_str(&body), NULL, err);
     return now ? 0 : -1;
 }
 
@@ -211,7 +210,7 @@ int kc__node_register(kc__node *node, kc_error *err)
     kc_auto(kc_object) *object = kc_cluster_node_object(&wanted, err);
     if (!object)
         return -1;
-    kc_auto(kc_object) *made = kc_client_create(node->nodes->client, object, NULL, err);
+    kc_auto(kc_object) *made = kc_client_create(node->client, object, NULL, err);
     if (made) {
         remember(node, made);
         node->heartbeat = kc_clock_wall(node->nodes->clock);
@@ -223,6 +222,23 @@ int kc__node_register(kc__node *node, kc_error *err)
     kc_error_done(err);
     kc_auto(kc_cluster_node) *was = kc__node_get(node);
     return patch_metadata(node, err) < 0 ? -1 : patch_status(node, was, err);
+}
+
+int kc__node_leave(kc__node *node, kc_error *err)
+{
+    char time[KC_TIME_TEXT];
+    const kc_str now = kc_time_print(kc_clock_wall(node->nodes->clock), time);
+    kc_scoped(kc_buf) body = {0};
+    kc_buf_printf(
+        &body,
+        "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\",\"reason\":"
+        "\"KubeletNotReady\",\"message\":\"node is shutting down\",\"lastHeartbeatTime\":"
+        "\"%.*s\",\"lastTransitionTime\":\"%.*s\"}]}}",
+        KC_ARG(now), KC_ARG(now));
+    kc_auto(kc_object) *left =
+        kc_client_patch(node->client, &kc_kind_node, KC_KEY("", node->name), KC_PATCH_STRATEGIC,
+                        kc_buf_str(&body), &(kc_write_opts){.subresource = "status"}, err);
+    return left ? 0 : -1;
 }
 
 static bool is_thought_ready(const kc_cluster_node *node)

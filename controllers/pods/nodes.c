@@ -18,6 +18,7 @@
 
 #define PERIOD          (10 * KC_SECOND)
 #define RETRY           KC_SECOND
+#define PATIENCE        (10 * KC_SECOND) /* With the server: others of the shard are due too. */
 #define NODES_PER_SHARD 1000
 
 static bool earlier(const kc_heap_node *a, const kc_heap_node *b, void *user)
@@ -73,6 +74,19 @@ static int keep(kc__node *node, kc_error *err)
     return kc__node_renew_lease(node, err);
 }
 
+/* Does something for a node with a client that does not wait for ever. */
+static int with_client(kc__node *node, kc_cancel *cancel, int (*what)(kc__node *, kc_error *),
+                       kc_error *err)
+{
+    const kc_client_bind bind = {.cancel = cancel,
+                                 .deadline = kc_clock_deadline(node->nodes->clock, PATIENCE)};
+    kc_auto(kc_client) *client = kc_client_with(node->nodes->client, &bind);
+    node->client = client;
+    const int result = what(node, err);
+    node->client = NULL;
+    return result;
+}
+
 /* Spreads nodes over the period, so that they are not all due at the same time. */
 static int64_t share_of_period(const kc__node *node)
 {
@@ -84,8 +98,8 @@ static void keep_and_put_back(kc__node_shard *shard, kc__node *node)
 {
     kc_scoped(kc_error) err = {0};
     const bool first = !node->uid;
-    const bool ok = keep(node, &err) == 0;
-    if (!ok)
+    const bool ok = with_client(node, shard->stop, keep, &err) == 0;
+    if (!ok && !kc_cancel_fired(shard->stop))
         kc_log_warn(node->nodes->log, "cannot keep a node", kc_kv("node", node->name),
                     kc_kv("err", &err));
     kc_locked (&shard->mutex) {
@@ -106,16 +120,31 @@ static void wake_shard(kc_cancel_hook *hook)
     }
 }
 
+static void leave(kc__node_shard *shard)
+{
+    kc__nodes *nodes = shard->nodes;
+    for (size_t i = 0; i < nodes->n; i++) {
+        kc_scoped(kc_error) err = {0};
+        if (shard_of(&nodes->items[i]) == shard && nodes->items[i].uid &&
+            with_client(&nodes->items[i], NULL, kc__node_leave, &err) < 0)
+            kc_log_warn(nodes->log, "cannot say that a node leaves",
+                        kc_kv("node", nodes->items[i].name), kc_kv("err", &err));
+    }
+}
+
 static int run(kc_cancel *stop, void *user, kc_error *err)
 {
     (void)err;
     kc__node_shard *shard = user;
     kc__node *node;
     shard->hook.fire = wake_shard;
+    shard->stop = stop;
     if (!kc_cancel_hang(stop, &shard->hook))
         return 0;
     while ((node = next_due(shard, shard->nodes->clock)))
         keep_and_put_back(shard, node);
+    if (shard->nodes->say_goodbye)
+        leave(shard);
     kc_cancel_unhang(stop, &shard->hook);
     return 0;
 }
@@ -206,6 +235,7 @@ kc__nodes *kc__nodes_new(kc_manager *manager, const kc_pods_opts *opts, const ch
     nodes->cpu = opts->node_cpu;
     nodes->memory = opts->node_memory;
     nodes->storage = storage_of(opts);
+    nodes->say_goodbye = opts->say_goodbye;
     nodes->pods = opts->node_pods;
     nodes->n = opts->mode == KC_PODS_SIMULATE ? (size_t)opts->nodes : 1;
     nodes->items = kc_calloc(nodes->n, sizeof(*nodes->items));

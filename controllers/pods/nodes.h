@@ -22,8 +22,9 @@ typedef struct kc__node {
     char ip[46];
     kc__nodes *nodes;
     /* Of the thread that keeps it: */
-    kc_object *lease; /* As it was last written; NULL: not known. */
-    char *uid;        /* Of the Node; NULL: not registered yet. */
+    kc_client *client; /* While it is being kept: gives up in time. */
+    kc_object *lease;  /* As it was last written; NULL: not known. */
+    char *uid;         /* Of the Node; NULL: not registered yet. */
     kc_time heartbeat;
     /* Under the shard's lock: */
     kc_heap_node timer;
@@ -41,6 +42,7 @@ typedef struct kc__node_shard {
     kc_heap timers;
     bool stopping;
     kc_cancel_hook hook;
+    kc_cancel *stop; /* While its thread runs. */
 } kc__node_shard;
 
 #define KC__NODE_SHARDS 4
@@ -60,6 +62,7 @@ struct kc__nodes {
     /* What each of them has. */
     int64_t cpu, memory, storage;
     int pods;
+    bool say_goodbye;
     kc__node_shard shards[KC__NODE_SHARDS];
     size_t n_shards;
     kc_mutex mutex; /* Guards what is taken of nodes. */
@@ -85,6 +88,8 @@ const char *kc__node_refuses(const kc_cluster_node *node, const kc_pod *pod, con
 int kc__node_register(kc__node *node, kc_error *err);
 /* A heartbeat, if the last was long ago or the server's idea of the node is another. */
 int kc__node_report(kc__node *node, kc_error *err);
+/* Says that it is not ready any more: we stop. */
+int kc__node_leave(kc__node *node, kc_error *err);
 /* Renews its lease. */
 int kc__node_renew_lease(kc__node *node, kc_error *err);
 

@@ -46,7 +46,8 @@ static const char *format_map(const kc_string_map *map, kc_arena *arena)
 {
     kc_scoped(kc_buf) text = {0};
     kc_string_pair *sorted = kc_arena_calloc(arena, map->n + 1, sizeof(*sorted));
-    memcpy(sorted, map->items, map->n * sizeof(*sorted));
+    if (map->n)
+        memcpy(sorted, map->items, map->n * sizeof(*sorted));
     if (map->n > 1)
         qsort(sorted, map->n, sizeof(*sorted), pair_order);
     for (size_t i = 0; i < map->n; i++) {

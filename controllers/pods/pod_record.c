@@ -207,9 +207,9 @@ static void resume_one(kc__pod_record *state, const kc_pod *pod, size_t i, kc__r
             keep_terminated(&c->last, was->last_state.terminated, id.attempt);
     } else if (was)
         resume_from_status(c, pod, spec, was, runtime);
+    const char *image = was && was->container_id && *was->container_id ? was->image : spec->image;
     if (c->now.number >= 0)
-        c->image =
-            kc_strdup(was && was->container_id && *was->container_id ? was->image : spec->image);
+        c->image = kc_strdup(image ? image : "");
     resume_verdicts(c, was);
 }
 

@@ -59,7 +59,8 @@ static void give_address(kc__pods *pods, kc__pod_record *state)
 /* Those of pods that were here before are taken first: see kc__pods_take_up. */
 static void keep_address(kc__pods *pods, kc__pod_record *state)
 {
-    if (pods->opts.mode == KC_PODS_SIMULATE && *state->ip && strcmp(state->ip, state->node->ip))
+    if (pods->opts.mode == KC_PODS_SIMULATE && *state->ip &&
+        strcmp(state->ip, state->node->ip) != 0)
         kc_map_put(&pods->addresses, kc_cstr(state->ip), state);
 }
 

@@ -30,6 +30,7 @@ typedef struct kc_pods_opts {
     const char *address; /* Where a node answers the API server, for logs: "10.0.0.7:0", with the
                           * address that the Node gets. Defaults to 127.0.0.1:0, for a server on
                           * this machine. */
+    bool say_goodbye;    /* Nodes that stop say that they are not ready, instead of being missed. */
     bool quiet;          /* No events of containers that begin and end as they should. */
     /* KC_PODS_SIMULATE */
     int nodes;           /* How many. Defaults to 1. */

@@ -161,6 +161,9 @@ static void fields_of_the_pod_can_be_had(void **state)
     assert_int_equal(kc__field_value(&s.in, "metadata.labels", &value, NULL), 0);
     assert_string_equal(value, "app=\"web\"\nz=\"last\"");
     assert_true(kc__field_value(&s.in, "spec.nothing", &value, &err) < 0);
+    s.pod->metadata.labels = (kc_string_map){0};
+    assert_int_equal(kc__field_value(&s.in, "metadata.labels", &value, NULL), 0);
+    assert_string_equal(value, "");
     end(&s);
 }
 

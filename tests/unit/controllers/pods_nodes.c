@@ -159,6 +159,26 @@ static void a_node_that_stops_says_nothing(void **state)
     assert_int_equal(kc_object_revision(pod), kc_object_revision(pod_after));
 }
 
+static void a_node_that_was_asked_to_says_goodbye(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_testenv) *env = with_nodes(1, &(kc_pods_opts){.nodes = 2, .say_goodbye = true});
+    OK(kc_testenv_restart(env, &err) ? 0 : -1, &err);
+    for (int i = 0; i < 2; i++) {
+        kc_autofree char *name = kc_asprintf("simulated-%d", i);
+        kc_auto(kc_object) *node = look_in(env, &kc_kind_node, "", name);
+        kc_autofree char *message = text_at(node, "status.conditions.3.message");
+        assert_string_equal(message, "node is shutting down");
+    }
+    add_nodes(env, &(kc_pods_opts){.nodes = 2}, NULL);
+    OK(kc_testenv_run(env, &err), &err);
+    kc_testenv_advance(env, KC_SECOND);
+    kc_auto(kc_object) *node = look_in(env, &kc_kind_node, "", "simulated-0");
+    kc_autofree char *status = text_at(node, "status.conditions.3.status");
+    assert_string_equal(status, "True");
+}
+
 static void thousands_of_nodes_are_kept_by_a_few_threads(void **state)
 {
     (void)state;
@@ -216,5 +236,5 @@ TESTS(a_node_says_what_it_is, its_lease_is_renewed_every_ten_seconds,
       its_status_is_said_again_every_five_minutes, a_deleted_node_is_registered_again,
       a_node_that_was_thought_lost_says_that_it_is_ready,
       a_node_that_was_there_keeps_what_others_said_of_it, a_lease_that_somebody_took_is_taken_back,
-      a_node_that_stops_says_nothing, thousands_of_nodes_are_kept_by_a_few_threads,
-      many_pods_cost_one_write_each)
+      a_node_that_stops_says_nothing, a_node_that_was_asked_to_says_goodbye,
+      thousands_of_nodes_are_kept_by_a_few_threads, many_pods_cost_one_write_each)
