@@ -317,6 +317,10 @@ static void a_cgroup_comes_and_goes_with_its_container(void **state)
     await_end(n, pod, "c", 0);
     n->runtime->ops->remove(n->runtime, KC_STR("u1"));
     assert_int_equal(faccessat(n->rt->isolation.cgroup, "u1", F_OK, 0), -1);
+    kc_autofree char *all = kc_strdup(n->rt->isolation.cgroup_path);
+    assert_int_equal(access(all, F_OK), 0);
+    n = node_free(n);
+    assert_int_equal(access(all, F_OK), -1);
 }
 
 TESTS(one_line_says_what_isolation_there_is, it_runs_as_nobody_alone_and_with_a_name_of_its_own,
