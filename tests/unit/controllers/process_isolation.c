@@ -63,11 +63,12 @@ static void it_cannot_signal_us(void **state)
 static void it_cannot_see_our_folder(void **state)
 {
     (void)state;
-    kc_pods_opts pods = {.folder = "/var/lib/kc-process-test"};
-    kc_auto(node) *n = isolated(&(node_opts){.pods = pods});
-    kc_autofree char *text =
-        output_of(n, "ls -la /var/lib/kc-process-test || echo hidden; stat -c %a "
-                     "/var/lib/kc-process-test");
+    char folder[64];
+    snprintf(folder, sizeof(folder), "/var/lib/kc-process-test-%d", getpid());
+    kc_auto(node) *n = isolated(&(node_opts){.pods.folder = folder});
+    kc_autofree char *script =
+        kc_asprintf("ls -la %s || echo hidden; stat -c %%a %s", folder, folder);
+    kc_autofree char *text = output_of(n, script);
     assert_contains(text, "hidden\n");
     assert_contains(text, "\n0\n");
 }
