@@ -8,6 +8,7 @@
 #include "kc/controllers.h"
 #include "kc/kubeconfig.h"
 #include "kc/log.h"
+#include "kc/quantity.h"
 
 #include <stddef.h>
 
@@ -39,6 +40,26 @@ static int parse_count(const char *text, void *ret, kc_error *err)
         return kc_error_set(err, KC_INVALID, "\"%s\" is not a number from 1 to 100000", text);
     *(int *)ret = (int)n;
     return 0;
+}
+
+/* An amount as resources are written: "500m", "16Gi"; in units of `milli` thousandths or whole. */
+static int parse_amount(const char *text, bool milli, int64_t *ret, kc_error *err)
+{
+    kc_quantity amount;
+    if (kc_quantity_parse(kc_cstr(text), &amount, NULL) < 0 || kc_quantity_sign(amount) <= 0)
+        return kc_error_set(err, KC_INVALID, "\"%s\" is no amount, such as 500m, 4 or 16Gi", text);
+    *ret = milli ? kc_quantity_milli_value(amount) : kc_quantity_value(amount);
+    return 0;
+}
+
+static int parse_cpu(const char *text, void *ret, kc_error *err)
+{
+    return parse_amount(text, true, ret, err);
+}
+
+static int parse_bytes(const char *text, void *ret, kc_error *err)
+{
+    return parse_amount(text, false, ret, err);
 }
 
 static int parse_pods(const char *text, void *ret, kc_error *err)
@@ -83,6 +104,13 @@ static const kc_flag flags[] = {
      .help = "run pods on a node of our own: simulated, or as processes of this machine"},
     {"node-name", .argument = "NAME", .group = PODS, FIELD(pods.node), .parse = kc_flag_text,
      .help = "what the node is called; defaults to this machine's name"},
+    {"node-cpu", .argument = "QUANTITY", .group = PODS, FIELD(pods.node_cpu), .parse = parse_cpu,
+     .help = "how much of it a node has; defaults to this machine's, of simulated ones to 256"},
+    {"node-memory", .argument = "QUANTITY", .group = PODS, FIELD(pods.node_memory),
+     .parse = parse_bytes,
+     .help = "the same; defaults to this machine's, of simulated ones to 1Ti"},
+    {"node-pods", .argument = "N", .group = PODS, FIELD(pods.node_pods), .parse = parse_count,
+     .help = "how many pods a node takes; defaults to 110, simulated ones to 1000"},
     {"pods-address", .argument = "ADDRESS", .initial = "127.0.0.1:0", .group = PODS,
      FIELD(pods.address), .parse = kc_flag_text,
      .help = "where the API server reaches the node for logs: an address of this machine, and a "

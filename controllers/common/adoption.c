@@ -12,6 +12,42 @@ void kc__claims_done(kc__claims *claims)
     kc_error_done(&claims->refusal);
 }
 
+/* ---- what there is ---- */
+
+static void append(kc_objects *to, kc_objects *from)
+{
+    if (!from->n)
+        return;
+    to->items = kc_reallocarray(to->items, to->n + from->n, sizeof(*to->items));
+    memcpy(to->items + to->n, from->items, from->n * sizeof(*from->items));
+    to->n += from->n;
+    from->n = 0;
+}
+
+static int list_at(const kc__claims *c, const kc_kind *kind, const char *index, const char *value,
+                   kc_objects *ret, kc_error *err)
+{
+    kc_scoped(kc_objects) list = {0};
+    const kc_list_opts which = {.index = index, .value = value};
+    if (kc_client_list(c->client, kind, &which, &list, err) < 0)
+        return -1;
+    append(ret, &list);
+    return 0;
+}
+
+int kc__list_claimable(const kc__claims *claims, const kc_kind *kind, kc_objects *ret,
+                       kc_error *err)
+{
+    kc_str key, value;
+    kc_scoped(kc_buf) at = {0};
+    kc_buf_append(&at, kc_object_uid(claims->owner));
+    if (list_at(claims, kind, KC__BY_CONTROLLER, kc_buf_cstr(&at), ret, err) < 0)
+        return -1;
+    kc__required_label(claims->selector, &key, &value);
+    kc__index_of_label(&at, kc_object_namespace(claims->owner), key, value);
+    return list_at(claims, kind, KC__ORPHANS, kc_buf_cstr(&at), ret, err);
+}
+
 /* ---- adopting ---- */
 
 static void check_owner(kc__claims *c)
@@ -172,9 +208,9 @@ void kc__each_selecting(kc_cache *cache, const kc_kind *kind, const kc_object *o
     kc_meta_iter labels = kc_object_labels(object, &arena);
     kc_str key, value;
     while (kc_meta_next_pair(&labels, &key, &value)) {
-        kc__selector_value(&at, kc_object_namespace(object), key, value);
+        kc__index_of_label(&at, kc_object_namespace(object), key, value);
         tell_those_at(cache, kind, object, kc_buf_str(&at), each, user);
     }
-    kc__selector_value(&at, kc_object_namespace(object), (kc_str){0}, (kc_str){0});
+    kc__index_of_label(&at, kc_object_namespace(object), (kc_str){0}, (kc_str){0});
     tell_those_at(cache, kind, object, kc_buf_str(&at), each, user);
 }

@@ -31,6 +31,12 @@ typedef struct kc__claims {
 
 void kc__claims_done(kc__claims *claims);
 
+/* Adds to `ret` from the client's cache what may be claimed: what the owner controls, and of what
+ * nobody controls in its namespace what may match. By indexes, so that it costs what there is of
+ * that, not what the namespace has. */
+int kc__list_claimable(const kc__claims *claims, const kc_kind *kind, kc_objects *ret,
+                       kc_error *err);
+
 /* Whether the object is the owner's, once it was adopted or released where that is to be done. An
  * object that is gone meanwhile is not. */
 int kc__claim(kc__claims *claims, const kc_kind *kind, const kc_object *object, bool *ret_ours,

@@ -3,7 +3,6 @@
 #include "common/indexes.h"
 
 #include "kc/kinds.h"
-#include "kc/selector.h"
 #include "kc/view.h"
 
 static void by_controller(const kc_object *object, kc_index_emit *emit, void *to, void *user)
@@ -11,14 +10,8 @@ static void by_controller(const kc_object *object, kc_index_emit *emit, void *to
     (void)user;
     kc_scoped(kc_arena) arena = {0};
     kc_owner controller;
-    if (kc_object_controller(object, &arena, &controller)) {
+    if (kc_object_controller(object, &arena, &controller))
         emit(controller.uid, to);
-        return;
-    }
-    kc_scoped(kc_buf) value = {0};
-    kc_buf_puts(&value, KC__ORPHANS_OF);
-    kc_buf_append(&value, kc_object_namespace(object));
-    emit(kc_buf_str(&value), to);
 }
 
 static void by_node(const kc_object *object, kc_index_emit *emit, void *to, void *user)
@@ -28,7 +21,7 @@ static void by_node(const kc_object *object, kc_index_emit *emit, void *to, void
     emit(kc_as_str(kc_dig(kc_view_root(view), "spec.nodeName")), to);
 }
 
-void kc__selector_value(kc_buf *out, kc_str ns, kc_str key, kc_str value)
+void kc__index_of_label(kc_buf *out, kc_str ns, kc_str key, kc_str value)
 {
     kc_buf_clear(out);
     kc_buf_append(out, ns);
@@ -40,21 +33,45 @@ void kc__selector_value(kc_buf *out, kc_str ns, kc_str key, kc_str value)
     kc_buf_append(out, value);
 }
 
+void kc__required_label(const kc_selector *selector, kc_str *ret_key, kc_str *ret_value)
+{
+    size_t n = 0;
+    const kc_requirement *all = selector ? kc_selector_requirements(selector, &n) : NULL;
+    *ret_key = *ret_value = (kc_str){0};
+    for (size_t i = 0; i < n && !ret_key->n; i++)
+        if (kc_selector_exact(selector, all[i].key, ret_value))
+            *ret_key = all[i].key;
+}
+
 static void by_selector(const kc_object *object, kc_index_emit *emit, void *to, void *user)
 {
     (void)user;
     kc_auto(kc_view) *view = kc_view_of(object);
     kc_auto(kc_selector) *selector =
         kc_selector_of(kc_dig(kc_view_root(view), "spec.selector"), NULL);
-    size_t n = 0;
-    const kc_requirement *all = selector ? kc_selector_requirements(selector, &n) : NULL;
-    kc_str key = {0}, value = {0};
-    for (size_t i = 0; i < n && !key.n; i++)
-        if (kc_selector_exact(selector, all[i].key, &value))
-            key = all[i].key;
+    kc_str key, value;
     kc_scoped(kc_buf) at = {0};
-    kc__selector_value(&at, kc_object_namespace(object), key, value);
+    kc__required_label(selector, &key, &value);
+    kc__index_of_label(&at, kc_object_namespace(object), key, value);
     emit(kc_buf_str(&at), to);
+}
+
+static void orphans(const kc_object *object, kc_index_emit *emit, void *to, void *user)
+{
+    (void)user;
+    kc_scoped(kc_arena) arena = {0};
+    kc_scoped(kc_buf) at = {0};
+    kc_owner controller;
+    if (kc_object_controller(object, &arena, &controller))
+        return;
+    kc__index_of_label(&at, kc_object_namespace(object), (kc_str){0}, (kc_str){0});
+    emit(kc_buf_str(&at), to);
+    kc_meta_iter labels = kc_object_labels(object, &arena);
+    kc_str key, value;
+    while (kc_meta_next_pair(&labels, &key, &value)) {
+        kc__index_of_label(&at, kc_object_namespace(object), key, value);
+        emit(kc_buf_str(&at), to);
+    }
 }
 
 static const struct {
@@ -63,8 +80,10 @@ static const struct {
     kc_index_fn *fn;
 } indexes[] = {
     {&kc_kind_pod, KC__BY_CONTROLLER, by_controller},
+    {&kc_kind_pod, KC__ORPHANS, orphans},
     {&kc_kind_pod, KC__BY_NODE, by_node},
     {&kc_kind_replica_set, KC__BY_CONTROLLER, by_controller},
+    {&kc_kind_replica_set, KC__ORPHANS, orphans},
     {&kc_kind_replica_set, KC__BY_SELECTOR, by_selector},
     {&kc_kind_deployment, KC__BY_SELECTOR, by_selector},
 };

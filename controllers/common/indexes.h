@@ -12,22 +12,27 @@
 #define KC_CONTROLLERS_INDEXES_H
 
 #include "kc/cache.h"
+#include "kc/selector.h"
 
-/* Pods, ReplicaSets: by the uid of their controller; those without one by KC__ORPHANS_OF and their
- * namespace. */
+/* Pods, ReplicaSets: by the uid of their controller. */
 #define KC__BY_CONTROLLER "controller"
-#define KC__ORPHANS_OF    "orphans/"
 /* Pods: by spec.nodeName; those without one by "". */
 #define KC__BY_NODE "node"
 
 /* ReplicaSets, Deployments: by a label that their selector requires and their namespace
- * (kc__selector_value); those that require no certain value by the namespace alone. So that who
+ * (kc__index_of_label); those that require no certain value by the namespace alone. So that who
  * might select an object is found by its labels. */
 #define KC__BY_SELECTOR "selector"
 
-/* What a selector is found under, in `out`, in place of what was there: with an empty key those
- * that require no certain value. */
-void kc__selector_value(kc_buf *out, kc_str ns, kc_str key, kc_str value);
+/* Pods, ReplicaSets that have no controller: by each of their labels and their namespace, and by
+ * the namespace alone. So that a selector finds what it might adopt. */
+#define KC__ORPHANS "orphans"
+
+/* What a label of a namespace is found under in the two above, in `out`, in place of what was
+ * there; with an empty key the namespace alone. */
+void kc__index_of_label(kc_buf *out, kc_str ns, kc_str key, kc_str value);
+/* The first label of which a selector requires a certain value; empty ones if there is none. */
+void kc__required_label(const kc_selector *selector, kc_str *ret_key, kc_str *ret_value);
 
 int kc__make_indexes(kc_cache *cache, kc_error *err);
 

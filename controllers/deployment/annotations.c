@@ -36,7 +36,7 @@ static kc_string_pair *find(const kc_string_map *map, const char *key)
     return NULL;
 }
 
-const char *kc__annotation(const kc_string_map *annotations, const char *key)
+const char *kc__notes_get(const kc_string_map *annotations, const char *key)
 {
     const kc_string_pair *pair = find(annotations, key);
     return pair ? pair->value : NULL;
@@ -47,7 +47,7 @@ static char *copy(kc_arena *arena, const char *text)
     return kc_arena_strndup(arena, text, strlen(text));
 }
 
-bool kc__annotate(kc_string_map *annotations, const char *key, const char *value, kc_arena *arena)
+bool kc__notes_put(kc_string_map *annotations, const char *key, const char *value, kc_arena *arena)
 {
     kc_string_pair *pair = find(annotations, key);
     if (pair && strcmp(pair->value, value) == 0)
@@ -64,32 +64,32 @@ bool kc__annotate(kc_string_map *annotations, const char *key, const char *value
     return true;
 }
 
-void kc__unannotate(kc_string_map *annotations, const char *key)
+void kc__notes_remove(kc_string_map *annotations, const char *key)
 {
     kc_string_pair *pair = find(annotations, key);
     if (pair)
         *pair = annotations->items[--annotations->n];
 }
 
-bool kc__is_copied(const char *key)
+bool kc__notes_are_copied(const char *key)
 {
     return !kc_str_is_any(kc_cstr(key), own);
 }
 
 /* ---- revisions ---- */
 
-bool kc__revision_of(const kc_replica_set *set, int64_t *ret)
+bool kc__set_revision(const kc_replica_set *set, int64_t *ret)
 {
-    const char *text = kc__annotation(&set->metadata.annotations, KC__REVISION);
+    const char *text = kc__notes_get(&set->metadata.annotations, KC__REVISION);
     *ret = 0;
     return !text || kc_str_to_i64(kc_cstr(text), ret);
 }
 
-int64_t kc__newest_revision(const kc__sets *sets)
+int64_t kc__sets_revision(const kc__sets *sets)
 {
     int64_t newest = 0, revision;
     kc_vec_each (sets, set)
-        if (kc__revision_of(*set, &revision))
+        if (kc__set_revision(*set, &revision))
             newest = KC_MAX(newest, revision);
     return newest;
 }
@@ -97,17 +97,17 @@ int64_t kc__newest_revision(const kc__sets *sets)
 /* The oldest go where there is no room. */
 static void add_to_history(kc_replica_set *set, const char *revision, kc_arena *arena)
 {
-    const char *before = kc__annotation(&set->metadata.annotations, HISTORY);
+    const char *before = kc__notes_get(&set->metadata.annotations, HISTORY);
     kc_str kept = kc_cstr(before ? before : "");
     const size_t more = strlen(revision) + 1;
     while (kept.n && kept.n + more > HISTORY_MAX)
         kc_str_cut(&kept, ',');
     const char *text =
         kept.n ? kc_arena_printf(arena, "%.*s,%s", KC_ARG(kept), revision) : revision;
-    kc__annotate(&set->metadata.annotations, HISTORY, text, arena);
+    kc__notes_put(&set->metadata.annotations, HISTORY, text, arena);
 }
 
-bool kc__note_revision(const kc__rollout *r, kc_replica_set *set, int64_t revision)
+bool kc__set_note_revision(const kc__rollout *r, kc_replica_set *set, int64_t revision)
 {
     bool changed = false;
     int64_t before;
@@ -115,48 +115,48 @@ bool kc__note_revision(const kc__rollout *r, kc_replica_set *set, int64_t revisi
     kc_string_map *notes = &set->metadata.annotations;
     const kc_string_map *from = &r->d->metadata.annotations;
     for (size_t i = 0; i < from->n; i++)
-        if (kc__is_copied(from->items[i].key))
-            changed |= kc__annotate(notes, from->items[i].key, from->items[i].value, arena);
-    if (!kc__revision_of(set, &before))
+        if (kc__notes_are_copied(from->items[i].key))
+            changed |= kc__notes_put(notes, from->items[i].key, from->items[i].value, arena);
+    if (!kc__set_revision(set, &before))
         return false;
     if (before >= revision)
         return changed;
-    const char *own_one = kc__annotation(notes, KC__REVISION);
+    const char *own_one = kc__notes_get(notes, KC__REVISION);
     if (own_one)
         add_to_history(set, copy(arena, own_one), arena);
     char text[24];
     snprintf(text, sizeof(text), "%lld", (long long)revision);
-    return kc__annotate(notes, KC__REVISION, text, arena) || changed;
+    return kc__notes_put(notes, KC__REVISION, text, arena) || changed;
 }
 
 /* ---- sizes ---- */
 
-bool kc__note_sizes(const kc__rollout *r, kc_replica_set *set)
+bool kc__set_note_sizes(const kc__rollout *r, kc_replica_set *set)
 {
     char wanted[16], most[16];
     kc_arena *arena = r->d->metadata.arena;
-    snprintf(wanted, sizeof(wanted), "%d", kc__wanted(r));
-    snprintf(most, sizeof(most), "%d", kc__wanted(r) + kc__max_surge(r));
-    bool changed = kc__annotate(&set->metadata.annotations, WANTED, wanted, arena);
-    return kc__annotate(&set->metadata.annotations, MOST, most, arena) || changed;
+    snprintf(wanted, sizeof(wanted), "%d", kc__rollout_wanted(r));
+    snprintf(most, sizeof(most), "%d", kc__rollout_wanted(r) + kc__rollout_surge(r));
+    bool changed = kc__notes_put(&set->metadata.annotations, WANTED, wanted, arena);
+    return kc__notes_put(&set->metadata.annotations, MOST, most, arena) || changed;
 }
 
 static bool number_in(const kc_replica_set *set, const char *key, int32_t *ret)
 {
     uint64_t number;
-    const char *text = kc__annotation(&set->metadata.annotations, key);
+    const char *text = kc__notes_get(&set->metadata.annotations, key);
     if (!text || !kc_str_to_u64(kc_cstr(text), &number) || number > INT32_MAX)
         return false;
     *ret = (int32_t)number;
     return true;
 }
 
-bool kc__noted_wanted(const kc_replica_set *set, int32_t *ret)
+bool kc__set_noted_wanted(const kc_replica_set *set, int32_t *ret)
 {
     return number_in(set, WANTED, ret);
 }
 
-bool kc__noted_most(const kc_replica_set *set, int32_t *ret)
+bool kc__set_noted_most(const kc_replica_set *set, int32_t *ret)
 {
     return number_in(set, MOST, ret);
 }

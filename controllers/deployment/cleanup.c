@@ -8,15 +8,15 @@
 static int by_revision(const void *a, const void *b)
 {
     int64_t x, y;
-    const bool ok = kc__revision_of(*(kc_replica_set *const *)a, &x);
-    if (!kc__revision_of(*(kc_replica_set *const *)b, &y) || !ok || x == y)
-        return kc__by_age(a, b);
+    const bool ok = kc__set_revision(*(kc_replica_set *const *)a, &x);
+    if (!kc__set_revision(*(kc_replica_set *const *)b, &y) || !ok || x == y)
+        return kc__sets_by_age(a, b);
     return x < y ? -1 : 1;
 }
 
 static bool is_used(const kc_replica_set *set)
 {
-    return set->status.replicas != 0 || kc__size(set) != 0 ||
+    return set->status.replicas != 0 || kc__set_size(set) != 0 ||
            set->metadata.generation > set->status.observed_generation;
 }
 
@@ -31,7 +31,7 @@ static int delete_set(kc__rollout *r, const kc_replica_set *set, kc_error *err)
     return kc_error_move(err, &why);
 }
 
-int kc__clean_up(kc__rollout *r, kc_error *err)
+int kc__rollout_clean_up(kc__rollout *r, kc_error *err)
 {
     const int32_t *limit = r->d->spec.revision_history_limit;
     if (!limit || *limit == INT32_MAX)

@@ -11,6 +11,7 @@
  */
 #include "deployment/deployment.h"
 
+#include "common/refusals.h"
 #include "common/template.h"
 
 #include "kc/json.h"
@@ -22,22 +23,22 @@ enum { NAME_MAX_BYTES = 253 };
 static int keep_revision(kc__rollout *r, kc_error *err)
 {
     kc_replica_set *set = r->current;
-    const int64_t revision = kc__newest_revision(&r->old) + 1;
-    const bool noted = kc__note_revision(r, set, revision);
+    const int64_t revision = kc__sets_revision(&r->old) + 1;
+    const bool noted = kc__set_note_revision(r, set, revision);
     if (noted || set->spec.min_ready_seconds != r->d->spec.min_ready_seconds) {
         set->spec.min_ready_seconds = r->d->spec.min_ready_seconds;
         if (kc_replica_set_update(r->ctx->client, set, err) < 0)
             return -1;
     }
-    const char *of_set = kc__annotation(&set->metadata.annotations, KC__REVISION);
-    bool changed = kc__annotate(&r->d->metadata.annotations, KC__REVISION, of_set ? of_set : "",
-                                r->d->metadata.arena);
-    if (kc__has_deadline(r->d) && !kc__progress_of(r->d)) {
-        kc__set_progress(r, "True", "FoundNewReplicaSet", "Found new replica set \"%s\"",
-                         set->metadata.name);
+    const char *of_set = kc__notes_get(&set->metadata.annotations, KC__REVISION);
+    bool changed = kc__notes_put(&r->d->metadata.annotations, KC__REVISION, of_set ? of_set : "",
+                                 r->d->metadata.arena);
+    if (kc__rollout_has_deadline(r->d) && !kc__rollout_progress(r->d)) {
+        kc__rollout_set_progress(r, "True", "FoundNewReplicaSet", "Found new replica set \"%s\"",
+                                 set->metadata.name);
         changed = true;
     }
-    return changed ? kc__write_status(r, err) : 0;
+    return changed ? kc__rollout_write_status(r, err) : 0;
 }
 
 /* ---- making one ---- */
@@ -103,9 +104,9 @@ static kc_replica_set *draft_set(kc__rollout *r, kc_error *err)
         return NULL;
     draft->spec.min_ready_seconds = r->d->spec.min_ready_seconds;
     draft->spec.replicas = kc_arena_new(arena, int32_t);
-    *draft->spec.replicas = kc__new_size(r);
-    kc__note_revision(r, draft, kc__newest_revision(&r->old) + 1);
-    kc__note_sizes(r, draft);
+    *draft->spec.replicas = kc__rollout_new_size(r);
+    kc__set_note_revision(r, draft, kc__sets_revision(&r->old) + 1);
+    kc__set_note_sizes(r, draft);
     return draft;
 }
 
@@ -127,50 +128,42 @@ static kc_replica_set *look_at_namesake(kc__rollout *r, const kc_replica_set *dr
     int32_t *count = kc_arena_new(r->d->metadata.arena, int32_t);
     *count = (r->d->status.collision_count ? *r->d->status.collision_count : 0) + 1;
     r->d->status.collision_count = count;
-    if (kc__write_status(r, err) == 0)
+    if (kc__rollout_write_status(r, err) == 0)
         kc_error_set(err, KC_ALREADY_EXISTS, "replicasets.apps \"%s\" already exists",
                      draft->metadata.name);
     return NULL;
 }
 
-static bool namespace_is_ending(const kc_error *err)
-{
-    kc_vec_each (&err->causes, cause)
-        if (strcmp(cause->reason, "NamespaceTerminating") == 0)
-            return true;
-    return false;
-}
-
 static void tell_failure(kc__rollout *r, const kc_replica_set *draft, const kc_error *why)
 {
-    if (namespace_is_ending(why))
+    if (kc__namespace_is_ending(why))
         return;
     kc_event(r->ctx->recorder, r->d->metadata.origin, KC_WARNING, "ReplicaSetCreateError",
              "Failed to create new replica set \"%s\": %s", draft->metadata.name,
              kc_error_text(why));
-    if (!kc__has_deadline(r->d))
+    if (!kc__rollout_has_deadline(r->d))
         return;
-    kc__set_progress(r, "False", "ReplicaSetCreateError",
-                     "Failed to create new replica set \"%s\": %s", draft->metadata.name,
-                     kc_error_text(why));
-    kc__write_status(r, NULL);
+    kc__rollout_set_progress(r, "False", "ReplicaSetCreateError",
+                             "Failed to create new replica set \"%s\": %s", draft->metadata.name,
+                             kc_error_text(why));
+    kc__rollout_write_status(r, NULL);
 }
 
 static int tell_success(kc__rollout *r, bool new, kc_error *err)
 {
     const kc_replica_set *set = r->current;
-    const char *revision = kc__annotation(&set->metadata.annotations, KC__REVISION);
-    bool changed = kc__annotate(&r->d->metadata.annotations, KC__REVISION, revision ? revision : "",
-                                r->d->metadata.arena);
-    if (new && kc__size(set) > 0)
+    const char *revision = kc__notes_get(&set->metadata.annotations, KC__REVISION);
+    bool changed = kc__notes_put(&r->d->metadata.annotations, KC__REVISION,
+                                 revision ? revision : "", r->d->metadata.arena);
+    if (new && kc__set_size(set) > 0)
         kc_event(r->ctx->recorder, r->d->metadata.origin, KC_NORMAL, "ScalingReplicaSet",
-                 "Scaled up replica set %s from 0 to %d", set->metadata.name, kc__size(set));
-    if (new && kc__has_deadline(r->d)) {
-        kc__set_progress(r, "True", "NewReplicaSetCreated", "Created new replica set \"%s\"",
-                         set->metadata.name);
+                 "Scaled up replica set %s from 0 to %d", set->metadata.name, kc__set_size(set));
+    if (new && kc__rollout_has_deadline(r->d)) {
+        kc__rollout_set_progress(r, "True", "NewReplicaSetCreated",
+                                 "Created new replica set \"%s\"", set->metadata.name);
         changed = true;
     }
-    return changed ? kc__write_status(r, err) : 0;
+    return changed ? kc__rollout_write_status(r, err) : 0;
 }
 
 static int make_current(kc__rollout *r, kc_error *err)
@@ -189,11 +182,11 @@ static int make_current(kc__rollout *r, kc_error *err)
     kc_replica_set *set = made ? kc_replica_set_of(made, err) : look_at_namesake(r, draft, err);
     if (!set)
         return -1;
-    kc__add_current(r, set);
+    kc__rollout_add_current(r, set);
     return tell_success(r, made != NULL, err);
 }
 
-int kc__sync_current(kc__rollout *r, bool make, kc_error *err)
+int kc__rollout_sync_current(kc__rollout *r, bool make, kc_error *err)
 {
     if (r->current)
         return keep_revision(r, err);

@@ -104,34 +104,34 @@ static int read_deployment(kc__rollout *r, const kc_object *object, kc_error *er
  * stood still does not count for its deadline. */
 static int tell_pause(kc__rollout *r, kc_error *err)
 {
-    const kc_workload_condition *progress = kc__progress_of(r->d);
+    const kc_workload_condition *progress = kc__rollout_progress(r->d);
     const char *reason = progress && progress->reason ? progress->reason : "";
     const bool told = strcmp(reason, "DeploymentPaused") == 0;
-    if (!kc__has_deadline(r->d) || strcmp(reason, "ProgressDeadlineExceeded") == 0 ||
+    if (!kc__rollout_has_deadline(r->d) || strcmp(reason, "ProgressDeadlineExceeded") == 0 ||
         told == r->d->spec.paused)
         return 0;
     if (r->d->spec.paused)
-        kc__set_progress(r, "Unknown", "DeploymentPaused", "Deployment is paused");
+        kc__rollout_set_progress(r, "Unknown", "DeploymentPaused", "Deployment is paused");
     else
-        kc__set_progress(r, "Unknown", "DeploymentResumed", "Deployment is resumed");
-    return kc__write_status(r, err);
+        kc__rollout_set_progress(r, "Unknown", "DeploymentResumed", "Deployment is resumed");
+    return kc__rollout_write_status(r, err);
 }
 
 static int keep_status_only(kc__rollout *r, kc_error *err)
 {
-    if (kc__sync_current(r, false, err) < 0)
+    if (kc__rollout_sync_current(r, false, err) < 0)
         return -1;
-    return kc__sync_status(r, err);
+    return kc__rollout_sync_status(r, err);
 }
 
 static int scale_only(kc__rollout *r, kc_error *err)
 {
     int64_t revision;
-    if (kc__scale(r, err) < 0)
+    if (kc__rollout_scale(r, err) < 0)
         return -1;
-    if (r->d->spec.paused && !kc__rollback_to(r, &revision) && kc__clean_up(r, err) < 0)
+    if (r->d->spec.paused && !kc__rollout_back_to(r, &revision) && kc__rollout_clean_up(r, err) < 0)
         return -1;
-    return kc__sync_status(r, err);
+    return kc__rollout_sync_status(r, err);
 }
 
 static int roll_out(kc__rollout *r, kc_error *err)
@@ -141,13 +141,13 @@ static int roll_out(kc__rollout *r, kc_error *err)
         return keep_status_only(r, err);
     if (tell_pause(r, err) < 0)
         return -1;
-    if (!r->d->spec.paused && kc__rollback_to(r, &revision))
-        return kc__rollback(r, revision, err);
-    if (kc__sync_current(r, false, err) < 0)
+    if (!r->d->spec.paused && kc__rollout_back_to(r, &revision))
+        return kc__rollout_back(r, revision, err);
+    if (kc__rollout_sync_current(r, false, err) < 0)
         return -1;
-    if (r->d->spec.paused || kc__was_scaled(r))
+    if (r->d->spec.paused || kc__rollout_was_scaled(r))
         return scale_only(r, err);
-    return kc__is_rolling(r) ? kc__roll(r, err) : kc__recreate(r, err);
+    return kc__rollout_is_rolling(r) ? kc__rollout_roll(r, err) : kc__rollout_recreate(r, err);
 }
 
 static kc_result refuse_to_select_all(kc__rollout *r, kc_error *err)
@@ -157,7 +157,7 @@ static kc_result refuse_to_select_all(kc__rollout *r, kc_error *err)
     if (r->d->status.observed_generation >= r->d->metadata.generation)
         return kc_done();
     r->d->status.observed_generation = r->d->metadata.generation;
-    return kc__write_status(r, err) < 0 ? kc_retry(err) : kc_done();
+    return kc__rollout_write_status(r, err) < 0 ? kc_retry(err) : kc_done();
 }
 
 static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error *err)
@@ -171,9 +171,9 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
         return kc_give_up(err);
     if (kc_selector_is_everything(r.selector))
         return refuse_to_select_all(&r, err);
-    if (kc__find_sets(&r, err) < 0 || roll_out(&r, err) < 0)
+    if (kc__rollout_find_sets(&r, err) < 0 || roll_out(&r, err) < 0)
         return kc_retry(err);
-    return kc_again_after(kc__next_look(&r));
+    return kc_again_after(kc__rollout_next_look(&r));
 }
 
 /* ---- setting up ---- */

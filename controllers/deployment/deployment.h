@@ -40,8 +40,8 @@ typedef struct kc__rollout {
 } kc__rollout;
 
 /* What the deployment wants. */
-int32_t kc__wanted(const kc__rollout *r);
-static inline int32_t kc__size(const kc_replica_set *set)
+int32_t kc__rollout_wanted(const kc__rollout *r);
+static inline int32_t kc__set_size(const kc_replica_set *set)
 {
     return set->spec.replicas ? *set->spec.replicas : 1;
 }
@@ -49,16 +49,16 @@ static inline int32_t kc__size(const kc_replica_set *set)
 /* ---- sets.c ---- */
 
 /* Sets `sets`, `old` and `current`. */
-int kc__find_sets(kc__rollout *r, kc_error *err);
+int kc__rollout_find_sets(kc__rollout *r, kc_error *err);
 /* Takes a set that was just made as the current one. */
-void kc__add_current(kc__rollout *r, kc_replica_set *set);
+void kc__rollout_add_current(kc__rollout *r, kc_replica_set *set);
 /* Sums over all sets: what they should have, have, have ready, have available. */
-int32_t kc__sum_of_sizes(const kc__sets *sets);
-int32_t kc__sum_of(const kc__rollout *r, int32_t (*what)(const kc_replica_set *set));
+int32_t kc__sets_size(const kc__sets *sets);
+int32_t kc__rollout_sum(const kc__rollout *r, int32_t (*what)(const kc_replica_set *set));
 /* Those that should have pods; the caller frees the array. */
-kc__sets kc__active(const kc__rollout *r, bool with_current);
+kc__sets kc__rollout_active(const kc__rollout *r, bool with_current);
 /* For qsort, over kc_replica_set *: older first. */
-int kc__by_age(const void *a, const void *b);
+int kc__sets_by_age(const void *a, const void *b);
 
 /* ---- annotations.c ---- */
 
@@ -66,78 +66,79 @@ int kc__by_age(const void *a, const void *b);
 #define KC__ROLLBACK "deprecated.deployment.rollback.to"
 
 /* NULL when there is none. */
-const char *kc__annotation(const kc_string_map *annotations, const char *key);
+const char *kc__notes_get(const kc_string_map *annotations, const char *key);
 /* True if it was not so before. In `arena`. */
-bool kc__annotate(kc_string_map *annotations, const char *key, const char *value, kc_arena *arena);
-void kc__unannotate(kc_string_map *annotations, const char *key);
+bool kc__notes_put(kc_string_map *annotations, const char *key, const char *value, kc_arena *arena);
+void kc__notes_remove(kc_string_map *annotations, const char *key);
 /* Whether a set, or a deployment, takes it over from the other. */
-bool kc__is_copied(const char *key);
+bool kc__notes_are_copied(const char *key);
 /* A set's revision: 0 when it says none, false when it says nonsense. */
-bool kc__revision_of(const kc_replica_set *set, int64_t *ret);
-int64_t kc__newest_revision(const kc__sets *sets);
+bool kc__set_revision(const kc_replica_set *set, int64_t *ret);
+int64_t kc__sets_revision(const kc__sets *sets);
 /* What a set notes of the deployment when it is its current one; with a revision greater than its
  * own it gets that, and its own becomes history. True if something changed. */
-bool kc__note_revision(const kc__rollout *r, kc_replica_set *set, int64_t revision);
+bool kc__set_note_revision(const kc__rollout *r, kc_replica_set *set, int64_t revision);
 /* The sizes of the deployment when the set was last resized: what to scale it by. */
-bool kc__note_sizes(const kc__rollout *r, kc_replica_set *set);
+bool kc__set_note_sizes(const kc__rollout *r, kc_replica_set *set);
 /* False when none is noted. */
-bool kc__noted_wanted(const kc_replica_set *set, int32_t *ret);
-bool kc__noted_most(const kc_replica_set *set, int32_t *ret);
+bool kc__set_noted_wanted(const kc_replica_set *set, int32_t *ret);
+bool kc__set_noted_most(const kc_replica_set *set, int32_t *ret);
 
 /* ---- limits.c ---- */
 
-bool kc__is_rolling(const kc__rollout *r);
+bool kc__rollout_is_rolling(const kc__rollout *r);
 /* Pods beyond what is wanted; pods that may be missing. */
-int32_t kc__max_surge(const kc__rollout *r);
-int32_t kc__max_unavailable(const kc__rollout *r);
+int32_t kc__rollout_surge(const kc__rollout *r);
+int32_t kc__rollout_missing(const kc__rollout *r);
 /* How large the current set (or one that is to be made) may be now. */
-int32_t kc__new_size(const kc__rollout *r);
+int32_t kc__rollout_new_size(const kc__rollout *r);
 
 /* ---- current.c ---- */
 
 /* Keeps the revision of the current set and of the deployment; with `make` a set is made where
  * there is none. */
-int kc__sync_current(kc__rollout *r, bool make, kc_error *err);
+int kc__rollout_sync_current(kc__rollout *r, bool make, kc_error *err);
 
 /* ---- resize.c ---- */
 
 /* Writes it if the size or what it notes changes. *ret_resized (may be NULL): the size did. */
-int kc__resize(kc__rollout *r, kc_replica_set *set, int32_t size, bool *ret_resized, kc_error *err);
+int kc__rollout_resize(kc__rollout *r, kc_replica_set *set, int32_t size, bool *ret_resized,
+                       kc_error *err);
 /* The same unless the size is right already, whatever it notes. */
-int kc__resize_if(kc__rollout *r, kc_replica_set *set, int32_t size, bool *ret_resized,
-                  kc_error *err);
+int kc__rollout_resize_if(kc__rollout *r, kc_replica_set *set, int32_t size, bool *ret_resized,
+                          kc_error *err);
 /* Whether the deployment was scaled since its sets were. */
-bool kc__was_scaled(const kc__rollout *r);
+bool kc__rollout_was_scaled(const kc__rollout *r);
 /* All sets in proportion to what the deployment wants now. */
-int kc__scale(kc__rollout *r, kc_error *err);
+int kc__rollout_scale(kc__rollout *r, kc_error *err);
 
 /* ---- strategies ---- */
 
-int kc__roll(kc__rollout *r, kc_error *err);
-int kc__recreate(kc__rollout *r, kc_error *err);
+int kc__rollout_roll(kc__rollout *r, kc_error *err);
+int kc__rollout_recreate(kc__rollout *r, kc_error *err);
 /* Whether somebody asked for a rollback; 0: to the revision before. */
-bool kc__rollback_to(const kc__rollout *r, int64_t *ret_revision);
-int kc__rollback(kc__rollout *r, int64_t revision, kc_error *err);
+bool kc__rollout_back_to(const kc__rollout *r, int64_t *ret_revision);
+int kc__rollout_back(kc__rollout *r, int64_t revision, kc_error *err);
 
 /* ---- cleanup.c ---- */
 
-int kc__clean_up(kc__rollout *r, kc_error *err);
+int kc__rollout_clean_up(kc__rollout *r, kc_error *err);
 
 /* ---- status.c ---- */
 
-bool kc__has_deadline(const kc_deployment *d);
-kc_workload_condition *kc__progress_of(const kc_deployment *d);
+bool kc__rollout_has_deadline(const kc_deployment *d);
+kc_workload_condition *kc__rollout_progress(const kc_deployment *d);
 /* Sets the condition Progressing in d->status. */
-void kc__set_progress(kc__rollout *r, const char *status, const char *reason, const char *fmt, ...)
-    KC_PRINTF(4, 5);
+void kc__rollout_set_progress(kc__rollout *r, const char *status, const char *reason,
+                              const char *fmt, ...) KC_PRINTF(4, 5);
 /* Writes d->status, with d's annotations. */
-int kc__write_status(kc__rollout *r, kc_error *err);
+int kc__rollout_write_status(kc__rollout *r, kc_error *err);
 /* Counters, and whether enough is available. */
-int kc__sync_status(kc__rollout *r, kc_error *err);
+int kc__rollout_sync_status(kc__rollout *r, kc_error *err);
 /* And how the roll-out is getting on. */
-int kc__sync_progress(kc__rollout *r, kc_error *err);
-bool kc__is_complete(const kc_deployment *d, const kc_deployment_status *status);
+int kc__rollout_sync_progress(kc__rollout *r, kc_error *err);
+bool kc__rollout_is_complete(const kc_deployment *d, const kc_deployment_status *status);
 /* When to look whether the roll-out has stuck, though nothing happens; 0: never. */
-int64_t kc__next_look(const kc__rollout *r);
+int64_t kc__rollout_next_look(const kc__rollout *r);
 
 #endif

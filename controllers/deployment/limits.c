@@ -12,7 +12,7 @@
 
 #include "kc/int_or_string.h"
 
-bool kc__is_rolling(const kc__rollout *r)
+bool kc__rollout_is_rolling(const kc__rollout *r)
 {
     const char *type = r->d->spec.strategy.type;
     return type && strcmp(type, "RollingUpdate") == 0;
@@ -33,39 +33,40 @@ static int32_t scaled(const kc_int_or_text *value, int32_t of, bool up)
 static void resolve(const kc__rollout *r, int32_t *ret_surge, int32_t *ret_unavailable)
 {
     const kc_rolling_update *rolling = r->d->spec.strategy.rolling_update;
-    *ret_surge = scaled(rolling ? rolling->max_surge : NULL, kc__wanted(r), true);
-    *ret_unavailable = scaled(rolling ? rolling->max_unavailable : NULL, kc__wanted(r), false);
+    *ret_surge = scaled(rolling ? rolling->max_surge : NULL, kc__rollout_wanted(r), true);
+    *ret_unavailable =
+        scaled(rolling ? rolling->max_unavailable : NULL, kc__rollout_wanted(r), false);
     if (!*ret_surge && !*ret_unavailable)
         *ret_unavailable = 1;
 }
 
-int32_t kc__max_surge(const kc__rollout *r)
+int32_t kc__rollout_surge(const kc__rollout *r)
 {
     int32_t surge, unavailable;
     resolve(r, &surge, &unavailable);
-    return kc__is_rolling(r) ? surge : 0;
+    return kc__rollout_is_rolling(r) ? surge : 0;
 }
 
-int32_t kc__max_unavailable(const kc__rollout *r)
+int32_t kc__rollout_missing(const kc__rollout *r)
 {
     int32_t surge, unavailable;
     resolve(r, &surge, &unavailable);
-    return kc__is_rolling(r) ? KC_MIN(unavailable, kc__wanted(r)) : 0;
+    return kc__rollout_is_rolling(r) ? KC_MIN(unavailable, kc__rollout_wanted(r)) : 0;
 }
 
 /* Pods that a set has or may yet make: one that was made smaller has not deleted them all yet. */
 static int64_t most_pods(const kc_replica_set *set)
 {
-    return KC_MAX(kc__size(set), set->status.replicas);
+    return KC_MAX(kc__set_size(set), set->status.replicas);
 }
 
-int32_t kc__new_size(const kc__rollout *r)
+int32_t kc__rollout_new_size(const kc__rollout *r)
 {
-    const int32_t size = r->current ? kc__size(r->current) : 0;
-    if (!kc__is_rolling(r))
-        return kc__wanted(r);
-    int64_t room = (int64_t)kc__wanted(r) + kc__max_surge(r);
+    const int32_t size = r->current ? kc__set_size(r->current) : 0;
+    if (!kc__rollout_is_rolling(r))
+        return kc__rollout_wanted(r);
+    int64_t room = (int64_t)kc__rollout_wanted(r) + kc__rollout_surge(r);
     kc_vec_each (&r->sets, set)
         room -= most_pods(*set);
-    return room <= 0 ? size : size + (int32_t)KC_MIN(room, (int64_t)kc__wanted(r) - size);
+    return room <= 0 ? size : size + (int32_t)KC_MIN(room, (int64_t)kc__rollout_wanted(r) - size);
 }

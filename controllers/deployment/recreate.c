@@ -12,7 +12,7 @@
 static int drop_old(kc__rollout *r, bool *ret_resized, kc_error *err)
 {
     kc_vec_each (&r->old, set)
-        if (kc__size(*set) > 0 && kc__resize_if(r, *set, 0, ret_resized, err) < 0)
+        if (kc__set_size(*set) > 0 && kc__rollout_resize_if(r, *set, 0, ret_resized, err) < 0)
             return -1;
     return 0;
 }
@@ -41,20 +41,20 @@ static int old_pods_run(kc__rollout *r, bool *ret, kc_error *err)
     return 0;
 }
 
-int kc__recreate(kc__rollout *r, kc_error *err)
+int kc__rollout_recreate(kc__rollout *r, kc_error *err)
 {
     bool resized = false, running = false;
-    if (kc__sync_current(r, false, err) < 0 || drop_old(r, &resized, err) < 0)
+    if (kc__rollout_sync_current(r, false, err) < 0 || drop_old(r, &resized, err) < 0)
         return -1;
     if (!resized && old_pods_run(r, &running, err) < 0)
         return -1;
     if (resized || running)
-        return kc__sync_progress(r, err);
-    if (!r->current && kc__sync_current(r, true, err) < 0)
+        return kc__rollout_sync_progress(r, err);
+    if (!r->current && kc__rollout_sync_current(r, true, err) < 0)
         return -1;
-    if (kc__resize_if(r, r->current, kc__wanted(r), NULL, err) < 0)
+    if (kc__rollout_resize_if(r, r->current, kc__rollout_wanted(r), NULL, err) < 0)
         return -1;
-    if (kc__is_complete(r->d, &r->d->status) && kc__clean_up(r, err) < 0)
+    if (kc__rollout_is_complete(r->d, &r->d->status) && kc__rollout_clean_up(r, err) < 0)
         return -1;
-    return kc__sync_progress(r, err);
+    return kc__rollout_sync_progress(r, err);
 }

@@ -11,10 +11,11 @@
 
 /* ---- one set ---- */
 
-int kc__resize(kc__rollout *r, kc_replica_set *set, int32_t size, bool *ret_resized, kc_error *err)
+int kc__rollout_resize(kc__rollout *r, kc_replica_set *set, int32_t size, bool *ret_resized,
+                       kc_error *err)
 {
-    const int32_t before = kc__size(set);
-    const bool noted = kc__note_sizes(r, set);
+    const int32_t before = kc__set_size(set);
+    const bool noted = kc__set_note_sizes(r, set);
     if (before == size && !noted)
         return 0;
     set->spec.replicas = kc_arena_new(set->metadata.arena, int32_t);
@@ -31,55 +32,55 @@ int kc__resize(kc__rollout *r, kc_replica_set *set, int32_t size, bool *ret_resi
     return 0;
 }
 
-int kc__resize_if(kc__rollout *r, kc_replica_set *set, int32_t size, bool *ret_resized,
-                  kc_error *err)
+int kc__rollout_resize_if(kc__rollout *r, kc_replica_set *set, int32_t size, bool *ret_resized,
+                          kc_error *err)
 {
-    return kc__size(set) == size ? 0 : kc__resize(r, set, size, ret_resized, err);
+    return kc__set_size(set) == size ? 0 : kc__rollout_resize(r, set, size, ret_resized, err);
 }
 
 /* ---- all of them ---- */
 
-bool kc__was_scaled(const kc__rollout *r)
+bool kc__rollout_was_scaled(const kc__rollout *r)
 {
     bool scaled = false;
     int32_t noted;
-    kc__sets active = kc__active(r, true);
+    kc__sets active = kc__rollout_active(r, true);
     kc_vec_each (&active, set)
-        scaled |= kc__noted_wanted(*set, &noted) && noted != kc__wanted(r);
+        scaled |= kc__set_noted_wanted(*set, &noted) && noted != kc__rollout_wanted(r);
     kc_vec_done(&active);
     return scaled;
 }
 
 static int by_size_newer(const void *a, const void *b)
 {
-    const int32_t x = kc__size(*(kc_replica_set *const *)a),
-                  y = kc__size(*(kc_replica_set *const *)b);
-    return x != y ? (x > y ? -1 : 1) : kc__by_age(b, a);
+    const int32_t x = kc__set_size(*(kc_replica_set *const *)a),
+                  y = kc__set_size(*(kc_replica_set *const *)b);
+    return x != y ? (x > y ? -1 : 1) : kc__sets_by_age(b, a);
 }
 
 static int by_size_older(const void *a, const void *b)
 {
-    const int32_t x = kc__size(*(kc_replica_set *const *)a),
-                  y = kc__size(*(kc_replica_set *const *)b);
-    return x != y ? (x > y ? -1 : 1) : kc__by_age(a, b);
+    const int32_t x = kc__set_size(*(kc_replica_set *const *)a),
+                  y = kc__set_size(*(kc_replica_set *const *)b);
+    return x != y ? (x > y ? -1 : 1) : kc__sets_by_age(a, b);
 }
 
 /* How many pods the set's share of the change is, not beyond what is left of it. */
 static int32_t share(const kc__rollout *r, const kc_replica_set *set, int32_t left)
 {
     int32_t before, part;
-    const int32_t most = kc__wanted(r) + kc__max_surge(r);
+    const int32_t most = kc__rollout_wanted(r) + kc__rollout_surge(r);
     if (left == 0)
         return 0;
-    if (!kc__noted_most(set, &before) || before == 0)
+    if (!kc__set_noted_most(set, &before) || before == 0)
         before = r->d->status.replicas;
-    if (kc__wanted(r) == 0) {
-        part = -kc__size(set);
+    if (kc__rollout_wanted(r) == 0) {
+        part = -kc__set_size(set);
     } else if (before == 0) {
         part = 0;
     } else {
-        const double size = (double)kc__size(set) * most / before;
-        part = (int32_t)(size + 0.5) - kc__size(set);
+        const double size = (double)kc__set_size(set) * most / before;
+        part = (int32_t)(size + 0.5) - kc__set_size(set);
     }
     return left > 0 ? KC_MIN(part, left) : KC_MAX(part, left);
 }
@@ -91,12 +92,12 @@ static int resize_by_shares(kc__rollout *r, kc__sets *active, int32_t change, kc
     int32_t *sizes = kc_calloc(KC_MAX(active->n, (size_t)1), sizeof(*sizes));
     for (size_t i = 0; i < active->n; i++) {
         const int32_t part = share(r, active->items[i], left);
-        sizes[i] = kc__size(active->items[i]) + part;
+        sizes[i] = kc__set_size(active->items[i]) + part;
         left -= part;
     }
     for (size_t i = 0; i < active->n && result == 0; i++) {
         const int32_t rest = i == 0 ? left : 0;
-        result = kc__resize(r, active->items[i], KC_MAX(sizes[i] + rest, 0), NULL, err);
+        result = kc__rollout_resize(r, active->items[i], KC_MAX(sizes[i] + rest, 0), NULL, err);
     }
     free(sizes);
     return result < 0 ? -1 : 0;
@@ -104,9 +105,10 @@ static int resize_by_shares(kc__rollout *r, kc__sets *active, int32_t change, kc
 
 static int scale_in_proportion(kc__rollout *r, kc_error *err)
 {
-    kc__sets active = kc__active(r, true);
-    const int32_t allowed = kc__wanted(r) > 0 ? kc__wanted(r) + kc__max_surge(r) : 0;
-    const int32_t change = allowed - kc__sum_of_sizes(&active);
+    kc__sets active = kc__rollout_active(r, true);
+    const int32_t allowed =
+        kc__rollout_wanted(r) > 0 ? kc__rollout_wanted(r) + kc__rollout_surge(r) : 0;
+    const int32_t change = allowed - kc__sets_size(&active);
     if (change)
         kc_vec_sort(&active, change > 0 ? by_size_newer : by_size_older);
     const int result = resize_by_shares(r, &active, change, err);
@@ -119,14 +121,15 @@ static bool is_saturated(const kc__rollout *r)
 {
     int32_t noted;
     const kc_replica_set *set = r->current;
-    return set && kc__noted_wanted(set, &noted) && noted == kc__wanted(r) &&
-           kc__size(set) == kc__wanted(r) && set->status.available_replicas == kc__wanted(r);
+    return set && kc__set_noted_wanted(set, &noted) && noted == kc__rollout_wanted(r) &&
+           kc__set_size(set) == kc__rollout_wanted(r) &&
+           set->status.available_replicas == kc__rollout_wanted(r);
 }
 
 /* The one set that has pods, or where none has, the current or newest one. NULL: several have. */
 static kc_replica_set *only_one(const kc__rollout *r)
 {
-    kc__sets active = kc__active(r, true);
+    kc__sets active = kc__rollout_active(r, true);
     kc_replica_set *one = active.n == 1 ? active.items[0] : NULL;
     if (!active.n)
         one = r->current ? r->current : r->old.n ? *kc_vec_last(&r->old) : NULL;
@@ -137,17 +140,17 @@ static kc_replica_set *only_one(const kc__rollout *r)
 static int drop_old(kc__rollout *r, kc_error *err)
 {
     kc_vec_each (&r->old, set)
-        if (kc__size(*set) > 0 && kc__resize_if(r, *set, 0, NULL, err) < 0)
+        if (kc__set_size(*set) > 0 && kc__rollout_resize_if(r, *set, 0, NULL, err) < 0)
             return -1;
     return 0;
 }
 
-int kc__scale(kc__rollout *r, kc_error *err)
+int kc__rollout_scale(kc__rollout *r, kc_error *err)
 {
     kc_replica_set *one = only_one(r);
     if (one)
-        return kc__resize_if(r, one, kc__wanted(r), NULL, err);
+        return kc__rollout_resize_if(r, one, kc__rollout_wanted(r), NULL, err);
     if (is_saturated(r))
         return drop_old(r, err);
-    return kc__is_rolling(r) ? scale_in_proportion(r, err) : 0;
+    return kc__rollout_is_rolling(r) ? scale_in_proportion(r, err) : 0;
 }

@@ -7,9 +7,9 @@
 
 #include "common/template.h"
 
-bool kc__rollback_to(const kc__rollout *r, int64_t *ret_revision)
+bool kc__rollout_back_to(const kc__rollout *r, int64_t *ret_revision)
 {
-    const char *text = kc__annotation(&r->d->metadata.annotations, KC__ROLLBACK);
+    const char *text = kc__notes_get(&r->d->metadata.annotations, KC__ROLLBACK);
     return text && *text && kc_str_to_i64(kc_cstr(text), ret_revision);
 }
 
@@ -18,7 +18,7 @@ static int64_t last_revision(const kc__rollout *r)
 {
     int64_t newest = 0, second = 0, revision;
     kc_vec_each (&r->sets, set) {
-        if (!kc__revision_of(*set, &revision))
+        if (!kc__set_revision(*set, &revision))
             continue;
         if (revision >= newest) {
             second = newest;
@@ -34,14 +34,14 @@ static const kc_replica_set *find_revision(const kc__rollout *r, int64_t wanted)
 {
     int64_t revision;
     kc_vec_each (&r->sets, set)
-        if (kc__revision_of(*set, &revision) && revision == wanted)
+        if (kc__set_revision(*set, &revision) && revision == wanted)
             return *set;
     return NULL;
 }
 
 static int end_rollback(kc__rollout *r, kc_error *err)
 {
-    kc__unannotate(&r->d->metadata.annotations, KC__ROLLBACK);
+    kc__notes_remove(&r->d->metadata.annotations, KC__ROLLBACK);
     return kc_deployment_update(r->ctx->client, r->d, err);
 }
 
@@ -57,11 +57,11 @@ static void take_annotations(kc__rollout *r, const kc_replica_set *set)
     kc_string_map *to = &r->d->metadata.annotations;
     const kc_string_map *from = &set->metadata.annotations;
     for (size_t i = to->n; i-- > 0;)
-        if (kc__is_copied(to->items[i].key))
+        if (kc__notes_are_copied(to->items[i].key))
             to->items[i] = to->items[--to->n];
     for (size_t i = 0; i < from->n; i++)
-        if (kc__is_copied(from->items[i].key))
-            kc__annotate(to, from->items[i].key, from->items[i].value, r->d->metadata.arena);
+        if (kc__notes_are_copied(from->items[i].key))
+            kc__notes_put(to, from->items[i].key, from->items[i].value, r->d->metadata.arena);
 }
 
 static int take_template(kc__rollout *r, const kc_replica_set *set, kc_error *err)
@@ -78,9 +78,9 @@ static int take_template(kc__rollout *r, const kc_replica_set *set, kc_error *er
     return end_rollback(r, err);
 }
 
-int kc__rollback(kc__rollout *r, int64_t revision, kc_error *err)
+int kc__rollout_back(kc__rollout *r, int64_t revision, kc_error *err)
 {
-    if (kc__sync_current(r, true, err) < 0)
+    if (kc__rollout_sync_current(r, true, err) < 0)
         return -1;
     if (revision == 0 && (revision = last_revision(r)) == 0)
         return warn_and_end(r, "DeploymentRollbackRevisionNotFound",

@@ -11,16 +11,17 @@
 /* Never more than it should have: a set that was made smaller has not said so yet. */
 static int32_t available_of(const kc_replica_set *set)
 {
-    return KC_MIN(set->status.available_replicas, kc__size(set));
+    return KC_MIN(set->status.available_replicas, kc__set_size(set));
 }
 
 static int grow_current(kc__rollout *r, bool *ret_resized, kc_error *err)
 {
-    const int32_t size = kc__size(r->current);
-    if (size == kc__wanted(r))
+    const int32_t size = kc__set_size(r->current);
+    if (size == kc__rollout_wanted(r))
         return 0;
-    const int32_t to = size > kc__wanted(r) ? kc__wanted(r) : kc__new_size(r);
-    return kc__resize_if(r, r->current, to, ret_resized, err);
+    const int32_t to =
+        size > kc__rollout_wanted(r) ? kc__rollout_wanted(r) : kc__rollout_new_size(r);
+    return kc__rollout_resize_if(r, r->current, to, ret_resized, err);
 }
 
 /* No more of them than `budget`. 1 when it cannot be told how many there are: a set that seems to
@@ -29,13 +30,13 @@ static int drop_unhealthy(kc__rollout *r, const kc__sets *old, int32_t budget, b
                           kc_error *err)
 {
     kc_vec_each (old, set) {
-        const int32_t unhealthy = kc__size(*set) - (*set)->status.available_replicas;
+        const int32_t unhealthy = kc__set_size(*set) - (*set)->status.available_replicas;
         if (budget <= 0 || unhealthy == 0)
             continue;
         if (unhealthy < 0)
             return 1;
         const int32_t n = KC_MIN(budget, unhealthy);
-        if (kc__resize_if(r, *set, kc__size(*set) - n, ret_resized, err) < 0)
+        if (kc__rollout_resize_if(r, *set, kc__set_size(*set) - n, ret_resized, err) < 0)
             return -1;
         budget -= n;
     }
@@ -44,15 +45,15 @@ static int drop_unhealthy(kc__rollout *r, const kc__sets *old, int32_t budget, b
 
 static int drop_available(kc__rollout *r, const kc__sets *old, bool *ret_resized, kc_error *err)
 {
-    const int32_t least = kc__wanted(r) - kc__max_unavailable(r);
+    const int32_t least = kc__rollout_wanted(r) - kc__rollout_missing(r);
     int32_t budget = available_of(r->current) - least;
     kc_vec_each (old, set)
         budget += available_of(*set);
     kc_vec_each (old, set) {
-        const int32_t n = KC_MIN(kc__size(*set), budget);
+        const int32_t n = KC_MIN(kc__set_size(*set), budget);
         if (n <= 0)
             continue;
-        if (kc__resize_if(r, *set, kc__size(*set) - n, ret_resized, err) < 0)
+        if (kc__rollout_resize_if(r, *set, kc__set_size(*set) - n, ret_resized, err) < 0)
             return -1;
         budget -= n;
     }
@@ -62,10 +63,10 @@ static int drop_available(kc__rollout *r, const kc__sets *old, bool *ret_resized
 static int shrink_old(kc__rollout *r, bool *ret_resized, kc_error *err)
 {
     const kc_replica_set *current = r->current;
-    const int32_t least = kc__wanted(r) - kc__max_unavailable(r);
-    const int32_t not_yet = kc__size(current) - available_of(current);
-    const int32_t budget = kc__sum_of_sizes(&r->sets) - least - not_yet;
-    kc__sets old = kc__active(r, false);
+    const int32_t least = kc__rollout_wanted(r) - kc__rollout_missing(r);
+    const int32_t not_yet = kc__set_size(current) - available_of(current);
+    const int32_t budget = kc__sets_size(&r->sets) - least - not_yet;
+    kc__sets old = kc__rollout_active(r, false);
     int result = 0;
     if (old.n && budget > 0)
         result = drop_unhealthy(r, &old, budget, ret_resized, err);
@@ -75,14 +76,15 @@ static int shrink_old(kc__rollout *r, bool *ret_resized, kc_error *err)
     return result < 0 ? -1 : 0;
 }
 
-int kc__roll(kc__rollout *r, kc_error *err)
+int kc__rollout_roll(kc__rollout *r, kc_error *err)
 {
     bool resized = false;
-    if (kc__sync_current(r, true, err) < 0 || grow_current(r, &resized, err) < 0)
+    if (kc__rollout_sync_current(r, true, err) < 0 || grow_current(r, &resized, err) < 0)
         return -1;
     if (!resized && shrink_old(r, &resized, err) < 0)
         return -1;
-    if (!resized && kc__is_complete(r->d, &r->d->status) && kc__clean_up(r, err) < 0)
+    if (!resized && kc__rollout_is_complete(r->d, &r->d->status) &&
+        kc__rollout_clean_up(r, err) < 0)
         return -1;
-    return kc__sync_progress(r, err);
+    return kc__rollout_sync_progress(r, err);
 }

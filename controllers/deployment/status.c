@@ -51,7 +51,7 @@ static kc__condition condition(const kc__rollout *r, const char *type, const cha
     return (kc__condition){type, status, reason, message, now, now};
 }
 
-bool kc__has_deadline(const kc_deployment *d)
+bool kc__rollout_has_deadline(const kc_deployment *d)
 {
     const int32_t *seconds = d->spec.progress_deadline_seconds;
     return seconds && *seconds != INT32_MAX;
@@ -63,12 +63,13 @@ static kc_workload_condition *progress_in(const kc_deployment_status *status)
                               "Progressing");
 }
 
-kc_workload_condition *kc__progress_of(const kc_deployment *d)
+kc_workload_condition *kc__rollout_progress(const kc_deployment *d)
 {
     return progress_in(&d->status);
 }
 
-void kc__set_progress(kc__rollout *r, const char *status, const char *reason, const char *fmt, ...)
+void kc__rollout_set_progress(kc__rollout *r, const char *status, const char *reason,
+                              const char *fmt, ...)
 {
     kc_scoped(kc_buf) message = {0};
     va_list args;
@@ -99,19 +100,19 @@ static int32_t available_of(const kc_replica_set *set)
 static kc_deployment_status count(kc__rollout *r)
 {
     const kc_deployment *d = r->d;
-    const int32_t available = kc__sum_of(r, available_of);
+    const int32_t available = kc__rollout_sum(r, available_of);
     kc_deployment_status status = {
         .observed_generation = d->metadata.generation,
-        .replicas = kc__sum_of(r, replicas_of),
+        .replicas = kc__rollout_sum(r, replicas_of),
         .updated_replicas = r->current ? r->current->status.replicas : 0,
-        .ready_replicas = kc__sum_of(r, ready_of),
+        .ready_replicas = kc__rollout_sum(r, ready_of),
         .available_replicas = available,
-        .unavailable_replicas = KC_MAX(kc__sum_of_sizes(&r->sets) - available, 0),
+        .unavailable_replicas = KC_MAX(kc__sets_size(&r->sets) - available, 0),
         .conditions = d->status.conditions,
         .n_conditions = d->status.n_conditions,
         .collision_count = d->status.collision_count,
     };
-    const bool enough = available >= kc__wanted(r) - kc__max_unavailable(r);
+    const bool enough = available >= kc__rollout_wanted(r) - kc__rollout_missing(r);
     const kc__condition set = enough
                                   ? condition(r, "Available", "True", "MinimumReplicasAvailable",
                                               "Deployment has minimum availability.")
@@ -123,7 +124,7 @@ static kc_deployment_status count(kc__rollout *r)
 
 /* ---- progress ---- */
 
-bool kc__is_complete(const kc_deployment *d, const kc_deployment_status *status)
+bool kc__rollout_is_complete(const kc_deployment *d, const kc_deployment_status *status)
 {
     const int32_t wanted = d->spec.replicas ? *d->spec.replicas : 1;
     return status->updated_replicas == wanted && status->replicas == wanted &&
@@ -170,7 +171,7 @@ static const char *sentence(const kc__rollout *r, const char *predicate)
 /* While it gets on, the condition's lastUpdateTime moves: the deadline counts from it. */
 static void tell_it_gets_on(kc__rollout *r, kc_deployment_status *status)
 {
-    const kc_workload_condition *before = kc__progress_of(r->d);
+    const kc_workload_condition *before = kc__rollout_progress(r->d);
     kc__condition set =
         condition(r, "Progressing", "True", "ReplicaSetUpdated", sentence(r, "is progressing."));
     if (before && strcmp(before->status, "True") == 0)
@@ -181,7 +182,7 @@ static void tell_it_gets_on(kc__rollout *r, kc_deployment_status *status)
 
 static void tell_progress(kc__rollout *r, kc_deployment_status *status)
 {
-    if (kc__is_complete(r->d, status)) {
+    if (kc__rollout_is_complete(r->d, status)) {
         const kc__condition set = condition(r, "Progressing", "True", "NewReplicaSetAvailable",
                                             sentence(r, "has successfully progressed."));
         set_condition(r, status, &set);
@@ -223,7 +224,7 @@ static void tell_failure(kc__rollout *r, kc_deployment_status *status)
 
 /* ---- writing ---- */
 
-int kc__write_status(kc__rollout *r, kc_error *err)
+int kc__rollout_write_status(kc__rollout *r, kc_error *err)
 {
     return kc_deployment_update_status(r->ctx->client, r->d, err);
 }
@@ -233,22 +234,22 @@ static int write_if_new(kc__rollout *r, const kc_deployment_status *status, kc_e
     if (kc_struct_equal(&kc_deployment_status_struct, &r->d->status, status))
         return 0;
     r->d->status = *status;
-    return kc__write_status(r, err);
+    return kc__rollout_write_status(r, err);
 }
 
-int kc__sync_status(kc__rollout *r, kc_error *err)
+int kc__rollout_sync_status(kc__rollout *r, kc_error *err)
 {
     const kc_deployment_status status = count(r);
     return write_if_new(r, &status, err);
 }
 
-int kc__sync_progress(kc__rollout *r, kc_error *err)
+int kc__rollout_sync_progress(kc__rollout *r, kc_error *err)
 {
     kc_deployment_status status = count(r);
-    const kc_workload_condition *before = kc__progress_of(r->d);
+    const kc_workload_condition *before = kc__rollout_progress(r->d);
     const bool done =
         status.replicas == status.updated_replicas && is_because(before, "NewReplicaSetAvailable");
-    if (!kc__has_deadline(r->d))
+    if (!kc__rollout_has_deadline(r->d))
         remove_condition(r, &status, "Progressing");
     else if (!done)
         tell_progress(r, &status);
@@ -256,10 +257,10 @@ int kc__sync_progress(kc__rollout *r, kc_error *err)
     return write_if_new(r, &status, err);
 }
 
-int64_t kc__next_look(const kc__rollout *r)
+int64_t kc__rollout_next_look(const kc__rollout *r)
 {
-    const kc_workload_condition *progress = kc__progress_of(r->d);
-    if (!kc__has_deadline(r->d) || !progress || r->d->spec.paused ||
+    const kc_workload_condition *progress = kc__rollout_progress(r->d);
+    if (!kc__rollout_has_deadline(r->d) || !progress || r->d->spec.paused ||
         is_because(progress, "NewReplicaSetAvailable") ||
         is_because(progress, "ProgressDeadlineExceeded"))
         return 0;

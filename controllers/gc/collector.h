@@ -103,7 +103,7 @@ int kc__gc_unblock(kc_context *ctx, const kc__gc_resource *resource, kc__gc_item
 
 /* ---- the workers ---- */
 
-/* The key's name is a uid. */
+/* The key's name is a uid; its namespace is there for turns to be taken. */
 kc_result kc__gc_attempt_to_delete(kc_context *ctx, const kc_request *request, kc_error *err);
 /* The key's namespace is the uid of an owner and its name that of a dependent; or its name is that
  * of the owner, whose dependents have all been released. */

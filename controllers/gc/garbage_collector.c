@@ -4,8 +4,10 @@
  * collector.h shows which there are.
  *
  * Three controllers of the manager. One keeps the monitors; its keys do not matter. The other two
- * take uids that the graph has said: their sources lead from the graph to their queues. Informers
- * change the graph on their own threads, one at a time by its lock; it does nothing that waits.
+ * take uids that the graph has said: their sources lead from the graph to their queues. Namespaces,
+ * and owners that release their dependents, take turns there, so that one with very many does not
+ * hold up the others. Informers change the graph on their own threads, one at a time by its lock;
+ * it does nothing that waits.
  *
  * While the manager does not lead, the graph goes on and the queues are away; when they come, all
  * that is not done is said again.
@@ -23,11 +25,11 @@
 
 /* ---- from the graph to the queues ---- */
 
-static void look(kc_str uid, void *user)
+static void look(const kc__gc_identity *what, void *user)
 {
     kc__gc *gc = user;
     if (gc->queues[KC__GC_DELETE])
-        kc_queue_add(gc->queues[KC__GC_DELETE], (kc_key){.name = uid});
+        kc_queue_add(gc->queues[KC__GC_DELETE], (kc_key){what->ns, what->uid});
 }
 
 static void release(kc_str owner, kc_str dependent, void *user)
@@ -212,6 +214,7 @@ int kc__garbage_collector_setup(kc_manager *manager, const kc_controllers_opts *
         .name = "garbage_collector_attempt_to_delete",
         .sources = KC_SOURCES(source_of(gc, KC__GC_DELETE)),
         .reconcile = kc__gc_attempt_to_delete,
+        .fair = true,
         .user = gc,
         .workers = opts->workers,
     };
@@ -219,6 +222,7 @@ int kc__garbage_collector_setup(kc_manager *manager, const kc_controllers_opts *
         .name = "garbage_collector_attempt_to_orphan",
         .sources = KC_SOURCES(source_of(gc, KC__GC_RELEASE)),
         .reconcile = kc__gc_attempt_to_release,
+        .fair = true,
         .user = gc,
         .workers = opts->workers,
     };

@@ -175,7 +175,7 @@ static void part_one(kc__gc_graph *graph, kc__gc_edge *edge)
     if (owner->state != KC__GC_SEEN && !owner->n_dependents)
         kc__gc_node_drop(graph, owner);
     else if (owner->waits && held_up && !owner->n_blocking)
-        sink->look(kc__gc_uid(owner), sink->user);
+        kc__gc_look(graph, owner);
     else if (owner->releases && !owner->n_dependents)
         sink->release(kc__gc_uid(owner), (kc_str){0}, sink->user);
 }

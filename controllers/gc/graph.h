@@ -43,7 +43,7 @@ void kc__gc_type_parts(kc_str type, kc_str *ret_version, kc_str *ret_kind);
 
 typedef struct kc__gc_sink {
     /* It may have to be deleted, or its deletion may go on, or it may not exist at all. */
-    void (*look)(kc_str uid, void *user);
+    void (*look)(const kc__gc_identity *what, void *user);
     /* The owner is being deleted and its dependents are to be released: this one, or, with an empty
      * uid, the last one has been. */
     void (*release)(kc_str owner, kc_str dependent, void *user);

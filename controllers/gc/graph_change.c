@@ -17,11 +17,6 @@
 
 #include <assert.h>
 
-static void look(const kc__gc_graph *graph, const kc__gc_node *node)
-{
-    graph->sink.look(kc__gc_uid(node), graph->sink.user);
-}
-
 static void complain(const kc__gc_graph *graph, const kc__gc_edge *edge)
 {
     const kc__gc_identity dependent = kc__gc_identity_of(edge->dependent);
@@ -39,19 +34,19 @@ static void consider(const kc__gc_graph *graph, const kc__gc_edge *edge)
     switch ((kc__gc_state)owner->state) {
     case KC__GC_VIRTUAL:
         if (!named || owner->ns != dependent->ns)
-            look(graph, dependent);
+            kc__gc_look(graph, dependent);
         break;
     case KC__GC_DOUBTED:
         if (here && !named)
-            look(graph, dependent);
+            kc__gc_look(graph, dependent);
         break;
     case KC__GC_LOST:
-    case KC__GC_MISSING: look(graph, dependent); break;
+    case KC__GC_MISSING: kc__gc_look(graph, dependent); break;
     case KC__GC_SEEN:
         if (!here)
             complain(graph, edge);
         else if (!named || owner->waits)
-            look(graph, dependent);
+            kc__gc_look(graph, dependent);
         if (owner->releases)
             graph->sink.release(kc__gc_uid(owner), kc__gc_uid(dependent), graph->sink.user);
         break;
@@ -116,7 +111,7 @@ static void join(kc__gc_graph *graph, kc__gc_edge *edge, const kc_owner *owner)
     if (known)
         consider(graph, edge);
     else
-        look(graph, edge->owner);
+        kc__gc_look(graph, edge->owner);
 }
 
 /* The new ones are joined before the old ones part: who stays an owner does not notice. */
@@ -164,7 +159,7 @@ static void set_deletion(kc__gc_graph *graph, kc__gc_node *node, const kc_object
     if ((node->waits && !waited) || (node->releases && !released))
         consider_dependents(graph, node);
     if (node->waits && !waited && !node->n_blocking)
-        look(graph, node);
+        kc__gc_look(graph, node);
     if (node->releases && !released && !node->n_dependents)
         graph->sink.release(kc__gc_uid(node), (kc_str){0}, graph->sink.user);
 }
@@ -201,7 +196,7 @@ static void lose_sight(kc__gc_graph *graph, kc__gc_node *node, kc__gc_state stat
     node->state = state;
     node->deleted = node->waits = node->releases = false;
     if (node->n_dependents)
-        look(graph, node);
+        kc__gc_look(graph, node);
     else
         kc__gc_node_drop(graph, node);
 }
@@ -239,7 +234,7 @@ void kc__gc_exists(kc__gc_graph *graph, const kc__gc_identity *what)
         return;
     kc__gc_rename(graph, node, what);
     node->state = KC__GC_VIRTUAL;
-    look(graph, node);
+    kc__gc_look(graph, node);
 }
 
 void kc__gc_unwatched(kc__gc_graph *graph, kc_str type)
@@ -263,7 +258,7 @@ static void say_node(const kc__gc_graph *graph, const kc__gc_node *node)
 {
     if (node->state == KC__GC_VIRTUAL || node->state == KC__GC_DOUBTED ||
         (node->waits && !node->n_blocking))
-        look(graph, node);
+        kc__gc_look(graph, node);
     if (node->releases && !node->n_dependents)
         graph->sink.release(kc__gc_uid(node), (kc_str){0}, graph->sink.user);
     for (size_t i = 0; i < node->n_edges; i++)
@@ -281,6 +276,6 @@ void kc__gc_reconsider(kc__gc_graph *graph)
     kc_map_each (&graph->nodes, entry) {
         const kc__gc_node *node = entry->value;
         if (node->state == KC__GC_VIRTUAL || node->tries)
-            look(graph, node);
+            kc__gc_look(graph, node);
     }
 }

@@ -78,6 +78,13 @@ bool kc__gc_names_it(const kc__gc_edge *edge);
 #define kc__gc_dependents_each(node, edge) \
     kc_list_each (&(node)->dependents, kc__gc_edge, link, edge)
 
+/* Somebody is to look at it. */
+static inline void kc__gc_look(const kc__gc_graph *graph, const kc__gc_node *node)
+{
+    const kc__gc_identity id = kc__gc_identity_of(node);
+    graph->sink.look(&id, graph->sink.user);
+}
+
 kc__gc_node *kc__gc_find(const kc__gc_graph *graph, kc_str uid);
 /* Virtual, without edges. */
 kc__gc_node *kc__gc_node_new(kc__gc_graph *graph, const kc__gc_identity *id);

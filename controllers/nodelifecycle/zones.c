@@ -162,13 +162,16 @@ static double rate_of(const kc__nodes *nodes, const kc__zone *zone)
     return zone->n > LARGE ? SECONDARY_RATE : 0;
 }
 
+/* Who had to wait at the old rate has to at the new one. */
 static void set_rate(kc__nodes *nodes, kc__zone *zone)
 {
     const double rate = rate_of(nodes, zone);
+    const int64_t now = kc_clock_now(nodes->clock);
     if (rate == zone->rate)
         return;
+    const bool waits = zone->rate <= 0 || now < zone->next;
     zone->rate = rate;
-    zone->next = kc_clock_now(nodes->clock);
+    zone->next = waits && rate > 0 ? now + (int64_t)(KC_SECOND / rate) : now;
     wake_first(nodes, zone);
 }
 

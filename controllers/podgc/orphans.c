@@ -3,10 +3,10 @@
  * orphans.c: pods of nodes that do not exist. Nobody is there to run or to end them, so they are
  * marked as failed and deleted at once.
  *
- * Keys are the names of nodes: of each that is deleted, and of each that a pod is bound to. A key
- * waits for forty seconds: a node that only is not in the cache yet has time to appear. After that
- * the server is asked, for a cache may be late. So what a change costs does not depend on how many
- * pods there are, and a node that is there costs a look into the cache.
+ * Keys are the names of nodes: of each that comes or goes, and of each that a pod is bound to. A
+ * node that is not in the cache is in quarantine for forty seconds, in which it may appear, or be
+ * made again; after that the server is asked, for a cache may be late. So what a change costs does
+ * not depend on how many pods there are, and a node that is there costs a look into the cache.
  */
 #include "podgc/collector.h"
 
@@ -42,15 +42,79 @@ static int collect_all(kc_context *ctx, kc_str node, kc_error *err)
     return result;
 }
 
+/* ---- quarantine ---- */
+
+/* How long it has been missing, from the first time this was asked. */
+static int64_t missing_for(kc__collector *c, kc_str node, int64_t now)
+{
+    int64_t since = now;
+    kc_locked (&c->mutex) {
+        kc__missing *m = kc_map_get(&c->missing, node);
+        if (!m) {
+            m = kc_new(kc__missing);
+            *m = (kc__missing){kc_str_dup(node), now};
+            kc_map_put(&c->missing, kc_cstr(m->node), m);
+        }
+        since = m->since;
+    }
+    return now - since;
+}
+
+static void missing_free(kc__missing *m)
+{
+    if (!m)
+        return;
+    free(m->node);
+    free(m);
+}
+
+static void not_missing(kc__collector *c, kc_str node)
+{
+    kc__missing *m = NULL;
+    kc_locked (&c->mutex)
+        m = kc_map_remove(&c->missing, node);
+    missing_free(m);
+}
+
+void kc__forget_missing(kc__collector *c)
+{
+    kc_map_each (&c->missing, entry)
+        missing_free(entry->value);
+    kc_map_done(&c->missing);
+    c->missing = (kc_map){0};
+}
+
+/* Before the first key: another one may have led since we did. */
+static int begin(void *state, kc_queue *queue, kc_error *err)
+{
+    (void)queue;
+    (void)err;
+    kc__forget_missing(state);
+    return 0;
+}
+
+/* ---- one node ---- */
+
 static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error *err)
 {
-    if (node_exists(ctx, request->key, NULL, err) ||
-        node_exists(ctx, request->key, &(kc_get_opts){.metadata_only = true, .live = true}, err))
+    kc__collector *c = ctx->user;
+    const kc_str node = request->key.name;
+    if (node_exists(ctx, request->key, NULL, err)) {
+        not_missing(c, node);
         return kc_done();
-    if (!kc_is_not_found(err))
-        return kc_retry(err);
-    kc_error_done(err);
-    return collect_all(ctx, request->key.name, err) < 0 ? kc_retry(err) : kc_done();
+    }
+    const int64_t left = QUARANTINE - missing_for(c, node, kc_clock_now(ctx->clock));
+    if (left > 0)
+        return kc_is_not_found(err) ? kc_again_after(left) : kc_retry(err);
+    if (!node_exists(ctx, request->key, &(kc_get_opts){.metadata_only = true, .live = true}, err)) {
+        if (!kc_is_not_found(err))
+            return kc_retry(err);
+        kc_error_done(err);
+        if (collect_all(ctx, node, err) < 0)
+            return kc_retry(err);
+    }
+    not_missing(c, node);
+    return kc_done();
 }
 
 /* ---- keys ---- */
@@ -78,26 +142,26 @@ static bool is_new_there(kc_change_type type, const kc_change *change, void *use
            (type == KC_CHANGE_UPDATE && !is_bound_to(change->old, change->object));
 }
 
-static bool is_gone(kc_change_type type, const kc_change *change, void *user)
+static bool comes_or_goes(kc_change_type type, const kc_change *change, void *user)
 {
     (void)change;
     (void)user;
-    return type == KC_CHANGE_DELETE;
+    return type != KC_CHANGE_UPDATE;
 }
 
 int kc__orphans_setup(kc_manager *manager, kc__collector *collector, int workers, kc_error *err)
 {
+    static const kc_source_ops beginning = {.start = begin};
     kc_controller *made = kc_controller_new(
         manager,
         &(kc_controller_opts){
             .name = "orphaned_pods_nodes",
-            .watches = KC_WATCHES({.kind = &kc_kind_pod,
-                                   .map = node_of,
-                                   .predicate = kc_predicate_new(is_new_there, NULL),
-                                   .after = QUARANTINE},
-                                  {.kind = &kc_kind_node,
-                                   .predicate = kc_predicate_new(is_gone, NULL),
-                                   .after = QUARANTINE}),
+            .watches = KC_WATCHES(
+                {.kind = &kc_kind_pod,
+                 .map = node_of,
+                 .predicate = kc_predicate_new(is_new_there, NULL)},
+                {.kind = &kc_kind_node, .predicate = kc_predicate_new(comes_or_goes, NULL)}),
+            .sources = KC_SOURCES(kc_source_new(&beginning, collector)),
             .reconcile = reconcile,
             .user = collector,
             .workers = workers,

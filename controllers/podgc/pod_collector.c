@@ -188,10 +188,19 @@ static int register_metrics(kc__collector *c, kc_metrics *metrics, kc_error *err
     return c->deleted && c->failed ? 0 : -1;
 }
 
+static void collector_free(void *state)
+{
+    kc__collector *c = state;
+    kc__forget_missing(c);
+    kc_mutex_done(&c->mutex);
+    free(c);
+}
+
 int kc__pod_collector_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
 {
     kc__collector *c = kc_new(kc__collector);
-    kc_manager_keep(manager, c, free);
+    kc_mutex_init(&c->mutex);
+    kc_manager_keep(manager, c, collector_free);
     c->threshold = (size_t)opts->ended_pods;
     if (register_metrics(c, kc_manager_metrics(manager), err) < 0 ||
         kc_cache_index(kc_manager_cache(manager), &kc_kind_pod, INDEX, by_end, NULL, err) < 0 ||

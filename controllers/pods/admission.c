@@ -8,47 +8,16 @@
  */
 #include "pods/pods.h"
 
-#include "kc/quantity.h"
+#include "common/resources.h"
 
 /* ---- what a pod takes ---- */
 
-static void add_requests(const kc_container *c, int64_t *cpu, int64_t *memory)
-{
-    for (size_t i = 0; i < c->resources.requests.n; i++) {
-        kc_quantity amount;
-        const char *name = c->resources.requests.items[i].key;
-        if (kc_quantity_parse(kc_cstr(c->resources.requests.items[i].value.text), &amount, NULL) <
-            0)
-            continue;
-        if (!strcmp(name, "cpu"))
-            *cpu += kc_quantity_milli_value(amount);
-        else if (!strcmp(name, "memory"))
-            *memory += kc_quantity_value(amount);
-    }
-}
-
-/* The most it needs at any time: init containers run one by one, beside the sidecars before them;
- * then all the others together. */
 static void requests_of(const kc_pod *pod, int64_t *ret_cpu, int64_t *ret_memory)
 {
-    int64_t most_cpu = 0, most_memory = 0, cpu = 0, memory = 0;
-    for (size_t i = 0; i < pod->spec.n_init_containers; i++) {
-        const kc_container *c = &pod->spec.init_containers[i];
-        int64_t with_cpu = cpu, with_memory = memory;
-        add_requests(c, &with_cpu, &with_memory);
-        most_cpu = KC_MAX(most_cpu, with_cpu);
-        most_memory = KC_MAX(most_memory, with_memory);
-        if (kc__is_sidecar(c)) {
-            cpu = with_cpu;
-            memory = with_memory;
-        }
-    }
-    for (size_t i = 0; i < pod->spec.n_containers; i++)
-        add_requests(&pod->spec.containers[i], &cpu, &memory);
-    const kc_container overhead = {.resources.requests = pod->spec.overhead};
-    *ret_cpu = KC_MAX(most_cpu, cpu);
-    *ret_memory = KC_MAX(most_memory, memory);
-    add_requests(&overhead, ret_cpu, ret_memory);
+    kc_scoped(kc__resources) most = {0};
+    kc__resources_of_pod(&pod->spec, false, &most);
+    *ret_cpu = most.cpu;
+    *ret_memory = most.memory;
 }
 
 static void take(kc__pod_record *state, int64_t cpu, int64_t memory)

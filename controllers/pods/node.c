@@ -68,8 +68,9 @@ static void add_resource(kc_resource_list *list, const char *name, kc_quantity a
 static void set_capacity(const kc__nodes *nodes, kc_arena *arena, kc_node_status *status)
 {
     kc_resource_list *list = &status->capacity;
-    list->items = kc_arena_calloc(arena, 3, sizeof(*list->items));
+    list->items = kc_arena_calloc(arena, 4, sizeof(*list->items));
     add_resource(list, "cpu", kc_quantity_of_milli(nodes->cpu, KC_DECIMAL_SI), arena);
+    add_resource(list, "ephemeral-storage", kc_quantity_of(nodes->storage, KC_BINARY_SI), arena);
     add_resource(list, "memory", kc_quantity_of(nodes->memory, KC_BINARY_SI), arena);
     add_resource(list, "pods", kc_quantity_of(nodes->pods, KC_DECIMAL_SI), arena);
     status->allocatable = *list;

@@ -14,6 +14,7 @@
 #include "kc/kinds.h"
 
 #include <stdio.h>
+#include <sys/statvfs.h>
 
 #define PERIOD          (10 * KC_SECOND)
 #define RETRY           KC_SECOND
@@ -181,6 +182,17 @@ static void init_shards(kc__nodes *nodes)
     }
 }
 
+/* Of volumes and logs; nobody counts it. */
+static int64_t storage_of(const kc_pods_opts *opts)
+{
+    struct statvfs about;
+    if (opts->mode == KC_PODS_SIMULATE)
+        return INT64_C(1) << 40;
+    return statvfs(opts->folder ? opts->folder : "/", &about) == 0 || statvfs("/", &about) == 0
+               ? (int64_t)about.f_blocks * (int64_t)about.f_frsize
+               : 0;
+}
+
 kc__nodes *kc__nodes_new(kc_manager *manager, const kc_pods_opts *opts, const char *runtime_name,
                          const char *runtime_version, kc_error *err)
 {
@@ -193,6 +205,7 @@ kc__nodes *kc__nodes_new(kc_manager *manager, const kc_pods_opts *opts, const ch
     nodes->runtime_version = runtime_version;
     nodes->cpu = opts->node_cpu;
     nodes->memory = opts->node_memory;
+    nodes->storage = storage_of(opts);
     nodes->pods = opts->node_pods;
     nodes->n = opts->mode == KC_PODS_SIMULATE ? (size_t)opts->nodes : 1;
     nodes->items = kc_calloc(nodes->n, sizeof(*nodes->items));

@@ -58,7 +58,7 @@ struct kc__nodes {
     const char *runtime_name, *runtime_version;
     const kc__node_server *server; /* NULL: they answer nobody. */
     /* What each of them has. */
-    int64_t cpu, memory;
+    int64_t cpu, memory, storage;
     int pods;
     kc__node_shard shards[KC__NODE_SHARDS];
     size_t n_shards;

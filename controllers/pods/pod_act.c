@@ -34,6 +34,7 @@ static void not_started(kc__look *l, size_t i, const char *reason, const kc_erro
 {
     kc_autofree char *text = kc_asprintf("Error: %s", kc_error_text(err));
     kc__pod_record_not_started(l->state, i, reason, kc_error_text(err), l->now + RETRY_TIME);
+    kc_counter_inc(l->pods->metrics.not_started[i < l->state->n_init]);
     kc__look_say(l, i, true, "Failed", text);
 }
 
@@ -42,6 +43,7 @@ static void started(kc__look *l, const kc__action *a, const char *name)
     kc_autofree char *created = kc_asprintf("Created container: %s", name);
     kc_autofree char *running = kc_asprintf("Started container %s", name);
     kc__pod_record_started(l->state, l->pod, a->container, a->attempt);
+    kc_counter_inc(l->pods->metrics.started[a->container < l->state->n_init]);
     kc__look_say(l, a->container, false, "Created", created);
     kc__look_say(l, a->container, false, "Started", running);
 }
@@ -60,8 +62,10 @@ static void start(kc__look *l, const kc__action *a)
         not_started(l, a->container, "CreateContainerConfigError", &err);
         return;
     }
+    kc_container expanded = *spec;
+    kc__env_expand(&in, &expanded, env, n_env);
     const kc__container_start what = {
-        .pod = l->pod, .container = spec, .attempt = a->attempt, .env = env, .n_env = n_env};
+        .pod = l->pod, .container = &expanded, .attempt = a->attempt, .env = env, .n_env = n_env};
     if (runtime->ops->start(runtime, &what, &err) == 0)
         started(l, a, spec->name);
     else
@@ -83,6 +87,7 @@ static void take_probe(kc__look *l, const kc__job_result *r)
 {
     static const char *const names[] = {"Startup", "Liveness", "Readiness"};
     const kc__job *job = &r->job;
+    kc_counter_inc(l->pods->metrics.probed[job->probe][r->ok]);
     if (!kc__pod_record_probed(l->state, l->pod, job->container, job->attempt, job->probe, r->ok) ||
         r->ok)
         return;

@@ -159,6 +159,25 @@ static int add_everything(env *e, const kc_container *c, kc_error *err)
     return 0;
 }
 
+static char **expand_all(const env *e, char *const *texts, size_t n)
+{
+    char **expanded = kc_arena_calloc(e->in->arena, n + 1, sizeof(*expanded));
+    for (size_t i = 0; i < n; i++)
+        expanded[i] = (char *)expand(e, texts[i]);
+    return expanded;
+}
+
+void kc__env_expand(const kc__inputs *in, kc_container *container, const kc_string_pair *pairs,
+                    size_t n)
+{
+    env e = {.in = in};
+    for (size_t i = 0; i < n; i++)
+        kc_map_put(&e.values, kc_cstr(pairs[i].key), (void *)&pairs[i]);
+    container->command = expand_all(&e, container->command, container->n_command);
+    container->args = expand_all(&e, container->args, container->n_args);
+    kc_map_done(&e.values);
+}
+
 int kc__env_make(const kc__inputs *in, const kc_container *container, kc_string_pair **ret,
                  size_t *ret_n, kc_error *err)
 {

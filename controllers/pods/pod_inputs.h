@@ -44,6 +44,10 @@ int kc__resource_value(const kc__inputs *in, const kc_resource_field_ref *ref,
 int kc__env_make(const kc__inputs *in, const kc_container *container, kc_string_pair **ret,
                  size_t *ret_n, kc_error *err);
 
+/* Replaces $(NAME) in the command and arguments of a copy of a container. */
+void kc__env_expand(const kc__inputs *in, kc_container *container, const kc_string_pair *env,
+                    size_t n);
+
 /* All files of a volume. 1; 0 if it is not one of those that have files of ours. */
 int kc__volume_files(const kc__inputs *in, const kc_volume *volume, kc__volume_file **ret,
                      size_t *ret_n, kc_error *err);

@@ -40,6 +40,7 @@ static void admit(kc__look *l)
 {
     if (kc__pods_admit(l->pods, l->pod, l->state))
         return;
+    kc_counter_inc(kc_counter_of(l->pods->metrics.rejected, kc_cstr(l->state->failed)));
     kc__look_say(l, SIZE_MAX, true, l->state->failed,
                  l->state->failed_message + strlen("Pod was rejected: "));
 }
@@ -78,11 +79,16 @@ static int write_status(kc__look *l, kc_error *err)
     kc__pod_status_make(l->pod, l->state, &place, l->now, l->over, l->pod->metadata.arena, &status);
     if (kc_struct_equal(&kc_pod_status_struct, &status, &l->pod->status))
         return 0;
+    const bool begins =
+        !kc_str_is(kc_cstr(l->pod->status.phase), "Running") && !strcmp(status.phase, "Running");
     l->pod->status = status;
     if (kc_typed_update(l->ctx->client, &kc_pod_type, l->pod,
                         &(kc_write_opts){.subresource = "status", .field_validation = "Ignore"},
                         err) < 0)
         return -1;
+    if (begins)
+        kc_histogram_observe_duration(l->pods->metrics.start_duration,
+                                      l->now - l->state->start_time);
     /* A server that does not know the field drops it. */
     if (status.observed_generation && !l->pod->status.observed_generation)
         l->pods->no_generations = true;
@@ -105,6 +111,15 @@ static int delete_pod(kc__look *l, kc_error *err)
     return 0;
 }
 
+/* The pod has changed, or is gone: no failure, but worth another look. */
+static kc_result again(kc_error *err)
+{
+    if (!kc_is_conflict(err) && !kc_is_not_found(err))
+        return kc_retry(err);
+    kc_error_done(err);
+    return kc_again();
+}
+
 /* ---- the look ---- */
 
 static kc_result look_after(kc__look *l, kc_error *err)
@@ -124,11 +139,11 @@ static kc_result look_after(kc__look *l, kc_error *err)
         ;
     l->next = KC_MIN(l->next, mount_again);
     if (!never_ran && write_status(l, err) < 0)
-        return kc_retry(err);
+        return again(err);
     if (l->over)
         kc__pods_release(l->pods, l->state);
     if (l->over && deleting && delete_pod(l, err) < 0)
-        return kc_retry(err);
+        return again(err);
     return l->next == KC_FOREVER ? kc_done() : kc_again_after(KC_MAX(l->next - l->now, 1));
 }
 

@@ -112,14 +112,19 @@ void kc__pods_forget(kc__pods *pods, kc__pod_record *state)
 
 /* ---- after a start ---- */
 
-static void take_up_node(kc__pods *pods, kc__node *node)
+static bool take_up_node(kc__pods *pods, kc__node *node)
 {
     kc_scoped(kc_pod_list) list = {0};
     const kc_list_opts which = {.index = KC__BY_NODE, .value = node->name};
-    if (kc_pod_lister_list(pods->cache, &which, &list, NULL) < 0)
-        return;
+    kc_scoped(kc_error) err = {0};
+    if (kc_pod_lister_list(pods->cache, &which, &list, &err) < 0) {
+        kc_log_error(pods->log, "cannot take up the pods of a node", kc_kv("node", node->name),
+                     kc_kv("err", &err));
+        return false;
+    }
     for (size_t i = 0; i < list.n; i++)
         kc__pods_remember(pods, list.items[i], node);
+    return true;
 }
 
 typedef struct strays {
@@ -160,9 +165,11 @@ void kc__pods_take_up(kc__pods *pods)
     }
     if (!mine)
         return;
+    bool all = true;
     for (size_t i = 0; i < pods->nodes->n; i++)
-        take_up_node(pods, &pods->nodes->items[i]);
-    remove_strays(pods);
+        all = take_up_node(pods, &pods->nodes->items[i]) && all;
+    if (all) /* Else what looks astray may be somebody's. */
+        remove_strays(pods);
     kc_locked (&pods->mutex) {
         pods->taken_up = true;
         kc_cond_broadcast(&pods->taken);

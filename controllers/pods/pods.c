@@ -62,6 +62,7 @@ static void pods_free(void *user)
     kc_map_done(&pods->by_uid);
     kc_map_done(&pods->by_key);
     kc_map_done(&pods->addresses);
+    kc__pod_metrics_done(&pods->metrics);
     kc__jobs_free(pods->jobs);
     kc__nodes_free(pods->nodes);
     kc__node_server_free(pods->server);
@@ -173,7 +174,8 @@ int kc__pods_add(kc_manager *manager, const kc_pods_opts *opts, int workers, kc_
     pods->nodes =
         kc__nodes_new(manager, &pods->opts, pods->runtime->name, pods->runtime->version, err);
     pods->jobs = kc__jobs_new(manager, pods->runtime, job_done, pods, err);
-    if (!pods->nodes || !pods->jobs || (serves(pods) && serve(pods, manager, err) < 0))
+    if (!pods->nodes || !pods->jobs || (serves(pods) && serve(pods, manager, err) < 0) ||
+        kc__pod_metrics_init(&pods->metrics, kc_manager_metrics(manager), pods->nodes, err) < 0)
         return -1;
     return add_controller(pods, manager, workers, err);
 }

@@ -10,6 +10,7 @@
 
 #include "pods/nodes.h"
 #include "pods/pod_jobs.h"
+#include "pods/pod_metrics.h"
 #include "pods/pod_record.h"
 
 typedef struct kc__pods {
@@ -22,7 +23,8 @@ typedef struct kc__pods {
     kc__nodes *nodes;
     kc__node_server *server;
     kc__jobs *jobs;
-    kc_recorder *recorder;       /* The manager's, as "kubelet". */
+    kc_recorder *recorder; /* The manager's, as "kubelet". */
+    kc__pod_metrics metrics;
     _Atomic bool no_generations; /* The server does not keep status.observedGeneration. */
 
     kc_mutex mutex; /* Guards all below, and the inboxes of states. Nothing is called under it. */

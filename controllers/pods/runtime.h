@@ -47,7 +47,7 @@ typedef struct kc__container_report {
 /* What a start needs that the runner has worked out. All of it lives for the call. */
 typedef struct kc__container_start {
     const kc_pod *pod;
-    const kc_container *container;
+    const kc_container *container; /* A copy: $(NAME) in command and arguments is replaced. */
     int attempt;
     const kc_string_pair *env; /* Complete, resolved, in order. */
     size_t n_env;

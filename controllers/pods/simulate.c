@@ -61,14 +61,21 @@ static simulated *self_of(kc__runtime *runtime)
 
 /* ---- annotations ---- */
 
+static bool is_init(const kc_pod *p, const kc_container *c)
+{
+    for (size_t i = 0; i < p->spec.n_init_containers; i++)
+        if (!strcmp(p->spec.init_containers[i].name, c->name))
+            return true;
+    return false;
+}
+
 /* "name.container", or "name" for containers that are not init containers. NULL: not said. */
 static const char *said(const kc_pod *p, const kc_container *c, const char *name)
 {
     const kc_string_map *all = &p->metadata.annotations;
     kc_autofree char *own = kc_asprintf(KC__SIMULATE "%s.%s", name, c->name);
     kc_autofree char *common = kc_asprintf(KC__SIMULATE "%s", name);
-    const bool init =
-        c >= p->spec.init_containers && c < p->spec.init_containers + p->spec.n_init_containers;
+    const bool init = is_init(p, c);
     const char *found = NULL;
     for (size_t i = 0; i < all->n; i++) {
         if (!strcmp(all->items[i].key, own))
@@ -233,8 +240,7 @@ static int fill(kc__runtime *runtime, const kc_pod *p, const kc_volume *volume,
 
 static bool ends_by_itself(const kc_pod *p, const kc_container *c)
 {
-    const bool init =
-        c >= p->spec.init_containers && c < p->spec.init_containers + p->spec.n_init_containers;
+    const bool init = is_init(p, c);
     const bool sidecar = init && c->restart_policy && !strcmp(c->restart_policy, "Always");
     return (init && !sidecar) || said(p, c, "run-for") || said(p, c, "exit-code");
 }

@@ -56,7 +56,7 @@ void kc__doubts_remove(kc__doubts *doubts, kc_key set)
 }
 
 /* Whoever says 4xx has refused; without a code the request did not even get there (transport.h). */
-bool kc__is_doubtful(const kc_error *err)
+bool kc__rs_is_doubtful(const kc_error *err)
 {
     return err->code >= 500;
 }

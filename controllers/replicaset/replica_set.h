@@ -36,7 +36,7 @@ bool kc__doubts_has(kc__doubts *doubts, kc_key set);
 void kc__doubts_put(kc__doubts *doubts, kc_key set);
 void kc__doubts_remove(kc__doubts *doubts, kc_key set);
 /* Whether a write that failed so may have been carried out nevertheless. */
-bool kc__is_doubtful(const kc_error *err);
+bool kc__rs_is_doubtful(const kc_error *err);
 
 /* ---- the controller ---- */
 

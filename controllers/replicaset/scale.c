@@ -10,49 +10,45 @@
 #include "replicaset/replica_set.h"
 
 #include "common/parallel.h"
+#include "common/refusals.h"
 
 enum { NAME_MAX_BYTES = 253 };
 
 /* ---- making ---- */
 
-static const char *const copied_metadata[] = {"labels", "annotations", "finalizers"};
-
-static kc_object *pod_of_template(const kc__rs_call *call, kc_error *err)
+static void put_metadata(const kc__rs_call *call, const kc_value *from, kc_edit *pod)
 {
-    kc_auto(kc_view) *view = kc_view_parse(kc_cstr(call->rs->spec.template.json), NULL, err);
-    if (!view)
-        return NULL;
-    const kc_value *template = kc_view_root(view), *metadata = kc_get(template, "metadata");
-    if (kc_len(kc_get(metadata, "labels")) == 0) {
-        kc_error_set(err, KC_INVALID, "unable to create pods, no labels");
-        return NULL;
-    }
-    kc_auto(kc_edit) *pod = kc_edit_new();
-    kc_edit_put(pod, "apiVersion", kc_node_str(pod, KC_STR("v1")));
-    kc_edit_put(pod, "kind", kc_node_str(pod, KC_STR("Pod")));
+    static const char *const copied[] = {"labels", "annotations", "finalizers"};
     const char *name = call->rs->metadata.name;
     kc_scoped(kc_buf) prefix = {0};
     kc_buf_printf(&prefix, "%s%s", name, strlen(name) < NAME_MAX_BYTES ? "-" : "");
     kc_edit_put(pod, "metadata.generateName", kc_node_str(pod, kc_buf_str(&prefix)));
     kc_edit_set_namespace(pod, kc_object_namespace(call->object));
     kc_node *to = kc_node_get(kc_edit_root(pod), KC_STR("metadata"));
-    for (size_t i = 0; i < KC_COUNT(copied_metadata); i++) {
-        kc_node *part = kc_node_copy(pod, kc_get(metadata, copied_metadata[i]));
+    for (size_t i = 0; i < KC_COUNT(copied); i++) {
+        kc_node *part = kc_node_copy(pod, kc_get(from, copied[i]));
         if (part)
-            kc_node_set(pod, to, kc_cstr(copied_metadata[i]), part);
+            kc_node_set(pod, to, kc_cstr(copied[i]), part);
     }
     const kc_owner owner = kc_owner_of(call->object, true);
     kc_edit_set_owner(pod, &owner);
-    kc_edit_put(pod, "spec", kc_node_copy(pod, kc_get(template, "spec")));
-    return kc_edit_freeze(pod, err);
 }
 
-static bool namespace_is_ending(const kc_error *err)
+static kc_object *pod_of_template(const kc__rs_call *call, kc_error *err)
 {
-    kc_vec_each (&err->causes, cause)
-        if (strcmp(cause->reason, "NamespaceTerminating") == 0)
-            return true;
-    return false;
+    kc_auto(kc_view) *view = kc_view_parse(kc_cstr(call->rs->spec.template.json), NULL, err);
+    const kc_value *metadata = view ? kc_get(kc_view_root(view), "metadata") : NULL;
+    const bool has_labels = kc_len(kc_get(metadata, "labels")) > 0;
+    if (view && !has_labels)
+        kc_error_set(err, KC_INVALID, "unable to create pods, no labels");
+    if (!has_labels)
+        return NULL;
+    kc_auto(kc_edit) *pod = kc_edit_new();
+    kc_edit_put(pod, "apiVersion", kc_node_str(pod, KC_STR("v1")));
+    kc_edit_put(pod, "kind", kc_node_str(pod, KC_STR("Pod")));
+    put_metadata(call, metadata, pod);
+    kc_edit_put(pod, "spec", kc_node_copy(pod, kc_get(kc_view_root(view), "spec")));
+    return kc_edit_freeze(pod, err);
 }
 
 typedef struct making {
@@ -72,9 +68,9 @@ static int make_one(size_t i, void *user, kc_error *err)
                  KC_ARG(kc_object_name(made)));
         return 0;
     }
-    if (namespace_is_ending(&why))
+    if (kc__namespace_is_ending(&why))
         return 0; /* Nothing more will come of it, and the set goes too. */
-    if (kc__is_doubtful(&why))
+    if (kc__rs_is_doubtful(&why))
         kc__doubts_put(&m->call->controller->doubts, kc_object_key(m->call->object));
     kc_event(ctx->recorder, m->call->object, KC_WARNING, "FailedCreate", "Error creating: %s",
              kc_error_text(&why));
@@ -106,7 +102,7 @@ static int delete_one(size_t i, void *user, kc_error *err)
     }
     if (kc_is_not_found(&why))
         return 0;
-    if (kc__is_doubtful(&why))
+    if (kc__rs_is_doubtful(&why))
         kc__doubts_put(&call->controller->doubts, kc_object_key(call->object));
     kc_event(call->ctx->recorder, call->object, KC_WARNING, "FailedDelete", "Error deleting: %s",
              kc_error_text(&why));

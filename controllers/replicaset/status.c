@@ -10,36 +10,24 @@
 
 #include "common/workload_conditions.h"
 
-/* Whether the labels of the template are among the pod's. */
-static kc_selector *selector_of_template(const kc__rs_call *call)
+static bool has_labels(const kc_object *pod, const kc_value *labels)
 {
-    kc_auto(kc_view) *view = kc_view_parse(kc_cstr(call->rs->spec.template.json), NULL, NULL);
-    const kc_value *labels = kc_dig(kc_view_root(view), "metadata.labels");
-    KC_VEC(kc_requirement) all = {0};
-    kc_str values[64];
-    kc_selector *selector = NULL;
-    size_t n = 0;
-    kc_members (labels, key, value) {
-        if (n == KC_COUNT(values))
-            break;
-        values[n] = kc_as_str(value);
-        kc_vec_push(&all, (kc_requirement){key, KC_SELECT_EQUALS, &values[n], 1, 0});
-        n++;
-    }
-    selector = kc_selector_new(all.items, all.n, NULL);
-    kc_vec_done(&all);
-    return selector;
+    bool all = true;
+    kc_members (labels, key, value)
+        all = all && kc_object_label_is(pod, key, kc_as_str(value));
+    return all;
 }
 
 static void count(const kc__rs_call *call, kc_replica_set_status *status)
 {
-    kc_auto(kc_selector) *template = selector_of_template(call);
+    kc_auto(kc_view) *template = kc_view_parse(kc_cstr(call->rs->spec.template.json), NULL, NULL);
+    const kc_value *labels = kc_dig(kc_view_root(template), "metadata.labels");
     const kc_time now = kc_clock_wall(call->ctx->clock);
     status->replicas = (int32_t)call->n_active;
     status->fully_labeled_replicas = status->ready_replicas = status->available_replicas = 0;
     for (size_t i = 0; i < call->n_active; i++) {
         const kc__replica *r = &call->active[i];
-        status->fully_labeled_replicas += kc_selector_match(template, r->pod);
+        status->fully_labeled_replicas += has_labels(r->pod, labels);
         status->ready_replicas += r->state.ready;
         status->available_replicas += kc__pod_is_available(&r->state, call->min_ready, now);
     }

@@ -11,6 +11,7 @@
 #include "kc/json.h"
 #include "kc/time.h"
 #include "scheduler/preempt.h"
+#include "scheduler/texts.h"
 
 #define REPEAT    (5 * KC_MINUTE)
 #define MAX_EVENT 1024
@@ -30,21 +31,16 @@ static kc__job *new_job(const kc__place *place, int type)
 static const kc_pod_condition *scheduled_condition(const kc_pod *pod)
 {
     for (size_t i = 0; i < pod->status.n_conditions; i++)
-        if (!strcmp(pod->status.conditions[i].type, "PodScheduled"))
+        if (kc__says(pod->status.conditions[i].type, "PodScheduled"))
             return &pod->status.conditions[i];
     return NULL;
-}
-
-static bool is(const char *a, const char *b)
-{
-    return !strcmp(a ? a : "", b ? b : "");
 }
 
 static void write_condition(kc_buf *out, const kc__engine *e, const kc__place *place,
                             const char *reason, const char *message)
 {
     const kc_pod_condition *old = scheduled_condition(place->demand->wants->pod);
-    const bool kept = old && is(old->status, "False") && old->last_transition_time.at;
+    const bool kept = old && kc__says(old->status, "False") && old->last_transition_time.at;
     char time[KC_TIME_TEXT];
     kc_buf_puts(out, "\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":");
     kc_json_quote(out, kc_cstr(reason));
@@ -61,16 +57,16 @@ static void say(kc__engine *e, kc__place *place, const char *reason, const char 
     const kc_pod *pod = place->demand->wants->pod;
     const kc_pod_condition *old = scheduled_condition(pod);
     const char *nominated = place->nominated ? place->nominated->name : "";
-    const bool known =
-        old && is(old->status, "False") && is(old->reason, reason) && is(old->message, message);
-    if (known && is(pod->status.nominated_node_name, nominated))
+    const bool known = old && kc__says(old->status, "False") && kc__says(old->reason, reason) &&
+                       kc__says(old->message, message);
+    if (known && kc__says(pod->status.nominated_node_name, nominated))
         return;
     kc_scoped(kc_buf) out = {0};
     kc_buf_puts(&out, "{\"metadata\":{\"uid\":");
     kc_json_quote(&out, place->demand->uid);
     kc_buf_puts(&out, "},\"status\":{");
     write_condition(&out, e, place, reason, message);
-    if (!is(pod->status.nominated_node_name, nominated)) {
+    if (!kc__says(pod->status.nominated_node_name, nominated)) {
         kc_buf_puts(&out, ",\"nominatedNodeName\":");
         if (*nominated)
             kc_json_quote(&out, kc_cstr(nominated));

@@ -61,6 +61,7 @@ static void apply_placed(kc__engine *e, kc__place *place, kc__demand *demand)
     place = kc__cluster_set_pod(&e->cluster, demand);
     kc__place_nominate(&e->cluster, place, NULL);
     place->assumed = false;
+    free(kc_take(place->said));
     if (place->host && strcmp(place->host->name, demand->node) != 0) {
         kc__engine_touch(e, place->host, KC__POD_LEFT);
         kc__place_take(&e->cluster, place);

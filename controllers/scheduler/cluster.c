@@ -13,6 +13,7 @@
 #include "scheduler/cluster.h"
 
 #include "kc/buf.h"
+#include "scheduler/texts.h"
 
 /* ---- hosts ---- */
 
@@ -101,8 +102,8 @@ static bool has_taint(const kc__host *host, const char *key)
 static const char *readiness(const kc_cluster_node *node)
 {
     for (size_t i = 0; i < node->status.n_conditions; i++)
-        if (!strcmp(node->status.conditions[i].type, "Ready"))
-            return node->status.conditions[i].status;
+        if (kc__says(node->status.conditions[i].type, "Ready"))
+            return kc__text(node->status.conditions[i].status);
     return "False";
 }
 
@@ -123,7 +124,7 @@ static void read_node(kc__host *host)
     host->unschedulable = node->spec.unschedulable;
     for (size_t i = 0; i < node->spec.n_taints; i++) {
         const kc_taint *t = &node->spec.taints[i];
-        add_taint(host, t->key, t->value ? t->value : "", t->effect);
+        add_taint(host, kc__text(t->key), kc__text(t->value), kc__text(t->effect));
     }
     add_taint_of_condition(host);
     kc__resources_read(&node->status.allocatable, &host->allocatable);

@@ -8,6 +8,8 @@
  */
 #include "scheduler/demand.h"
 
+#include "scheduler/texts.h"
+
 /* ---- ports ---- */
 
 static char *dup_or(const char *text, const char *otherwise)
@@ -100,11 +102,6 @@ static int read_node_selector(kc__wants *w, const kc_string_map *from, kc_error 
     return w->node_selector ? 0 : -1;
 }
 
-static bool says(const char *text, const char *word)
-{
-    return text && !strcmp(text, word);
-}
-
 static kc__labelled labelled(const kc__demand *d)
 {
     return (kc__labelled){.pod = d->object, .owner = d->owner};
@@ -121,9 +118,9 @@ static int read_spread(kc__demand *d, kc__terms *terms, const kc_topology_spread
                 (kc__spread){.term = term,
                              .max_skew = from->max_skew,
                              .min_domains = from->min_domains ? *from->min_domains : 1,
-                             .hard = says(from->when_unsatisfiable, "DoNotSchedule"),
-                             .ignore_affinity = says(from->node_affinity_policy, "Ignore"),
-                             .honor_taints = says(from->node_taints_policy, "Honor"),
+                             .hard = kc__says(from->when_unsatisfiable, "DoNotSchedule"),
+                             .ignore_affinity = kc__says(from->node_affinity_policy, "Ignore"),
+                             .honor_taints = kc__says(from->node_taints_policy, "Honor"),
                              .counts_itself = kc__term_matches(term, &self)});
     return 0;
 }
@@ -150,7 +147,7 @@ static int read_wants(kc__demand *d, kc__terms *terms, kc_error *err)
     kc__wants *w = d->wants;
     const kc_pod_spec *spec = &w->pod->spec;
     w->n_gates = spec->n_scheduling_gates;
-    w->never_preempts = says(spec->preemption_policy, "Never");
+    w->never_preempts = kc__says(spec->preemption_policy, "Never");
     if (w->pod->status.nominated_node_name && *w->pod->status.nominated_node_name)
         w->nominated = kc_strdup(w->pod->status.nominated_node_name);
     read_node_affinity(w, spec->affinity ? spec->affinity->node_affinity : NULL);
@@ -167,9 +164,9 @@ static int read_wants(kc__demand *d, kc__terms *terms, kc_error *err)
 static bool was_preempted(const kc_pod_status *status)
 {
     for (size_t i = 0; i < status->n_conditions; i++)
-        if (says(status->conditions[i].type, "DisruptionTarget"))
-            return says(status->conditions[i].status, "True") &&
-                   says(status->conditions[i].reason, "PreemptionByScheduler");
+        if (kc__says(status->conditions[i].type, "DisruptionTarget"))
+            return kc__says(status->conditions[i].status, "True") &&
+                   kc__says(status->conditions[i].reason, "PreemptionByScheduler");
     return false;
 }
 
@@ -188,8 +185,8 @@ static void read_facts(kc__demand *d, const kc_pod *pod)
     d->started = pod->status.start_time.at;
     d->leaving = pod->metadata.deletion_timestamp.at != 0;
     d->preempted = d->leaving && was_preempted(&pod->status);
-    d->finished = says(phase, "Succeeded") || says(phase, "Failed");
-    d->ours = !scheduler || !*scheduler || says(scheduler, KC__SCHEDULER_NAME);
+    d->finished = kc__says(phase, "Succeeded") || kc__says(phase, "Failed");
+    d->ours = !scheduler || !*scheduler || kc__says(scheduler, KC__SCHEDULER_NAME);
     if (pod->spec.node_name && *pod->spec.node_name)
         d->node = kc_strdup(pod->spec.node_name);
     kc_scoped(kc__resources) assumed = {0};
@@ -268,10 +265,10 @@ kc__demand *kc__demand_free(kc__demand *d)
 /* The one field there is: metadata.name. */
 static bool field_matches(const kc_selector_requirement *rule, const kc_object *node)
 {
-    if (!says(rule->key, "metadata.name") || rule->n_values != 1)
+    if (!kc__says(rule->key, "metadata.name") || rule->n_values != 1)
         return false;
     const bool same = kc_str_is(kc_object_name(node), rule->values[0]);
-    return says(rule->operator, "In") ? same : says(rule->operator, "NotIn") && !same;
+    return kc__says(rule->operator, "In") ? same : kc__says(rule->operator, "NotIn") && !same;
 }
 
 bool kc__node_term_matches(const kc__node_term *term, const kc_object *node)

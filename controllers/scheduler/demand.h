@@ -10,7 +10,7 @@
 #ifndef KC_SCHEDULER_DEMAND_H
 #define KC_SCHEDULER_DEMAND_H
 
-#include "scheduler/resources.h"
+#include "common/resources.h"
 #include "scheduler/term.h"
 
 typedef struct kc__port {

@@ -5,6 +5,7 @@
  * is.
  */
 #include "scheduler/cycle.h"
+#include "scheduler/texts.h"
 
 static bool refuse(kc__cycle *c, const char *before, const char *claim, const char *after)
 {
@@ -31,11 +32,12 @@ bool kc__prepare_claims(kc__cycle *c)
     for (size_t i = 0; i < spec->n_volumes; i++) {
         const kc_volume *v = &spec->volumes[i];
         if (v->persistent_volume_claim &&
-            !check_claim(c, v->persistent_volume_claim->claim_name, false))
+            !check_claim(c, kc__text(v->persistent_volume_claim->claim_name), false))
             return false;
         if (v->ephemeral.json &&
             !check_claim(c,
-                         kc_arena_printf(c->arena, "%.*s-%s", KC_ARG(c->demand->key.name), v->name),
+                         kc_arena_printf(c->arena, "%.*s-%s", KC_ARG(c->demand->key.name),
+                                         kc__text(v->name)),
                          true))
             return false;
     }

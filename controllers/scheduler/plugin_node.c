@@ -4,13 +4,9 @@
  * NodeAffinity (with nodeSelector), NodePorts. Each looks at one host and nothing else.
  */
 #include "scheduler/cycle.h"
+#include "scheduler/texts.h"
 
 /* ---- taints ---- */
-
-static bool is(const char *text, const char *word)
-{
-    return text && !strcmp(text, word);
-}
 
 static bool empty(const char *text)
 {
@@ -23,10 +19,10 @@ static bool tolerates(const kc_toleration *t, const kc__taint *taint)
         return false;
     if (!empty(t->key) && strcmp(t->key, taint->key) != 0)
         return false;
-    if (is(t->operator, "Exists"))
+    if (kc__says(t->operator, "Exists"))
         return true;
-    return (empty(t->operator) || is(t->operator, "Equal")) && !empty(t->key) &&
-           !strcmp(t->value ? t->value : "", taint->value);
+    return (empty(t->operator) || kc__says(t->operator, "Equal")) && !empty(t->key) &&
+           kc__says(t->value, taint->value);
 }
 
 bool kc__tolerates(const kc_pod *pod, const kc__taint *taint)
@@ -91,7 +87,7 @@ static bool names_its_nodes(const kc__wants *w)
     kc_vec_each (&w->required, term) {
         bool named = false;
         for (size_t i = 0; i < term->n_fields; i++)
-            named = named || is(term->fields[i].operator, "In");
+            named = named || kc__says(term->fields[i].operator, "In");
         if (!named)
             return false;
     }
@@ -102,7 +98,7 @@ static bool is_named(const kc__wants *w, const kc_object *node)
 {
     kc_vec_each (&w->required, term)
         for (size_t i = 0; i < term->n_fields; i++)
-            if (is(term->fields[i].operator, "In") && term->fields[i].n_values &&
+            if (kc__says(term->fields[i].operator, "In") && term->fields[i].n_values &&
                 kc_str_is(kc_object_name(node), term->fields[i].values[0]))
                 return true;
     return false;

@@ -6,6 +6,7 @@
 #include "scheduler/term.h"
 
 #include "kc/buf.h"
+#include "scheduler/texts.h"
 
 /* ---- selectors ---- */
 
@@ -20,7 +21,7 @@ static bool operator_of(const char *text, kc_selector_op *ret)
         {"Gt", KC_SELECT_GREATER},    {"Lt", KC_SELECT_LESS},
     };
     for (size_t i = 0; i < KC_COUNT(rows); i++)
-        if (!strcmp(text, rows[i].text)) {
+        if (kc__says(text, rows[i].text)) {
             *ret = rows[i].op;
             return true;
         }
@@ -35,7 +36,7 @@ static int add_rule(requirements *to, const kc_selector_requirement *rule, kc_ar
     kc_requirement r = {.key = kc_cstr(rule->key), .n_values = rule->n_values};
     if (!operator_of(rule->operator, & r.op))
         return kc_error_set(err, KC_INVALID, "\"%s\" is not a valid selector operator",
-                            rule->operator);
+                            kc__text(rule->operator));
     kc_str *values = kc_arena_calloc(arena, rule->n_values + 1, sizeof(kc_str));
     for (size_t i = 0; i < rule->n_values; i++)
         values[i] = kc_cstr(rule->values[i]);
@@ -102,7 +103,7 @@ static void taken_done(taken *t)
 static const char *label_of(const kc_pod *pod, const char *key)
 {
     for (size_t i = 0; i < pod->metadata.labels.n; i++)
-        if (!strcmp(pod->metadata.labels.items[i].key, key))
+        if (kc__says(key, pod->metadata.labels.items[i].key))
             return pod->metadata.labels.items[i].value;
     return NULL;
 }
@@ -164,7 +165,7 @@ static kc__term *enter(kc__terms *terms, kc__term *term, kc_buf *text, const cha
     term->refs = 1;
     term->table = terms;
     term->text = kc_buf_take(text);
-    term->key = kc_strdup(key);
+    term->key = kc_strdup(kc__text(key));
     kc_map_put(&terms->by_text, kc_cstr(term->text), term);
     return term;
 }
@@ -178,7 +179,7 @@ static void add_name(kc__term *term, kc_str name)
 /* Parts of a text are separated by what no name, label or JSON has. */
 static void write_part(kc_buf *out, const char *part)
 {
-    kc_buf_puts(out, part);
+    kc_buf_puts(out, kc__text(part));
     kc_buf_putc(out, '\n');
 }
 

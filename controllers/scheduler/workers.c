@@ -67,7 +67,9 @@ static void bind(kc__workers *w, const kc__job *job)
     if (!answer && (kc_is_not_found(&err) || !was_bound(w, job))) {
         kc_log_warn(w->log, "cannot bind a pod", kc_kv("pod", kc_object_name(job->pod)),
                     kc_kv("node", job->node), kc_kv("err", &err));
-        tell(w, job, KC__NOTE_NOT_BOUND, kc_error_text(&err));
+        kc_autofree char *why =
+            kc_asprintf("running Bind plugin \"DefaultBinder\": %s", kc_error_text(&err));
+        tell(w, job, KC__NOTE_NOT_BOUND, why);
         return;
     }
     kc__measure_bound(w->measures, job->attempts, kc_clock_now(w->clock) - job->queued_at);

@@ -23,7 +23,9 @@ typedef struct kc__core {
     kc_mutex mutex; /* Guards what follows; taken last. */
     kc_rand rand;
     double qps, burst;
-    int64_t paid_until; /* All requests so far, one every 1/qps. */
+    int64_t paid_until;  /* All requests so far, one every 1/qps. */
+    uint64_t warned[64]; /* Hashes of what the server warned of last. */
+    size_t n_warned;
 } kc__core;
 
 struct kc_client {

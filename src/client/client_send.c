@@ -99,11 +99,26 @@ static size_t fill_fields(const attempt *a, kc_http_field fields[3])
     return n;
 }
 
+/* Once is enough: a controller does the same again and again. */
+static bool is_new_warning(kc__core *core, kc_str text)
+{
+    const uint64_t hash = kc_str_hash(text, 0);
+    bool known = false;
+    kc_locked (&core->mutex) {
+        for (size_t i = 0; i < KC_MIN(core->n_warned, KC_COUNT(core->warned)); i++)
+            known = known || core->warned[i] == hash;
+        if (!known)
+            core->warned[core->n_warned++ % KC_COUNT(core->warned)] = hash;
+    }
+    return !known;
+}
+
 /* What a server warns of is meant for whoever runs the program: 299 - "text". */
 static void log_warnings(const attempt *a, const kc_http_response *response)
 {
     for (size_t i = 0; i < response->n_fields; i++)
-        if (kc_str_is(response->fields[i].name, "warning"))
+        if (kc_str_is(response->fields[i].name, "warning") &&
+            is_new_warning(a->client->core, response->fields[i].value))
             kc_log_warn(a->client->core->log, "the server warns",
                         kc_kv("warning", response->fields[i].value),
                         kc_kv("target", kc_buf_str(&a->ask->target)));

@@ -12,7 +12,8 @@
  *     it_survives_missed_events(&deleted);
  *     it_survives_a_bad_network(&deleted);
  *
- * All of it in virtual time.
+ * All of it in virtual time, each kind of fault with three seeds; KC_STORY_SEEDS says another
+ * number.
  */
 #ifndef KC_STORY_TESTING_H
 #define KC_STORY_TESTING_H
@@ -111,15 +112,21 @@ static inline KC_UNUSED void story_with(const story *s, uint64_t seed, const kc_
     s->end(env);
 }
 
+static inline KC_UNUSED uint64_t story_seeds(void)
+{
+    const char *text = getenv("KC_STORY_SEEDS");
+    return text ? strtoull(text, NULL, 10) : 3;
+}
+
 static inline KC_UNUSED void it_survives_a_stale_cache(const story *s)
 {
-    for (uint64_t seed = 3; seed < 6; seed++)
+    for (uint64_t seed = 1; seed <= story_seeds(); seed++)
         story_with(s, seed, (kc_fault_opts[]){{KC_FAULT_STALE_READ, .chance = 1}, {0}});
 }
 
 static inline KC_UNUSED void it_survives_missed_events(const story *s)
 {
-    for (uint64_t seed = 6; seed < 9; seed++)
+    for (uint64_t seed = 1; seed <= story_seeds(); seed++)
         story_with(s, seed,
                    (kc_fault_opts[]){{KC_FAULT_DROP_WATCH, .chance = 0.5},
                                      {KC_FAULT_EXPIRE_WATCH, .chance = 0.5},
@@ -128,7 +135,7 @@ static inline KC_UNUSED void it_survives_missed_events(const story *s)
 
 static inline KC_UNUSED void it_survives_a_bad_network(const story *s)
 {
-    for (uint64_t seed = 9; seed < 12; seed++)
+    for (uint64_t seed = 1; seed <= story_seeds(); seed++)
         story_with(s, seed,
                    (kc_fault_opts[]){{KC_FAULT_UNAVAILABLE, .chance = 0.2},
                                      {KC_FAULT_LOST_ANSWER, .chance = 0.2},

@@ -95,10 +95,9 @@ static void a_crash_after_any_write_changes_nothing(void **state)
         crash_everywhere(lives[i]);
 }
 
-static void live_with(life *live, const kc_fault_opts *faults, size_t n_faults, uint64_t seed,
-                      size_t happened[KC_FAULTS])
+static void live_with(life *live, const char *expected, const kc_fault_opts *faults,
+                      size_t n_faults, uint64_t seed, size_t happened[KC_FAULTS])
 {
-    kc_autofree char *expected = without_faults(live);
     kc_auto(kc_testenv) *env = workloads(seed, BOTH);
     for (size_t i = 0; i < n_faults; i++)
         kc_testenv_fault(env, &faults[i]);
@@ -113,9 +112,11 @@ static void live_with(life *live, const kc_fault_opts *faults, size_t n_faults, 
 static void with_faults(const kc_fault_opts *faults, size_t n_faults, uint64_t seeds)
 {
     size_t happened[KC_FAULTS] = {0};
-    for (size_t i = 0; i < KC_COUNT(lives); i++)
+    for (size_t i = 0; i < KC_COUNT(lives); i++) {
+        kc_autofree char *expected = without_faults(lives[i]);
         for (uint64_t seed = 1; seed <= seeds; seed++)
-            live_with(lives[i], faults, n_faults, seed, happened);
+            live_with(lives[i], expected, faults, n_faults, seed, happened);
+    }
     for (size_t i = 0; i < n_faults; i++)
         assert_true(happened[faults[i].fault] > 0);
 }

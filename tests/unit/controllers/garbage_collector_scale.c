@@ -16,6 +16,7 @@ static void make_many(kc_testenv *env)
 /* Requests that clients have made, from what they log: two at most are of the test itself. */
 typedef struct requests {
     size_t deletes, patches, gets;
+    size_t small_at; /* How many deletes there were when that of "small-child" came. */
 } requests;
 
 static void count_line(kc_str line, void *user)
@@ -24,6 +25,8 @@ static void count_line(kc_str line, void *user)
     if (!kc_str_contains(line, KC_STR("\"msg\":\"request\"")) ||
         !kc_str_contains(line, KC_STR("/configmaps/")))
         return;
+    if (kc_str_contains(line, KC_STR("/small-child")))
+        n->small_at = n->deletes;
     n->deletes += kc_str_contains(line, KC_STR("\"method\":\"DELETE\""));
     n->patches += kc_str_contains(line, KC_STR("\"method\":\"PATCH\""));
     n->gets += kc_str_contains(line, KC_STR("\"method\":\"GET\""));
@@ -45,13 +48,24 @@ static void settle_many(kc_testenv *env)
     OK(kc_testenv_settle_within(env, 10 * KC_MINUTE, &err), &err);
 }
 
+static kc_log *log_into(requests *n)
+{
+    return kc_log_new(&(kc_log_opts){
+        .level = KC_LOG_DEBUG, .format = KC_LOG_JSON, .write = count_line, .user = n});
+}
+
+static kc_testenv *logged(kc_log *log)
+{
+    kc_testenv *env = kc_testenv_start(&(kc_testenv_opts){.seed = 1, .log = log}, NULL);
+    add_collector(kc_testenv_manager(env));
+    return env;
+}
+
 /* What is left of them, and the requests that took. */
 static size_t left_after(const char *propagation, requests *ret)
 {
-    kc_auto(kc_log) *log = kc_log_new(&(kc_log_opts){
-        .level = KC_LOG_DEBUG, .format = KC_LOG_JSON, .write = count_line, .user = ret});
-    kc_auto(kc_testenv) *env = kc_testenv_start(&(kc_testenv_opts){.seed = 1, .log = log}, NULL);
-    add_collector(kc_testenv_manager(env));
+    kc_auto(kc_log) *log = log_into(ret);
+    kc_auto(kc_testenv) *env = logged(log);
     make_many(env);
     settle_many(env);
     *ret = (requests){0};
@@ -95,5 +109,29 @@ static void each_is_released_by_one_request(void **state)
     assert_about(n.gets, 1);
 }
 
-TESTS(each_is_deleted_by_one_request, each_is_deleted_by_one_request_before_its_owner,
-      each_is_released_by_one_request)
+static void another_namespace_does_not_wait_for_all_of_them(void **state)
+{
+    (void)state;
+    requests n = {0};
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_log) *log = log_into(&n);
+    kc_auto(kc_testenv) *env = logged(log);
+    kc_object_unref(
+        make(env, "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'small'}}"));
+    kc_auto(kc_object) *owner =
+        make_owned(env, "v1 ConfigMap", "small", "small-owner", NO_OWNERS, true);
+    kc_object_unref(make_owned(env, "v1 ConfigMap", "small", "small-child", OWNERS(owner), true));
+    make_many(env);
+    settle_many(env);
+    n = (requests){0};
+    remove_map(env, "owner", "Background");
+    OK(kc_client_delete(kc_testenv_client(env), &kc_kind_config_map, KC_KEY("small", "small-owner"),
+                        NULL, &err),
+       &err);
+    settle_many(env);
+    assert_true(n.deletes > MANY);
+    assert_true(n.small_at && n.small_at < MANY / 2);
+}
+
+TESTS(another_namespace_does_not_wait_for_all_of_them, each_is_deleted_by_one_request,
+      each_is_deleted_by_one_request_before_its_owner, each_is_released_by_one_request)

@@ -345,6 +345,21 @@ static void a_kind_that_went_may_come_back(void **state)
     }
 }
 
+static void kinds_come_and_go_with_threads_too(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = collected(0);
+    for (int round = 0; round < 2; round++) {
+        define_robots(env);
+        kc_auto(kc_object) *owner = robot(env, "owner", NO_OWNERS);
+        kc_auto(kc_object) *child = map(env, "child", OWNERS(owner));
+        settle(env);
+        remove_definition(env);
+        settle(env);
+        assert_false(has_map(env, "child"));
+    }
+}
+
 /* ---- informers that keep only a part ---- */
 
 static void what_leaves_a_selector_has_not_gone(void **state)
@@ -379,4 +394,5 @@ TESTS(an_owner_in_another_namespace_deletes_nothing, nor_does_it_keep_anything,
       kinds_that_come_later_are_collected_too, custom_objects_are_released_and_waited_for,
       a_circle_of_custom_objects_does_not_wait_for_itself,
       what_waited_for_a_kind_is_decided_when_it_comes, dependents_of_a_kind_that_goes_go_too,
-      a_kind_that_went_may_come_back, what_leaves_a_selector_has_not_gone)
+      a_kind_that_went_may_come_back, kinds_come_and_go_with_threads_too,
+      what_leaves_a_selector_has_not_gone)

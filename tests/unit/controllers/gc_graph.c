@@ -15,9 +15,9 @@ static void said_done(said *s)
     kc_buf_done(&s->text);
 }
 
-static void look(kc_str uid, void *user)
+static void look(const kc__gc_identity *what, void *user)
 {
-    kc_buf_printf(user, "look %.*s\n", KC_ARG(uid));
+    kc_buf_printf(user, "look %.*s\n", KC_ARG(what->uid));
 }
 
 static void release(kc_str owner, kc_str dependent, void *user)

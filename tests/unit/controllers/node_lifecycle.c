@@ -328,6 +328,46 @@ static void most_of_a_small_zone_is_not_given_up(void **state)
         assert_true(has_taint(env, name_of(i), NOT_READY, "NoExecute"));
 }
 
+/* Nodes of a large zone that evict their pods. */
+static int count_of_sixty(kc_testenv *env)
+{
+    int found = 0;
+    for (int i = 0; i < 60; i++) {
+        kc_autofree char *name = kc_asprintf("n-%d", i);
+        found += has_taint(env, name, NOT_READY, "NoExecute");
+    }
+    return found;
+}
+
+static void most_of_a_large_zone_is_given_up_slowly(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(0);
+    for (int i = 0; i < 60; i++) {
+        kc_autofree char *name = kc_asprintf("n-%d", i);
+        make_node(env, name);
+        beat(env, name, "True");
+    }
+    story_pass(&plain, env, 2 * KC_SECOND);
+    for (int i = 0; i < 40; i++) {
+        kc_autofree char *name = kc_asprintf("n-%d", i);
+        beat(env, name, "False");
+    }
+    story_pass(&plain, env, 2 * KC_SECOND);
+    const int at_first = count_of_sixty(env);
+    assert_true(at_first <= 1);
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 60; j++) {
+            kc_autofree char *name = kc_asprintf("n-%d", j);
+            beat(env, name, j < 40 ? "False" : "True");
+        }
+        story_pass(&plain, env, 25 * KC_SECOND);
+        assert_true(count_of_sixty(env) <= at_first + 1);
+    }
+    story_pass(&plain, env, 5 * KC_SECOND);
+    assert_int_equal(count_of_sixty(env), at_first + 1);
+}
+
 static void a_zone_that_is_lost_is_given_up_while_others_live(void **state)
 {
     (void)state;
@@ -524,7 +564,7 @@ TESTS(a_node_that_is_not_heard_of_is_lost, a_lease_is_enough_to_stay, heartbeats
       a_node_that_says_it_is_not_ready_is_tainted_by_that, older_names_of_labels_follow_the_newer,
       all_nodes_lost_are_not_given_up, nodes_are_given_up_one_after_the_other,
       one_that_is_back_gives_up_its_turn, most_of_a_small_zone_is_not_given_up,
-      a_zone_that_is_lost_is_given_up_while_others_live, a_new_process_finds_zones_as_they_are,
-      an_excluded_node_does_not_keep_its_zone, pods_of_a_lost_node_are_not_ready,
-      a_pod_that_comes_to_a_lost_node_is_not_ready, heartbeats_cost_no_look, it_survives_faults,
-      it_runs_in_real_time_too)
+      most_of_a_large_zone_is_given_up_slowly, a_zone_that_is_lost_is_given_up_while_others_live,
+      a_new_process_finds_zones_as_they_are, an_excluded_node_does_not_keep_its_zone,
+      pods_of_a_lost_node_are_not_ready, a_pod_that_comes_to_a_lost_node_is_not_ready,
+      heartbeats_cost_no_look, it_survives_faults, it_runs_in_real_time_too)

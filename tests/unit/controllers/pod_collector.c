@@ -44,6 +44,25 @@ static void a_node_that_comes_in_time_keeps_its_pods(void **state)
     assert_true(is_there(env, &kc_kind_pod, "early"));
 }
 
+static void pods_of_a_node_have_time_from_its_deletion_on(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = story_begin(&collected, 1);
+    make_node(env, "made-again");
+    make_pod(env, "web", "made-again");
+    story_pass(&collected, env, 35 * KC_SECOND);
+    delete_object(env, &kc_kind_node, "made-again");
+    story_pass(&collected, env, 35 * KC_SECOND);
+    assert_true(is_there(env, &kc_kind_pod, "web"));
+    make_node(env, "made-again");
+    story_pass(&collected, env, 2 * KC_SECOND);
+    delete_object(env, &kc_kind_node, "made-again");
+    story_pass(&collected, env, 35 * KC_SECOND);
+    assert_true(is_there(env, &kc_kind_pod, "web"));
+    story_pass(&collected, env, 10 * KC_SECOND);
+    assert_false(is_there(env, &kc_kind_pod, "web"));
+}
+
 static void pods_stay_while_the_server_cannot_be_asked_for_their_node(void **state)
 {
     (void)state;
@@ -204,6 +223,7 @@ static void it_survives_faults(void **state)
 }
 
 TESTS(a_pod_of_no_node_goes_after_a_while, a_node_that_comes_in_time_keeps_its_pods,
+      pods_of_a_node_have_time_from_its_deletion_on,
       pods_stay_while_the_server_cannot_be_asked_for_their_node,
       a_pod_that_has_ended_keeps_its_status, ended_pods_are_kept_up_to_a_number,
       one_that_was_never_on_a_node_is_ended, one_whose_node_is_out_of_service_is_ended,

@@ -89,6 +89,26 @@ static void values_may_name_those_before_them(void **state)
                "A=1 B=1$(C)$(A)$(A C=3 E=");
 }
 
+static void commands_and_arguments_may_name_them_too(void **state)
+{
+    (void)state;
+    scene s;
+    kc_string_pair *env;
+    size_t n;
+    begin(&s,
+          "'containers':[{'name':'main','command':['run','$(A)'],'args':['--x=$(A)$(B)','$$(A)',"
+          "'$(date)'],'env':[{'name':'A','value':'1'}]}]");
+    kc_container c = s.pod->spec.containers[0];
+    assert_int_equal(kc__env_make(&s.in, &c, &env, &n, NULL), 0);
+    kc__env_expand(&s.in, &c, env, n);
+    assert_string_equal(c.command[1], "1");
+    assert_string_equal(c.args[0], "--x=1$(B)");
+    assert_string_equal(c.args[1], "$(A)");
+    assert_string_equal(c.args[2], "$(date)");
+    assert_string_equal(s.pod->spec.containers[0].command[1], "$(A)");
+    end(&s);
+}
+
 static void everything_of_a_config_map_or_secret_can_be_had(void **state)
 {
     (void)state;
@@ -225,7 +245,8 @@ static void volumes_are_projected_from_several(void **state)
                  "cpu:644=8");
 }
 
-TESTS(values_may_name_those_before_them, everything_of_a_config_map_or_secret_can_be_had,
-      single_keys_can_be_had, what_there_is_not_is_an_error_unless_it_is_optional,
-      fields_of_the_pod_can_be_had, resources_can_be_had, volumes_hold_all_keys_or_those_asked_for,
+TESTS(values_may_name_those_before_them, commands_and_arguments_may_name_them_too,
+      everything_of_a_config_map_or_secret_can_be_had, single_keys_can_be_had,
+      what_there_is_not_is_an_error_unless_it_is_optional, fields_of_the_pod_can_be_had,
+      resources_can_be_had, volumes_hold_all_keys_or_those_asked_for,
       missing_sources_of_volumes_are_errors_unless_optional, volumes_are_projected_from_several)

@@ -18,6 +18,7 @@ static void a_node_says_what_it_is(void **state)
         {"status.capacity.cpu", "4500m"},
         {"status.allocatable.pods", "7"},
         {"status.capacity.memory", "1Ti"},
+        {"status.capacity.ephemeral-storage", "1Ti"},
         {"status.addresses.0.address", "172.16.0.2"},
         {"status.addresses.1.address", "simulated-1"},
         {"status.nodeInfo.operatingSystem", "linux"},

@@ -327,8 +327,34 @@ static void a_hook_that_sleeps_takes_its_time(void **state)
     assert_false(is_there(env, "a"));
 }
 
-TESTS(a_bound_pod_becomes_running_and_ready, it_takes_one_write_to_be_ready, a_deleted_pod_goes,
-      pods_of_other_nodes_are_left_alone, a_pod_bound_later_runs_too, delays_are_kept,
+static void what_is_done_is_counted(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with_nodes(1, NULL);
+    kc_auto(kc_object) *a = make(env, POD("a", SAYING("ready-after.s", "2s"), READINESS));
+    kc_auto(kc_object) *b = make(env, POD("b", "", ",'nodeSelector':{'disk':'ssd'}"));
+    kc_auto(kc_object) *c = make(env, POD("c", SAYING("fail-start", "no"), ""));
+    kc_testenv_advance(env, 6 * KC_SECOND);
+    assert_pod(env, "c", "status.containerStatuses.0.state.waiting.reason", "CreateContainerError");
+    kc_scoped(kc_buf) text = {0};
+    kc_metrics_write(kc_manager_metrics(kc_testenv_manager(env)), &text);
+    static const char *const lines[] = {
+        "kubelet_running_pods 2\n",
+        "kubelet_admission_rejections_total{reason=\"NodeAffinity\"} 1\n",
+        "kubelet_started_containers_total{container_type=\"container\"} 1\n",
+        "kubelet_started_containers_total{container_type=\"init_container\"} 1\n",
+        "kubelet_started_containers_errors_total{container_type=\"container\"} 1\n",
+        "prober_probe_total{probe_type=\"Readiness\",result=\"failed\"} 1\n",
+        "prober_probe_total{probe_type=\"Readiness\",result=\"successful\"} 1\n",
+        "kubelet_pod_start_duration_seconds_count 1\n",
+    };
+    for (size_t i = 0; i < KC_COUNT(lines); i++)
+        assert_contains(kc_buf_cstr(&text), lines[i]);
+}
+
+TESTS(what_is_done_is_counted, a_bound_pod_becomes_running_and_ready,
+      it_takes_one_write_to_be_ready, a_deleted_pod_goes, pods_of_other_nodes_are_left_alone,
+      a_pod_bound_later_runs_too, delays_are_kept,
       who_ignores_being_asked_is_forced_when_the_grace_is_over, a_pod_that_does_its_work_completes,
       a_crashing_pod_is_started_again_and_again, init_containers_and_sidecars_come_first,
       readiness_follows_its_probe, a_container_that_is_not_alive_is_started_again,

@@ -472,7 +472,7 @@ static void make_many(kc_testenv *env, int from, int to)
     }
 }
 
-/* All are bound, no node has more than it can take, and the server has bound each once. */
+/* All are bound, no node has more than it can take, and of none it was said twice. */
 static void assert_all_bound(kc_testenv *env, int n, kc_fault fault, uint64_t seed)
 {
     int per_node[4] = {0};
@@ -480,6 +480,9 @@ static void assert_all_bound(kc_testenv *env, int n, kc_fault fault, uint64_t se
         kc_autofree char *name = kc_asprintf("p%d", i), *where = node_of(env, name);
         if (!where || !*where)
             fail_msg("%s waits (fault %d, seed %d)", name, fault, (int)seed);
+        const size_t said = count_events(env, name, "Scheduled", "");
+        if (said > 1 || said != count_events(env, name, "Scheduled", where))
+            fail_msg("%s was bound twice (fault %d, seed %d)", name, fault, (int)seed);
         per_node[where[strlen("node-")] - '0']++;
     }
     for (int i = 0; i < 4; i++)
@@ -612,6 +615,40 @@ static void a_seeded_run_can_be_had_again(void **state)
     assert_true(fingerprint(1) != fingerprint(2));
 }
 
+static void assert_bound_soon(kc_testenv *env, const char *name)
+{
+    for (int tries = 0; tries < 1000 && !is_bound(env, name); tries++)
+        kc_testenv_advance(env, 10 * KC_MILLISECOND);
+    assert_true(is_bound(env, name));
+}
+
+/* Pods come and go while others are bound, on real threads. */
+static void it_keeps_up_with_a_crowd_in_real_time(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = scheduling(0);
+    nodes(env, 4);
+    settle(env);
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < 4 * MANY; i++) {
+            kc_autofree char *name = kc_asprintf("r%d-%d", round, i);
+            pod(env, name, "10m", "terminationGracePeriodSeconds: 0");
+        }
+        for (int i = 0; i < 4 * MANY && round; i++) {
+            kc_autofree char *name = kc_asprintf("r%d-%d", round - 1, i);
+            delete_pod(env, name);
+        }
+    }
+    for (int i = 0; i < 30; i++) {
+        kc_autofree char *name = kc_asprintf("r3-%d", i);
+        delete_pod(env, name);
+    }
+    for (int i = 30; i < 4 * MANY; i++) {
+        kc_autofree char *name = kc_asprintf("r3-%d", i);
+        assert_bound_soon(env, name);
+    }
+}
+
 static void it_runs_in_real_time_too(void **state)
 {
     (void)state;
@@ -621,9 +658,7 @@ static void it_runs_in_real_time_too(void **state)
     settle(env);
     for (int i = 0; i < MANY; i++) {
         kc_autofree char *name = kc_asprintf("p%d", i);
-        for (int tries = 0; tries < 1000 && !is_bound(env, name); tries++)
-            kc_testenv_advance(env, 10 * KC_MILLISECOND);
-        assert_true(is_bound(env, name));
+        assert_bound_soon(env, name);
     }
 }
 
@@ -637,4 +672,4 @@ TESTS(a_pod_gets_a_node, pods_fill_nodes_and_no_more, a_pod_that_fits_nowhere_sa
       it_survives_every_fault, a_late_cache_fills_no_node_twice,
       a_crash_between_two_writes_is_made_good, a_seeded_run_can_be_had_again,
       a_crash_while_preempting_is_made_good, a_nomination_outlives_who_made_it,
-      it_runs_in_real_time_too)
+      it_runs_in_real_time_too, it_keeps_up_with_a_crowd_in_real_time)

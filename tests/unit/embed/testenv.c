@@ -216,7 +216,29 @@ static void a_stolen_lease_is_won_again(void **state)
     assert_true(has_secret(env, "map-1"));
 }
 
+/* It may have been carried out: only who asked can know whether to ask again. */
+static void what_lost_its_answer_is_carried_out_once(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = kc_testenv_start(&(kc_testenv_opts){.seed = 1}, NULL);
+    kc_scoped(kc_error) err = {0};
+    kc_testenv_run(env, NULL);
+    kc_testenv_fault(
+        env, &(kc_fault_opts){.fault = KC_FAULT_LOST_ANSWER, .chance = 1, .method = "POST"});
+    kc_auto(kc_object) *wanted = object_of(
+        "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'generateName':'a-','namespace':"
+        "'default'}}");
+    kc_client *client = kc_manager_client(kc_testenv_manager(env));
+    assert_null(kc_client_create(client, wanted, NULL, &err));
+    assert_int_equal(err.code, 503);
+    assert_int_equal(kc_testenv_faults(env, KC_FAULT_LOST_ANSWER), 1);
+    kc_scoped(kc_objects) list = {0};
+    kc_client_list(kc_testenv_client(env), &kc_kind_config_map, &(kc_list_opts){.ns = "default"},
+                   &list, NULL);
+    assert_int_equal(list.n, 1);
+}
+
 TESTS(a_controller_does_its_work, what_it_owns_is_made_again, it_runs_in_real_time_too,
       a_seeded_run_can_be_had_again, it_survives_every_fault,
       a_crash_between_two_writes_is_made_good, the_server_can_be_restarted,
-      a_stolen_lease_is_won_again)
+      a_stolen_lease_is_won_again, what_lost_its_answer_is_carried_out_once)

@@ -4,7 +4,7 @@
  * (PodRequests): a sidecar (an init container that is always restarted) adds to what runs later,
  * any other init container runs alone, beside the sidecars before it.
  */
-#include "scheduler/resources.h"
+#include "common/resources.h"
 
 #define LACK "Insufficient "
 

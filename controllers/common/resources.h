@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resources.h: amounts of what nodes have and pods ask for, in the units a scheduler computes with:
+ * resources.h: amounts of what nodes have and pods ask for, in the units they are compared in:
  * thousandths of a CPU, bytes, and whole numbers of anything else. Sums are clipped, never wrapped.
  */
-#ifndef KC_SCHEDULER_RESOURCES_H
-#define KC_SCHEDULER_RESOURCES_H
+#ifndef KC_CONTROLLERS_RESOURCES_H
+#define KC_CONTROLLERS_RESOURCES_H
 
 #include "api/core_v1/zz_generated.h"
 #include "common/containers.h"

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * action.c: what people do with a machine that does not go on by itself, or went the wrong way.
+ * Each becomes a line in status.audit, of which the newest are kept.
+ */
+#include "phase/phase_internal.h"
+
+enum { MAX_AUDIT = 50 };
+
+static const char *const names[] = {
+    [KC_PHASE_RESET] = "reset",
+    [KC_PHASE_REVERT] = "revert",
+    [KC_PHASE_CONTINUE] = "continue",
+    [KC_PHASE_PURGE] = "purge",
+};
+
+bool kc_phase_action_of(kc_str name, kc_phase_action *ret)
+{
+    for (size_t i = 0; i < KC_COUNT(names); i++)
+        if (kc_str_is(name, names[i])) {
+            *ret = (kc_phase_action)i;
+            return true;
+        }
+    return false;
+}
+
+const char *kc_phase_action_name(kc_phase_action action)
+{
+    return names[action];
+}
+
+typedef struct act {
+    const kc_phase_machine *machine;
+    const kc_value *root;
+    kc_str phase;
+    kc_edit *edit;
+    const kc_clock *clock;
+} act;
+
+static void set_phase(act *a, const char *phase)
+{
+    kc_edit_put(a->edit, "status.phase", kc_node_str(a->edit, kc_cstr(phase)));
+}
+
+/* ---- reset ---- */
+
+/* As if it had not ended; what it kept stays, and so do steps that went well. */
+static void reopen(kc_node *record)
+{
+    static const char *const ends[] = {"done", "failed", "fatal", "error", "endTime"};
+    for (size_t i = 0; i < KC_COUNT(ends); i++)
+        kc_node_remove(record, kc_cstr(ends[i]));
+}
+
+static int reset(act *a, kc_error *err)
+{
+    const kc_phase_def *failed = kc__phase_failing_to(a->machine, a->phase);
+    if (!failed)
+        return kc_error_set(err, KC_CONFLICT, "it is in phase %.*s, which is no failed one",
+                            KC_ARG(a->phase));
+    kc_node *record = kc__phase_record(a->edit, kc_cstr(failed->name));
+    reopen(record);
+    kc_node_members (kc_node_get(record, KC_STR("steps")), name, step) {
+        (void)name;
+        if (kc_node_as_bool(kc_node_get(step, KC_STR("failed")), false))
+            reopen(step);
+    }
+    set_phase(a, failed->name);
+    return 0;
+}
+
+/* ---- revert ---- */
+
+static int revert(act *a, kc_error *err)
+{
+    const kc_phase_def *before = kc__phase_failing_to(a->machine, a->phase);
+    before = before ? before : kc__phase_before(a->machine, a->phase);
+    if (!before)
+        return kc_error_set(err, KC_CONFLICT, "there is no phase before %.*s", KC_ARG(a->phase));
+    kc__phase_forget(a->edit, a->phase);
+    kc__phase_forget(a->edit, kc_cstr(before->name));
+    set_phase(a, before->name);
+    return 0;
+}
+
+/* ---- continue ---- */
+
+static int go_on(act *a, kc_error *err)
+{
+    const kc_phase_def *phase = kc__phase_find(a->machine, a->phase);
+    const kc_value *record = kc__phase_record_of(a->root, a->phase);
+    if (!phase || !phase->pause || kc_as_bool(kc_get(record, "continued"), false))
+        return kc_error_set(err, KC_CONFLICT, "it does not wait in phase %.*s", KC_ARG(a->phase));
+    kc_node_set(a->edit, kc__phase_record(a->edit, a->phase), KC_STR("continued"),
+                kc_node_bool(a->edit, true));
+    set_phase(a, phase->name);
+    return 0;
+}
+
+/* ---- purge ---- */
+
+static int purge(act *a, kc_error *err)
+{
+    (void)err;
+    kc_node_remove(kc_node_get(kc_edit_root(a->edit), KC_STR("status")), KC_STR("state"));
+    set_phase(a, a->machine->initial);
+    return 0;
+}
+
+/* ---- who did it ---- */
+
+static void put_audit(act *a, kc_phase_action action, const char *who)
+{
+    kc_node *status = kc_node_need_object(a->edit, kc_edit_root(a->edit), KC_STR("status"));
+    if (!kc_node_get(status, KC_STR("audit")))
+        kc_node_set(a->edit, status, KC_STR("audit"), kc_node_array(a->edit));
+    kc_node *audit = kc_node_get(status, KC_STR("audit")), *line = kc_node_object(a->edit);
+    kc_node_add(a->edit, line, KC_STR("time"), kc__phase_now(a->edit, a->clock));
+    kc_node_add(a->edit, line, KC_STR("action"), kc_node_str(a->edit, kc_cstr(names[action])));
+    kc_node_add(a->edit, line, KC_STR("phase"), kc_node_str(a->edit, a->phase));
+    if (who && *who)
+        kc_node_add(a->edit, line, KC_STR("user"), kc_node_str(a->edit, kc_cstr(who)));
+    kc_node_append(audit, line);
+    while (kc_node_len(audit) > MAX_AUDIT)
+        kc_node_remove_at(audit, 0);
+}
+
+kc_object *kc_phase_act(const kc_phase_machine *machine, const kc_object *object,
+                        kc_phase_action action, const char *who, const kc_clock *clock,
+                        kc_error *err)
+{
+    static int (*const acts[])(act *a, kc_error *err) = {
+        [KC_PHASE_RESET] = reset,
+        [KC_PHASE_REVERT] = revert,
+        [KC_PHASE_CONTINUE] = go_on,
+        [KC_PHASE_PURGE] = purge,
+    };
+    kc_auto(kc_view) *view = kc_view_of(object);
+    kc_auto(kc_edit) *edit = kc_edit_of(object);
+    act a = {.machine = machine, .root = kc_view_root(view), .edit = edit, .clock = clock};
+    a.phase = kc_phase_of(machine, a.root);
+    if (acts[action](&a, err) < 0) {
+        kc_error_wrap(err, "cannot %s", names[action]);
+        return NULL;
+    }
+    put_audit(&a, action, who);
+    return kc_edit_freeze(edit, err);
+}
