@@ -5,11 +5,19 @@
 
 #include <sys/mount.h>
 
-/* NULL, and the test is skipped, where the machine has no namespaces or we are not root. */
+/* Before anything is made: a test that is skipped frees nothing. */
+static void needs_root(void)
+{
+    if (geteuid() != 0)
+        skip();
+}
+
+/* The test is skipped where the machine has no namespaces or we are not root. */
 static node *isolated(const node_opts *opts)
 {
-    node *n = geteuid() == 0 ? node_start(opts) : NULL;
-    if (n && n->rt->isolation.namespaces == KC__NAMESPACES_ROOT)
+    needs_root();
+    node *n = node_start(opts);
+    if (n->rt->isolation.namespaces == KC__NAMESPACES_ROOT)
         return n;
     node_free(n);
     skip();
@@ -161,6 +169,7 @@ static void a_read_only_root_is_one(void **state)
 static void an_image_is_a_folder_of_the_operators(void **state)
 {
     (void)state;
+    needs_root();
     kc_autofree char *image = new_folder();
     static const char *const folders[] = {"bin", "lib", "lib64", "usr", "var"};
     static const char *const trees[] = {"/bin", "/lib", "/lib64", "/usr"};
@@ -195,8 +204,9 @@ static void an_image_is_a_folder_of_the_operators(void **state)
 static void a_full_disk_is_said_and_stops_nobody(void **state)
 {
     (void)state;
+    needs_root();
     kc_autofree char *folder = new_folder();
-    if (geteuid() != 0 || mount("tmpfs", folder, "tmpfs", 0, "size=1m") < 0)
+    if (mount("tmpfs", folder, "tmpfs", 0, "size=1m") < 0)
         skip();
     node *n = node_start(&(node_opts){.pods.folder = folder, .keep = true});
     kc_auto(kc_pod) *pod = pod_running("yes | head -c 5000000; exit 5");
