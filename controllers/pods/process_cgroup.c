@@ -129,6 +129,7 @@ int kc__cgroup_open(kc__process_runtime *rt, kc__isolation_limit limit, kc_buf *
         i->cgroup = -1;
         kc_buf_puts(text, "no cgroup (ours is not writable): limits are not enforced");
     } else {
+        i->cgroup_path = kc_asprintf("%s/%s", path, name);
         i->cpu = enable_both(ours, i->cgroup, "cpu");
         i->memory = enable_both(ours, i->cgroup, "memory");
         i->pids = enable_both(ours, i->cgroup, "pids");

@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
+#include <linux/keyctl.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <sched.h>
@@ -402,6 +403,7 @@ BARE static void enter(const kc__launch *l)
         join(l);
     SYS(setsid);
     SYS(umask, 022);
+    SYS(keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL); /* A new one: ours may hold secrets. */
     if (l->own_mounts)
         build_root(l);
     else if (l->chroot && (SYS(chroot, l->chroot) < 0 || SYS(chdir, "/") < 0))

@@ -41,6 +41,7 @@ typedef enum kc__namespaces {
 typedef struct kc__isolation {
     kc__namespaces namespaces;
     int cgroup;             /* The folder of our cgroups; -1: there are none. */
+    char *cgroup_path;      /* The same, to be removed in the end. */
     bool cpu, memory, pids; /* Limits that can be set there. */
     bool root;              /* We may become another user. */
     char *text;             /* All of it, for people. */

@@ -118,6 +118,10 @@ void kc__isolation_done(kc__isolation *i)
     if (i->cgroup >= 0)
         close(i->cgroup);
     i->cgroup = -1;
+    if (i->cgroup_path)
+        rmdir(i->cgroup_path);
+    free(i->cgroup_path);
+    i->cgroup_path = NULL;
     free(i->text);
     i->text = NULL;
 }

@@ -13,7 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FAREWELL (2 * KC_SECOND) /* For containers to end in, when we do. */
+#define FAREWELL      (2 * KC_SECOND) /* For containers to end in, when we do. */
+#define LOCK_PATIENCE (3 * KC_SECOND)
 
 static void close_fd(int *fd)
 {
@@ -199,6 +200,18 @@ static const kc__runtime_ops ops = {
     .free = free_runtime,
 };
 
+/* Who was killed a moment ago may still be on its way out. */
+static bool lock(int fd)
+{
+    const int64_t deadline = kc_clock_deadline(kc_clock_real(), LOCK_PATIENCE);
+    while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        if (kc_clock_now(kc_clock_real()) >= deadline)
+            return false;
+        kc_clock_sleep(kc_clock_real(), 20 * KC_MILLISECOND);
+    }
+    return true;
+}
+
 static int open_folder(kc__process_runtime *rt, const char *folder, kc_error *err)
 {
     if (mkdir(folder, 0700) < 0 && errno != EEXIST)
@@ -210,7 +223,7 @@ static int open_folder(kc__process_runtime *rt, const char *folder, kc_error *er
     rt->lock_fd = openat(rt->folder_fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (rt->lock_fd < 0)
         return kc__errno_set(err, "open %s/lock", folder);
-    if (flock(rt->lock_fd, LOCK_EX | LOCK_NB) < 0)
+    if (!lock(rt->lock_fd))
         return kc_error_set(err, KC_CONFLICT, "%s is used by another process", folder);
     rt->pods_fd = kc__folder_open(rt->folder_fd, "pods", 0700, err);
     const int root = kc__folder_open(rt->folder_fd, "root", 0755, err);

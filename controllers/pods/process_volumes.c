@@ -99,6 +99,31 @@ static int prepare_empty_dir(kc__process_runtime *rt, const kc_pod *pod, const k
 
 /* ---- hostPath ---- */
 
+/* With the folders above it. */
+static int make_folders(const char *path)
+{
+    kc_autofree char *part = kc_strdup(path);
+    for (char *c = part + 1;; c++) {
+        if (*c && *c != '/')
+            continue;
+        const char was = *c;
+        *c = '\0';
+        if (mkdir(part, 0755) < 0 && errno != EEXIST)
+            return -1;
+        *c = was;
+        if (!was)
+            return 0;
+    }
+}
+
+static int make_empty_file(const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 ? -1 : 0;
+}
+
 static int check_host_path(kc__process_runtime *rt, const kc_volume *v, kc_error *err)
 {
     const char *type = v->host_path->type ? v->host_path->type : "";
@@ -107,8 +132,8 @@ static int check_host_path(kc__process_runtime *rt, const kc_volume *v, kc_error
         return kc_error_set(err, KC_INVALID, "hostPath needs a node that allows root");
     if (!v->host_path->path || v->host_path->path[0] != '/')
         return kc_error_set(err, KC_INVALID, "hostPath \"%s\" is not absolute", v->host_path->path);
-    if (strcmp(type, "DirectoryOrCreate") == 0 && mkdir(v->host_path->path, 0755) < 0 &&
-        errno != EEXIST)
+    if ((strcmp(type, "DirectoryOrCreate") == 0 && make_folders(v->host_path->path) < 0) ||
+        (strcmp(type, "FileOrCreate") == 0 && make_empty_file(v->host_path->path) < 0))
         return kc__errno_set(err, "make hostPath %s", v->host_path->path);
     if (stat(v->host_path->path, &st) < 0)
         return kc__errno_set(err, "hostPath %s", v->host_path->path);

@@ -18,7 +18,7 @@ teardown_file() {
 
 setup() { load helpers; namespace; }
 
-node_start() { controllers_start --controllers=pods --pods=process --pods-folder="$PODS" --node-name=machine; }
+node_start() { controllers_start --pods=process --pods-folder="$PODS" --node-name=machine; }
 
 # pod NAME SPEC: of this spec, on our node.
 pod() {
@@ -137,6 +137,16 @@ mounts_work() { grep -q 'namespaces: mount' "$SERVER/controllers.err"; }
     eventually folder_is_gone
 }
 
+@test "a deployment runs here, changes and goes" {
+    k create deployment web --image=none --replicas=3 -- sh -c 'trap exit TERM; while :; do sleep 0.1; done'
+    k rollout status deployment/web --timeout=30s
+    k set env deployment/web COLOUR=green
+    k rollout status deployment/web --timeout=30s
+    k scale deployment/web --replicas=0
+    none_left() { [ -z "$(k get pods -l app=web -o name)" ]; }
+    eventually none_left
+}
+
 @test "what ignores SIGTERM is killed when its time is over" {
     script stubborn Always 'trap : TERM; echo up; while :; do sleep 0.1; done'
     eventually logged stubborn up
@@ -144,10 +154,11 @@ mounts_work() { grep -q 'namespaces: mount' "$SERVER/controllers.err"; }
 }
 
 @test "containers end with the node's process, and start again with the next" {
-    script survivor Always 'echo up; exec sleep 4242'
+    local seconds=42$$
+    script survivor Always "echo up; exec sleep $seconds"
     eventually logged survivor up
     kill -KILL "$(cat "$SERVER/controllers.pid")"
-    sleeps() { pgrep -fx 'sleep 4242' >/dev/null; }
+    sleeps() { pgrep -fx "sleep $seconds" >/dev/null; }
     if mounts_work; then
         nothing_sleeps() { ! sleeps; }
         eventually nothing_sleeps
@@ -155,6 +166,6 @@ mounts_work() { grep -q 'namespaces: mount' "$SERVER/controllers.err"; }
     node_start
     eventually status_is survivor '.containerStatuses[0].restartCount' 1
     eventually sleeps
-    [ "$(pgrep -fxc 'sleep 4242')" = 1 ]
+    [ "$(pgrep -fxc "sleep $seconds")" = 1 ]
     k delete pod survivor --now
 }

@@ -5,11 +5,19 @@
 
 #include <sys/mount.h>
 
-/* NULL, and the test is skipped, where the machine has no namespaces or we are not root. */
+/* Before anything is made: a test that is skipped frees nothing. */
+static void needs_root(void)
+{
+    if (geteuid() != 0)
+        skip();
+}
+
+/* The test is skipped where the machine has no namespaces or we are not root. */
 static node *isolated(const node_opts *opts)
 {
-    node *n = geteuid() == 0 ? node_start(opts) : NULL;
-    if (n && n->rt->isolation.namespaces == KC__NAMESPACES_ROOT)
+    needs_root();
+    node *n = node_start(opts);
+    if (n->rt->isolation.namespaces == KC__NAMESPACES_ROOT)
         return n;
     node_free(n);
     skip();
@@ -63,11 +71,12 @@ static void it_cannot_signal_us(void **state)
 static void it_cannot_see_our_folder(void **state)
 {
     (void)state;
-    kc_pods_opts pods = {.folder = "/var/lib/kc-process-test"};
-    kc_auto(node) *n = isolated(&(node_opts){.pods = pods});
-    kc_autofree char *text =
-        output_of(n, "ls -la /var/lib/kc-process-test || echo hidden; stat -c %a "
-                     "/var/lib/kc-process-test");
+    char folder[64];
+    snprintf(folder, sizeof(folder), "/var/lib/kc-process-test-%d", getpid());
+    kc_auto(node) *n = isolated(&(node_opts){.pods.folder = folder});
+    kc_autofree char *script =
+        kc_asprintf("ls -la %s || echo hidden; stat -c %%a %s", folder, folder);
+    kc_autofree char *text = output_of(n, script);
     assert_contains(text, "hidden\n");
     assert_contains(text, "\n0\n");
 }
@@ -160,6 +169,7 @@ static void a_read_only_root_is_one(void **state)
 static void an_image_is_a_folder_of_the_operators(void **state)
 {
     (void)state;
+    needs_root();
     kc_autofree char *image = new_folder();
     static const char *const folders[] = {"bin", "lib", "lib64", "usr", "var"};
     static const char *const trees[] = {"/bin", "/lib", "/lib64", "/usr"};
@@ -194,8 +204,9 @@ static void an_image_is_a_folder_of_the_operators(void **state)
 static void a_full_disk_is_said_and_stops_nobody(void **state)
 {
     (void)state;
+    needs_root();
     kc_autofree char *folder = new_folder();
-    if (geteuid() != 0 || mount("tmpfs", folder, "tmpfs", 0, "size=1m") < 0)
+    if (mount("tmpfs", folder, "tmpfs", 0, "size=1m") < 0)
         skip();
     node *n = node_start(&(node_opts){.pods.folder = folder, .keep = true});
     kc_auto(kc_pod) *pod = pod_running("yes | head -c 5000000; exit 5");
@@ -317,6 +328,10 @@ static void a_cgroup_comes_and_goes_with_its_container(void **state)
     await_end(n, pod, "c", 0);
     n->runtime->ops->remove(n->runtime, KC_STR("u1"));
     assert_int_equal(faccessat(n->rt->isolation.cgroup, "u1", F_OK, 0), -1);
+    kc_autofree char *all = kc_strdup(n->rt->isolation.cgroup_path);
+    assert_int_equal(access(all, F_OK), 0);
+    n = node_free(n);
+    assert_int_equal(access(all, F_OK), -1);
 }
 
 TESTS(one_line_says_what_isolation_there_is, it_runs_as_nobody_alone_and_with_a_name_of_its_own,

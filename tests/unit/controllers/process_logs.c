@@ -2,6 +2,8 @@
 /* Logs: how they are written and rotated, and what readers get of them. */
 #include "process_testing.h"
 
+#include "kc/rand.h"
+
 /* A log without a container: the writer, its folder, and time that is set. */
 typedef struct fixture {
     kc__process_runtime rt;
@@ -115,6 +117,36 @@ static void a_long_line_is_written_in_parts_and_read_as_one(void **state)
     assert_string_equal(text + 7, kc_buf_cstr(&line));
     const int64_t one = 1;
     assert_logs(&f, &(kc__logs_opts){.tail_lines = &one}, kc_buf_cstr(&line));
+}
+
+/* Lines of all lengths, written in pieces of all lengths, through some rotations. */
+static void whatever_is_written_is_read(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f;
+    kc_scoped(kc_buf) text = {0}, read = {0};
+    kc_rand rand;
+    kc_rand_seed(&rand, 7);
+    begin(&f);
+    kc_auto(kc__logs) *logs = open_logs(&f, &(kc__logs_opts){.follow = true});
+    for (int i = 0; i < 2500; i++) {
+        const uint64_t most = kc_rand_below(&rand, 10) ? 200 : 70000;
+        for (uint64_t n = kc_rand_below(&rand, most); n > 0; n--)
+            kc_buf_putc(&text, (char)(' ' + kc_rand_below(&rand, 95)));
+        kc_buf_putc(&text, '\n');
+    }
+    for (size_t at = 0; at < text.n;) {
+        const size_t n = kc_rand_below(&rand, 100000) + 1;
+        kc__log_file_take(&f.rt, &f.log, &f.out, kc_str_sub(kc_buf_str(&text), at, at + n), false);
+        at += n;
+        if (kc_rand_below(&rand, 2))
+            kc__logs_read(logs, &read);
+    }
+    set_phase(&f, KC__CONTAINER_ENDED);
+    while (kc__logs_read(logs, &read) != KC__LOGS_END)
+        ;
+    assert_int_equal(read.n, text.n);
+    assert_memory_equal(read.p, text.p, text.n);
 }
 
 static void the_end_of_a_stream_ends_its_line(void **state)
@@ -278,7 +310,7 @@ static void the_previous_attempt_can_be_read(void **state)
 }
 
 TESTS(lines_have_time_stream_and_tag, a_long_line_is_written_in_parts_and_read_as_one,
-      the_end_of_a_stream_ends_its_line, old_files_go, a_reader_follows_through_rotations,
-      a_tail_is_of_whole_lines, what_is_older_is_left_out, bytes_are_limited,
-      what_there_is_not_is_not_found, one_that_writes_fast_does_not_keep_others_waiting,
-      the_previous_attempt_can_be_read)
+      whatever_is_written_is_read, the_end_of_a_stream_ends_its_line, old_files_go,
+      a_reader_follows_through_rotations, a_tail_is_of_whole_lines, what_is_older_is_left_out,
+      bytes_are_limited, what_there_is_not_is_not_found,
+      one_that_writes_fast_does_not_keep_others_waiting, the_previous_attempt_can_be_read)

@@ -2,6 +2,8 @@
 /* Probes over the network. (Those that run a command are in process_contract.h.) */
 #include "process_testing.h"
 
+#include "kc/http_server.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -101,6 +103,32 @@ static void any_answer_below_400_is_well(void **state)
         if (i == 4)
             assert_string_equal(kc_error_text(&err), "HTTP probe failed with statuscode: 500");
     }
+}
+
+static void answer_well(kc_http_call *call, void *user)
+{
+    (void)user;
+    const bool there = kc_str_is(kc_http_path(call), "/livez");
+    kc_http_answer(call, there ? 200 : 404, "text/plain", KC_STR("well\n"));
+}
+
+static void over_tls_nobody_asks_for_certificates(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_http_server) *s = kc_http_server_start(
+        &(kc_http_server_opts){.address = "127.0.0.1:0", .tls = true, .handle = answer_well}, &err);
+    assert_non_null(s);
+    const int port = kc_http_server_port(s);
+    assert_int_equal(probe(port,
+                           "'httpGet':{'port':'web','scheme':'HTTPS','path':'livez'},"
+                           "'timeoutSeconds':10",
+                           NULL, &err),
+                     KC__PROBE_OK);
+    assert_int_equal(
+        probe(port, "'httpGet':{'port':'web','scheme':'HTTPS'},'timeoutSeconds':10", NULL, &err),
+        KC__PROBE_FAILED);
+    assert_string_equal(kc_error_text(&err), "HTTP probe failed with statuscode: 404");
 }
 
 static void an_answer_that_does_not_come_is_a_failure_in_time(void **state)
@@ -204,7 +232,7 @@ static void a_container_that_does_not_run_fails_its_probe(void **state)
     assert_error(&err, KC_NOT_FOUND, "container c is not running");
 }
 
-TESTS(any_answer_below_400_is_well, an_answer_that_does_not_come_is_a_failure_in_time,
-      a_connection_is_enough_for_tcp, nobody_there_is_a_failure, a_port_that_there_is_not_is_said,
-      a_cancelled_probe_ends, a_command_that_is_cancelled_or_late_is_killed,
-      a_container_that_does_not_run_fails_its_probe)
+TESTS(any_answer_below_400_is_well, over_tls_nobody_asks_for_certificates,
+      an_answer_that_does_not_come_is_a_failure_in_time, a_connection_is_enough_for_tcp,
+      nobody_there_is_a_failure, a_port_that_there_is_not_is_said, a_cancelled_probe_ends,
+      a_command_that_is_cancelled_or_late_is_killed, a_container_that_does_not_run_fails_its_probe)

@@ -240,6 +240,37 @@ static void host_paths_need_leave(void **state)
     assert_true(has_logged(allowed, pod, "c", "bin\n"));
 }
 
+static void host_paths_are_made_and_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *type, *error; /* NULL: it is well. */
+    } cases[] = {
+        {"a/b/c", "DirectoryOrCreate", NULL},
+        {"a/b/c", "Directory", NULL},
+        {"a/b/c", "File", "is not a file"},
+        {"a/f", "FileOrCreate", NULL},
+        {"a/f", "File", NULL},
+        {"a/f", "Directory", "is not a directory"},
+        {"a/none", "", "No such file"},
+        {"a/none", "Directory", "No such file"},
+    };
+    kc_autofree char *folder = new_folder();
+    kc_auto(node) *n = node_start(&(node_opts){.pods.allow_root = true});
+    for (size_t i = 0; i < KC_COUNT(cases); i++) {
+        kc_scoped(kc_error) err = {0};
+        kc_autofree char *spec =
+            kc_asprintf("'volumes':[{'name':'v','hostPath':{'path':'%s/%s','type':'%s'}}]", folder,
+                        cases[i].path, cases[i].type);
+        kc_auto(kc_pod) *pod = pod_of(spec);
+        const int prepared = n->runtime->ops->prepare(n->runtime, pod, &err);
+        assert_int_equal(prepared < 0, cases[i].error != NULL);
+        if (cases[i].error)
+            assert_contains(kc_error_text(&err), cases[i].error);
+    }
+    assert_int_equal(kc__folder_remove(AT_FDCWD, folder, NULL), 0);
+}
+
 static void a_folder_without_end_is_removed(void **state)
 {
     (void)state;
@@ -294,5 +325,5 @@ TESTS(an_empty_dir_is_one_for_all_containers_and_attempts, mounts_go_where_the_i
       equal_files_are_left_alone, paths_that_leave_a_volume_are_refused,
       a_sub_path_is_a_folder_or_a_file_of_a_volume, a_symlink_in_a_volume_leads_nowhere_else,
       mount_paths_and_sub_paths_are_checked, memory_is_limited_and_unmounted, host_paths_need_leave,
-      a_folder_without_end_is_removed, a_termination_message_is_reported,
-      kinds_of_volumes_that_there_are_not_are_refused)
+      host_paths_are_made_and_checked, a_folder_without_end_is_removed,
+      a_termination_message_is_reported, kinds_of_volumes_that_there_are_not_are_refused)
