@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 typedef struct kind {
     const char *name;
@@ -69,6 +70,14 @@ static kc_object *new_pod(const kind *k, size_t i)
     return kc_object_parse(kc_cstr(json), NULL, NULL);
 }
 
+/* Of this thread, in nanoseconds: others on the machine do not count. */
+static int64_t processor_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * KC_SECOND + t.tv_nsec;
+}
+
 /* Nanoseconds of deciding; reading a pod is not counted. */
 static int64_t place_pods(kc__cluster *c, const kind *k, size_t from, size_t to, kc_rand *rand)
 {
@@ -77,11 +86,11 @@ static int64_t place_pods(kc__cluster *c, const kind *k, size_t from, size_t to,
         kc_auto(kc_object) *pod = new_pod(k, i);
         kc_scoped(kc__decision) d = {0};
         kc__place *place = kc__cluster_set_pod(c, kc__demand_of(pod, &c->terms, NULL));
-        const int64_t began = kc_clock_now(kc_clock_real());
-        kc__decide(c, place, rand, began, &d);
+        const int64_t began = processor_time();
+        kc__decide(c, place, rand, (int64_t)i, &d);
         assert(d.host);
         kc__place_put(c, place, kc_cstr(d.host->name));
-        spent += kc_clock_now(kc_clock_real()) - began;
+        spent += processor_time() - began;
     }
     return spent;
 }
@@ -110,11 +119,11 @@ static void read_pods(const kind *k, size_t n)
     kc__cluster c;
     kc__cluster_init(&c);
     kc_auto(kc_object) *pod = new_pod(k, 1);
-    const int64_t began = kc_clock_now(kc_clock_real());
+    const int64_t began = processor_time();
     for (size_t i = 0; i < n; i++)
         kc__demand_free(kc__demand_of(pod, &c.terms, NULL));
     printf("  %-34s %9.0f ns each\n", "reading a pod",
-           (double)(kc_clock_now(kc_clock_real()) - began) / (double)n);
+           (double)(processor_time() - began) / (double)n);
     kc__cluster_done(&c);
 }
 

@@ -51,32 +51,69 @@ static void write_condition(kc_buf *out, const kc__engine *e, const kc__place *p
         KC_ARG(kc_time_print(kept ? old->last_transition_time.at : kc_clock_wall(e->clock), time)));
 }
 
-/* Its condition and where it is nominated, if that is not what it says already. */
-static void say(kc__engine *e, kc__place *place, const char *reason, const char *message)
+static const char *nominated_node(const kc__place *place)
+{
+    return place->nominated ? place->nominated->name : "";
+}
+
+/* What the pod says already, as far as we have seen. */
+static bool is_said(const kc__place *place)
 {
     const kc_pod *pod = place->demand->wants->pod;
     const kc_pod_condition *old = scheduled_condition(pod);
-    const char *nominated = place->nominated ? place->nominated->name : "";
-    const bool known = old && kc__says(old->status, "False") && kc__says(old->reason, reason) &&
-                       kc__says(old->message, message);
-    if (known && kc__says(pod->status.nominated_node_name, nominated))
-        return;
+    return old && kc__says(old->status, "False") && kc__says(old->reason, place->reason) &&
+           kc__says(old->message, place->message) &&
+           kc__says(pod->status.nominated_node_name, nominated_node(place)) &&
+           (place->nominated || !place->nominated_there);
+}
+
+static char *status_patch(const kc__engine *e, const kc__place *place)
+{
     kc_scoped(kc_buf) out = {0};
     kc_buf_puts(&out, "{\"metadata\":{\"uid\":");
     kc_json_quote(&out, place->demand->uid);
     kc_buf_puts(&out, "},\"status\":{");
-    write_condition(&out, e, place, reason, message);
-    if (!kc__says(pod->status.nominated_node_name, nominated)) {
-        kc_buf_puts(&out, ",\"nominatedNodeName\":");
-        if (*nominated)
-            kc_json_quote(&out, kc_cstr(nominated));
-        else
-            kc_buf_puts(&out, "null");
-    }
+    write_condition(&out, e, place, place->reason, place->message);
+    kc_buf_puts(&out, ",\"nominatedNodeName\":");
+    if (place->nominated)
+        kc_json_quote(&out, kc_cstr(place->nominated->name));
+    else
+        kc_buf_puts(&out, "null");
     kc_buf_puts(&out, "}}");
+    return kc_buf_take(&out);
+}
+
+static void write_status(kc__engine *e, kc__place *place)
+{
+    place->say_again = false;
+    if (is_said(place))
+        return;
     kc__job *job = new_job(place, KC__SAY);
-    job->patch = kc_buf_take(&out);
+    job->patch = status_patch(e, place);
+    place->saying = true;
+    place->nominated_there = place->nominated;
     kc__workers_add(&e->workers, job);
+}
+
+/* Its condition and where it is nominated. Not while another one is on its way, which could come
+ * later than this. */
+static void say(kc__engine *e, kc__place *place, const char *reason, const char *message)
+{
+    char *copy = kc_strdup(message);
+    free(place->message);
+    place->message = copy;
+    place->reason = reason;
+    if (place->saying)
+        place->say_again = true;
+    else
+        write_status(e, place);
+}
+
+void kc__engine_said(kc__engine *e, kc__place *place)
+{
+    place->saying = false;
+    if (place->say_again && place->demand->wants && !place->host)
+        write_status(e, place);
 }
 
 static void complain(kc__engine *e, kc__place *place, const char *message)

@@ -188,12 +188,14 @@ static void apply_result(kc__engine *e, const kc__note *note)
     kc__place *place = place_of(e, note->object);
     if (!place)
         return;
+    if (note->type == KC__NOTE_SAID || note->type == KC__NOTE_NOT_SAID)
+        kc__engine_said(e, place);
     if (note->type == KC__NOTE_NOT_BOUND && place->assumed) {
         kc__engine_touch(e, place->host, KC__POD_LEFT);
         kc__place_take(&e->cluster, place);
         place->assumed = false;
         kc__engine_failed(e, place, note->text);
-    } else if (note->type == KC__NOTE_NOT_SAID && place->state == KC__STUCK) {
+    } else if (note->type == KC__NOTE_NOT_SAID) {
         kc__pending_move(&e->pending, place, kc_clock_now(e->clock));
     } else if (note->type == KC__NOTE_PREEMPTED) {
         place->preempting = false;

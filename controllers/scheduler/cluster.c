@@ -316,6 +316,7 @@ static void place_free(kc__place *place)
 {
     kc__demand_free(place->demand);
     free(place->said);
+    free(place->message);
     free(place->key);
     free(place);
 }

@@ -90,8 +90,12 @@ struct kc__place {
     int attempts;
     int64_t queued_at, first_queued_at, retry_at; /* Monotonic. */
     uint64_t sequence;
-    /* What was said of it last. */
-    char *said;
+    /* What is said of it: one write at a time, so that the last one stays. */
+    const char *reason;
+    char *message;
+    bool saying, say_again;
+    bool nominated_there; /* The server was told where it is nominated. */
+    char *said;           /* The last event. */
     int64_t said_at;
     bool preempting; /* Its victims are being deleted. */
 };

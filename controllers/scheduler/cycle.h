@@ -55,6 +55,7 @@ typedef struct kc__cycle {
     kc_arena *arena; /* Of the decision. */
     int64_t now;     /* Monotonic: when tallies were used. */
     char *refusal;   /* Set by a prepare: no node will do. */
+    uint8_t *wanted; /* By slot, what kc__cycle_wants found. */
 
     kc__spread_state *hard;
     size_t n_hard;
@@ -97,6 +98,8 @@ extern const kc__plugin kc__plugins[];
 extern const size_t kc__n_plugins;
 
 void kc__reasons_add(kc__reasons *why, const char *text);
+/* Whether the pod's selector and required affinity want the host; several plugins ask. */
+bool kc__cycle_wants(kc__cycle *cycle, const kc__host *host);
 
 /* ---- plugins ---- */
 

@@ -32,7 +32,8 @@ typedef enum kc__note_type {
     KC__NOTE_SYNCED,    /* A listener has told all there was. */
     KC__NOTE_BOUND,     /* A binding was written… */
     KC__NOTE_NOT_BOUND, /* …or not: `text` says why. */
-    KC__NOTE_NOT_SAID,  /* A condition could not be written. */
+    KC__NOTE_SAID,      /* A condition was written… */
+    KC__NOTE_NOT_SAID,  /* …or could not be. */
     KC__NOTE_PREEMPTED, /* All victims were deleted, or that failed. */
 } kc__note_type;
 
@@ -146,6 +147,8 @@ void kc__engine_touch(kc__engine *e, kc__host *host, unsigned change);
 void kc__engine_attempt(kc__engine *e, kc__place *place);
 /* A binding failed. */
 void kc__engine_failed(kc__engine *e, kc__place *place, const char *why);
+/* What was on its way to be said has arrived, or not. */
+void kc__engine_said(kc__engine *e, kc__place *place);
 /* A pod with gates says that it has them. */
 void kc__engine_say_gated(kc__engine *e, kc__place *place);
 /* A lesser pod was to run where room is made for another. */

@@ -104,10 +104,25 @@ static bool is_named(const kc__wants *w, const kc_object *node)
     return false;
 }
 
+bool kc__cycle_wants(kc__cycle *c, const kc__host *host)
+{
+    enum { UNKNOWN, NO, YES };
+    const kc__wants *w = c->demand->wants;
+    if (!w->node_selector && !w->restricted)
+        return true;
+    if (!c->arena)
+        return kc__wants_node(w, host->node);
+    if (!c->wanted)
+        c->wanted = kc_arena_calloc(c->arena, c->cluster->slots.n, 1);
+    if (c->wanted[host->slot] == UNKNOWN)
+        c->wanted[host->slot] = kc__wants_node(w, host->node) ? YES : NO;
+    return c->wanted[host->slot] == YES;
+}
+
 kc__code kc__filter_affinity(kc__cycle *c, const kc__host *host, kc__reasons *why)
 {
     const kc__wants *w = c->demand->wants;
-    if ((!w->node_selector && !w->restricted) || kc__wants_node(w, host->node))
+    if (kc__cycle_wants(c, host))
         return KC__FITS;
     kc__reasons_add(why, names_its_nodes(w) && !is_named(w, host->node)
                              ? "node(s) didn't satisfy plugin(s) [NodeAffinity]"

@@ -58,13 +58,10 @@ static bool has_all_labels(const kc__spread_state *states, size_t n, const kc__h
 }
 
 /* Node inclusion policies. */
-static bool counts(const kc__cycle *c, const kc__spread *s, const kc__host *host)
+static bool counts(kc__cycle *c, const kc__spread *s, const kc__host *host)
 {
-    const kc__wants *w = c->demand->wants;
-    if (!s->ignore_affinity && (w->node_selector || w->restricted) &&
-        !kc__wants_node(w, host->node))
-        return false;
-    return !s->honor_taints || !kc__untolerated(w->pod, host);
+    return (s->ignore_affinity || kc__cycle_wants(c, host)) &&
+           (!s->honor_taints || !kc__untolerated(c->demand->wants->pod, host));
 }
 
 /* ---- DoNotSchedule ---- */

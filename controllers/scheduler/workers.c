@@ -92,9 +92,9 @@ static int patch_status(kc__workers *w, const kc_object *pod, const char *patch,
 static void say(kc__workers *w, const kc__job *job)
 {
     kc_scoped(kc_error) err = {0};
-    if (patch_status(w, job->pod, job->patch, &err) < 0 && !kc_is_not_found(&err) &&
-        !kc_is_conflict(&err))
-        tell(w, job, KC__NOTE_NOT_SAID, NULL);
+    const bool fine = patch_status(w, job->pod, job->patch, &err) == 0 || kc_is_not_found(&err) ||
+                      kc_is_conflict(&err);
+    tell(w, job, fine ? KC__NOTE_SAID : KC__NOTE_NOT_SAID, NULL);
 }
 
 /* ---- preempting ---- */

@@ -71,6 +71,28 @@ static void a_late_cache_fills_no_node_twice(void **state)
     }
 }
 
+/* However late what was said before arrives. */
+static void the_last_word_stays(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        kc_auto(kc_testenv) *env = scheduling(seed);
+        kc_testenv_fault(env, &(kc_fault_opts){KC_FAULT_SLOW, .chance = 1, .method = "PATCH"});
+        node(env, "one", "", "{'key':'k','effect':'NoSchedule'}");
+        pod(env, "big", "3", "");
+        settle(env);
+        for (int i = 0; i < 4; i++) {
+            patch(env, &kc_kind_node, "one", NULL,
+                  i % 2 ? "{'spec':{'taints':null}}"
+                        : "{'spec':{'taints':[{'key':'l','effect':'NoSchedule'}]}}");
+            kc_testenv_advance(env, 1500 * KC_MILLISECOND);
+        }
+        kc_testenv_advance(env, 30 * KC_SECOND);
+        kc_autofree char *why = condition_of(env, "big");
+        assert_contains(why, "0/1 nodes are available: 1 Insufficient cpu.");
+    }
+}
+
 static void a_crash_between_two_writes_is_made_good(void **state)
 {
     (void)state;
@@ -153,6 +175,6 @@ static void it_runs_in_real_time_too(void **state)
     }
 }
 
-TESTS(it_survives_every_fault, a_late_cache_fills_no_node_twice,
+TESTS(the_last_word_stays, it_survives_every_fault, a_late_cache_fills_no_node_twice,
       a_crash_between_two_writes_is_made_good, a_seeded_run_can_be_had_again,
       it_keeps_up_with_a_crowd_in_real_time, it_runs_in_real_time_too)
