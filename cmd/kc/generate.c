@@ -418,7 +418,8 @@ static int generate(const options *o, kc_error *err)
         done = read_header_file(o, &header, err);
     if (done == 0)
         done = read_model(o, only, paths, n_paths, &model, err);
-    if (done == 0 && !model.packages.n && n_paths && !(only && only->of_project))
+    const bool may_be_without = (only && only->of_project) || access("PROJECT", F_OK) == 0;
+    if (done == 0 && !model.packages.n && n_paths && !may_be_without)
         return kc_error_set(err, KC_NOT_FOUND,
                             "no header of API types is below %s: they are called *_types.h, and "
                             "groupversion_info.h beside them says their group",

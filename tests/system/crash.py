@@ -145,7 +145,8 @@ class Follower:
         else:
             assert version > self.last, "%s of %d after %d" % (event["type"], version, self.last)
             key = (item["metadata"]["namespace"], item["metadata"]["name"])
-            self.log.append((version, event["type"], key, item["data"]["value"]))
+            if is_ours(item):
+                self.log.append((version, event["type"], key, item["data"]["value"]))
         self.last = version
 
 
@@ -188,8 +189,13 @@ class Pager:
         self.lists.append((version, states(items)))
 
 
+def is_ours(item):
+    """And not the server's own."""
+    return item["metadata"]["namespace"] != "kube-system"
+
+
 def states(items):
-    return {(i["metadata"]["namespace"], i["metadata"]["name"]): (i["data"]["value"], version_of(i)) for i in items}
+    return {(i["metadata"]["namespace"], i["metadata"]["name"]): (i["data"]["value"], version_of(i)) for i in items if is_ours(i)}
 
 
 def list_all(server):

@@ -235,7 +235,7 @@ static void a_node_that_says_it_is_not_ready_is_tainted_by_that(void **state)
     (void)state;
     kc_auto(kc_testenv) *env = with_nodes(2);
     beat(env, "a", "False");
-    story_pass(&plain, env, 2 * KC_SECOND);
+    story_pass(&plain, env, 12 * KC_SECOND);
     assert_true(has_taint(env, "a", NOT_READY, "NoSchedule"));
     assert_true(has_taint(env, "a", NOT_READY, "NoExecute"));
     die(0, 1);
