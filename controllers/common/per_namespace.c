@@ -12,6 +12,8 @@
  */
 #include "common/per_namespace.h"
 
+#include "common/refusals.h"
+
 #include "kc/kinds.h"
 #include "kc/view.h"
 
@@ -21,18 +23,9 @@ static bool is_active(const kc_object *ns)
     return kc_str_is(kc_as_str(kc_dig(kc_view_root(view), "status.phase")), "Active");
 }
 
-/* The namespace was deleted since we read of it. */
-static bool is_terminating(const kc_error *err)
-{
-    kc_vec_each (&err->causes, cause)
-        if (cause->reason && !strcmp(cause->reason, "NamespaceTerminating"))
-            return true;
-    return false;
-}
-
 static kc_result follow(kc_error *err)
 {
-    if (kc_is_not_found(err) || is_terminating(err)) {
+    if (kc_is_not_found(err) || kc__namespace_is_ending(err)) {
         kc_error_done(err);
         return kc_done();
     }

@@ -6,6 +6,8 @@
  */
 #include "pods/nodes.h"
 
+#include "common/taints.h"
+
 static const char *label_of(const kc_cluster_node *node, const char *key)
 {
     for (size_t i = 0; i < node->metadata.labels.n; i++)
@@ -82,30 +84,11 @@ static bool is_selected(const kc_cluster_node *node, const kc_string_map *select
 
 /* ---- taints ---- */
 
-static bool is_empty(const char *text)
-{
-    return !text || !*text;
-}
-
-static bool tolerates(const kc_toleration *t, const kc_taint *taint)
-{
-    const bool exists = t->operator&& !strcmp(t->operator, "Exists");
-    const char *value = t->value ? t->value : "";
-    if (!is_empty(t->effect) && strcmp(t->effect, taint->effect) != 0)
-        return false;
-    if (!is_empty(t->key) && strcmp(t->key, taint->key) != 0)
-        return false;
-    return exists || (!is_empty(t->key) && !strcmp(value, taint->value ? taint->value : ""));
-}
-
 static bool is_driven_away(const kc_cluster_node *node, const kc_pod *pod)
 {
     for (size_t i = 0; i < node->spec.n_taints; i++) {
         const kc_taint *taint = &node->spec.taints[i];
-        bool tolerated = strcmp(taint->effect, "NoExecute") != 0;
-        for (size_t j = 0; j < pod->spec.n_tolerations && !tolerated; j++)
-            tolerated = tolerates(&pod->spec.tolerations[j], taint);
-        if (!tolerated)
+        if (!strcmp(taint->effect, "NoExecute") && !kc__find_toleration(pod, taint))
             return true;
     }
     return false;

@@ -3,34 +3,17 @@
  * plugin_node.c: what a pod and a node say of each other: NodeUnschedulable, TaintToleration,
  * NodeAffinity (with nodeSelector), NodePorts. Each looks at one host and nothing else.
  */
+#include "common/taints.h"
 #include "scheduler/cycle.h"
 #include "scheduler/texts.h"
 
 /* ---- taints ---- */
 
-static bool empty(const char *text)
-{
-    return !text || !*text;
-}
-
-static bool tolerates(const kc_toleration *t, const kc__taint *taint)
-{
-    if (!empty(t->effect) && strcmp(t->effect, taint->effect) != 0)
-        return false;
-    if (!empty(t->key) && strcmp(t->key, taint->key) != 0)
-        return false;
-    if (kc__says(t->operator, "Exists"))
-        return true;
-    return (empty(t->operator) || kc__says(t->operator, "Equal")) && !empty(t->key) &&
-           kc__says(t->value, taint->value);
-}
-
 bool kc__tolerates(const kc_pod *pod, const kc__taint *taint)
 {
-    for (size_t i = 0; i < pod->spec.n_tolerations; i++)
-        if (tolerates(&pod->spec.tolerations[i], taint))
-            return true;
-    return false;
+    const kc_taint plain = {
+        .key = (char *)taint->key, .value = (char *)taint->value, .effect = (char *)taint->effect};
+    return kc__find_toleration(pod, &plain);
 }
 
 const kc__taint *kc__untolerated(const kc_pod *pod, const kc__host *host)
