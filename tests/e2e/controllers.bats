@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# kc controllers as a program: what it says, and several copies of it, of which one works.
+
+setup_file() { load helpers; server_start; }
+teardown_file() { load helpers; server_stop; }
+setup() { load helpers; namespace; copies=(); }
+teardown() { for pid in "${copies[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done; }
+
+# copy NAME FLAG…: one more.
+copy() {
+    "$KC" controllers --kubeconfig="$KUBECONFIG" "${@:2}" >"$BATS_TEST_TMPDIR/$1.log" 2>&1 3>&- 4>&- &
+    copies+=($!)
+}
+holder() { kubectl get lease -n kube-system kc-controllers -o jsonpath='{.spec.holderIdentity}' 2>/dev/null || true; }
+ready_is() { [ "$(k get deployment web -o jsonpath='{.status.readyReplicas}')" = "$1" ]; }
+
+@test "it says which controllers there are" {
+    run -0 "$KC" controllers --list
+    says garbagecollector namespace serviceaccount root-ca deployment replicaset scheduler nodelifecycle podgc pods
+}
+
+@test "a controller that there is not is an error, with the nearest" {
+    run -1 "$KC" controllers --kubeconfig="$KUBECONFIG" --controllers='*,-sheduler'
+    says 'there is no controller "sheduler"; did you mean "scheduler"?'
+}
+
+@test "a server that is not there is waited for, and a wrong flag is not" {
+    run -2 "$KC" controllers --pods=procces
+    says 'neither none, simulate nor process'
+    run -1 "$KC" controllers --kubeconfig="$KUBECONFIG" --pods=process
+    says 'folder'
+}
+
+# Who leads is not who led before; an old lease is over after 15 seconds.
+lead_changed() { [ -n "$(holder)" ] && [ "$(holder)" != "$before" ]; }
+await_change() { eventually lead_changed || eventually lead_changed; }
+
+@test "of two copies one works, and the other goes on when it is killed" {
+    before=$(holder)
+    copy first '--controllers=*,-pods'
+    await_change
+    before=$(holder)
+    copy node --controllers=pods --pods=simulate --leader-elect=false
+    copy second '--controllers=*,-pods'
+    k create deployment web --image=none --replicas=2
+    eventually ready_is 2
+    [ "$(holder)" = "$before" ]
+    kill -KILL "${copies[0]}"
+    k scale deployment web --replicas=4
+    await_change
+    eventually ready_is 4
+}
+
+@test "a copy that is told to stop gives the lead back at once" {
+    before=$(holder)
+    copy third
+    await_change
+    before=$(holder)
+    copy fourth
+    eventually [ -s "$BATS_TEST_TMPDIR/fourth.log" ]
+    kill -TERM "${copies[0]}"
+    start=$SECONDS
+    eventually lead_changed
+    [ $((SECONDS - start)) -lt 10 ]
+}
