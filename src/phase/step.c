@@ -285,6 +285,7 @@ static int run_and_move_on(step *s, kc_error *err)
 {
     kc_scoped(kc_error) failure = {0};
     kc__phase_end end = {0};
+    s->context = s->env->user;
     if (s->machine->prepare && !(s->context = s->machine->prepare(s->object, s->env->user, err)))
         return kc_error_wrap(err, "prepare phase %s", s->phase->name);
     run_phase(s, &end, &failure);
