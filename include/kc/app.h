@@ -81,6 +81,7 @@ typedef struct kc_app_opts {
     const char *names;           /* Which reconcilers, instead of the config's: "*,-robot". */
     const char *kubeconfig;      /* Instead of the config's. */
     const char *context, *server; /* See kubeconfig.h. */
+    const char *metrics_address, *health_address; /* Instead of the config's. "": nowhere. */
     kc_log *log;                 /* Defaults to standard error. */
 } kc_app_opts;
 
@@ -107,7 +108,8 @@ typedef struct kc_app_entry {
 
 /* By number; NULL behind the last. The choice is made (kc_app_choose) or none is enabled. */
 const kc_app_entry *kc_app_at(const kc_app *app, size_t i);
-const kc_app_entry *kc_app_find(const kc_app *app, const char *name);
+/* NULL with KC_INVALID, and the nearest name, when it is not there. */
+const kc_app_entry *kc_app_find(const kc_app *app, const char *name, kc_error *err);
 /* Makes the choice among them: KC_INVALID, with the nearest name, for one that there is not. */
 int kc_app_choose(kc_app *app, kc_error *err);
 

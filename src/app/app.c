@@ -77,7 +77,7 @@ static int add(kc_app *app, const char *word, const kc_reconciler *reconciler, k
     if (entry.name[0] == '-' || strpbrk(entry.name, "*, "))
         return kc_error_set(err, KC_INVALID, "\"%s\" cannot be the name of a reconciler",
                             entry.name);
-    if (kc_app_find(app, entry.name))
+    if (kc_app_find(app, entry.name, NULL))
         return kc_error_set(err, KC_ALREADY_EXISTS, "there are two reconcilers \"%s\"", entry.name);
     if (!entry.kind && reconciler->machine)
         entry.kind = reconciler->machine->kind;
@@ -108,11 +108,23 @@ const kc_app_entry *kc_app_at(const kc_app *app, size_t i)
     return i < app->entries.n ? &app->entries.items[i] : NULL;
 }
 
-const kc_app_entry *kc_app_find(const kc_app *app, const char *name)
+static const char **names_of(const kc_app *app)
+{
+    const char **names = kc_calloc(app->entries.n + 1, sizeof(*names));
+    for (size_t i = 0; i < app->entries.n; i++)
+        names[i] = app->entries.items[i].name;
+    return names;
+}
+
+const kc_app_entry *kc_app_find(const kc_app *app, const char *name, kc_error *err)
 {
     kc_vec_each (&app->entries, entry)
         if (!strcmp(entry->name, name))
             return entry;
+    kc_autofree const char **names = names_of(app);
+    kc_autofree bool *chosen = kc_calloc(app->entries.n + 1, sizeof(*chosen));
+    if (kc_choose(name, "reconciler", names, app->entries.n, chosen, err) == 0)
+        kc_error_set(err, KC_INVALID, "\"%s\" is not the name of one reconciler", name);
     return NULL;
 }
 
@@ -134,10 +146,8 @@ static bool is_named(const char *names, const char *name)
 int kc_app_choose(kc_app *app, kc_error *err)
 {
     const size_t n = app->entries.n;
-    kc_autofree const char **names = kc_calloc(n + 1, sizeof(*names));
+    kc_autofree const char **names = names_of(app);
     kc_autofree bool *chosen = kc_calloc(n + 1, sizeof(*chosen));
-    for (size_t i = 0; i < n; i++)
-        names[i] = app->entries.items[i].name;
     if (kc_choose(app->names, "reconciler", names, n, chosen, err) < 0)
         return -1;
     kc_vec_each (&app->entries, entry)
@@ -175,8 +185,9 @@ static kc_config *load_config(const kc_app *app, kc_error *err)
 }
 
 /* Without a host: the loopback, since nobody is asked who he is. NULL: nowhere. */
-static char *address_of(const char *text)
+static char *address_of(const char *flag, const char *text)
 {
+    text = flag ? flag : text;
     if (!*text)
         return NULL;
     return text[0] == ':' ? kc_asprintf("127.0.0.1%s", text) : kc_strdup(text);
@@ -186,8 +197,8 @@ static kc_manager *make_manager(const kc_app *app, kc_error *err)
 {
     const kc_app_config *c = app->config;
     kc_auto(kc_config) *config = load_config(app, err);
-    kc_autofree char *metrics = address_of(c->manager.metrics_address);
-    kc_autofree char *health = address_of(c->manager.health_address);
+    kc_autofree char *metrics = address_of(app->opts.metrics_address, c->manager.metrics_address);
+    kc_autofree char *health = address_of(app->opts.health_address, c->manager.health_address);
     if (!config)
         return NULL;
     kc_manager_opts opts = {.name = app->name,
