@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hub.c: `kc hub`, every reconciler there is in one process, and `kc run NAME`, one of them: against
- * any server a kubeconfig names.
+ * hub.c: `kc hub`, every reconciler there is in one process, and `kc run NAME`, one of them:
+ * against any server a kubeconfig names.
  *
  * Both are the same program (kc/app.h) with another choice; so their flags are one table, of which
  * the hub has the rows at its beginning more.
@@ -65,7 +65,8 @@ static const kc_flag flags[] = {
      .values = "FILE", .help = "shared objects with further reconcilers, ':' between them"},
 
     {"kubeconfig", .argument = "FILE", .group = SERVER, FIELD(kubeconfig), .parse = kc_flag_text,
-     .values = "FILE", .help = "where the server is; defaults to the config file's, then kubectl's"},
+     .values = "FILE",
+     .help = "where the server is; defaults to the config file's, then kubectl's"},
     {"context", .argument = "NAME", .group = SERVER, FIELD(context), .parse = kc_flag_text,
      .help = "which context of it; defaults to its current one"},
     {"server", 's', .argument = "URL", .group = SERVER, FIELD(server), .parse = kc_flag_text,
@@ -161,8 +162,8 @@ static int load_plugins(kc_app *app, const char *plugins, kc_error *err)
 
 static int run(const char *name, const options *o, kc_error *err)
 {
-    kc_auto(kc_app_config) *config = o->config ? kc_app_config_load(o->config, err)
-                                               : kc_app_config_parse(KC_STR(""), err);
+    kc_auto(kc_app_config) *config =
+        o->config ? kc_app_config_load(o->config, err) : kc_app_config_parse(KC_STR(""), err);
     kc_auto(kc_log) *log = config ? kc_app_config_log(config, o->verbosity, err) : NULL;
     if (!log)
         return -1;

@@ -64,11 +64,11 @@ typedef struct kc_reconciler {
 
 typedef struct kc__registered kc__registered;
 /* Defines `word_reconciler`, and has it found. */
-#define KC_RECONCILER(word)                                                        \
-    extern const kc_reconciler word##_reconciler;                                  \
-    static const kc__registered word##_registered_ = {#word, &word##_reconciler};  \
-    static const kc__registered *const word##_entry_ KC__REGISTERED_ATTRIBUTES = & \
-        word##_registered_;                                                        \
+#define KC_RECONCILER(word)                                                       \
+    extern const kc_reconciler word##_reconciler;                                 \
+    static const kc__registered word##_registered_ = {#word, &word##_reconciler}; \
+    static const kc__registered *const word##_entry_ KC__REGISTERED_ATTRIBUTES =  \
+        &word##_registered_;                                                      \
     const kc_reconciler word##_reconciler
 
 /* ---- the program ---- */
@@ -76,13 +76,13 @@ typedef struct kc__registered kc__registered;
 typedef struct kc_app kc_app;
 
 typedef struct kc_app_opts {
-    const char *name;            /* Of the program. Defaults to "kubecontroller". */
-    const kc_app_config *config; /* Borrowed. Defaults to the defaults. */
-    const char *names;           /* Which reconcilers, instead of the config's: "*,-robot". */
-    const char *kubeconfig;      /* Instead of the config's. */
+    const char *name;             /* Of the program. Defaults to "kubecontroller". */
+    const kc_app_config *config;  /* Borrowed. Defaults to the defaults. */
+    const char *names;            /* Which reconcilers, instead of the config's: "*,-robot". */
+    const char *kubeconfig;       /* Instead of the config's. */
     const char *context, *server; /* See kubeconfig.h. */
     const char *metrics_address, *health_address; /* Instead of the config's. "": nowhere. */
-    kc_log *log;                 /* Defaults to standard error. */
+    kc_log *log;                                  /* Defaults to standard error. */
 } kc_app_opts;
 
 /* opts may be NULL. */
@@ -113,8 +113,8 @@ const kc_app_entry *kc_app_find(const kc_app *app, const char *name, kc_error *e
 /* Makes the choice among them: KC_INVALID, with the nearest name, for one that there is not. */
 int kc_app_choose(kc_app *app, kc_error *err);
 
-/* Setup: checks all that are chosen, then adds them to a manager, which has not started yet; what is
- * needed of the app lives with the manager from then on. The error names the reconciler. */
+/* Setup: checks all that are chosen, then adds them to a manager, which has not started yet; what
+ * is needed of the app lives with the manager from then on. The error names the reconciler. */
 int kc_app_setup(kc_app *app, kc_manager *manager, kc_error *err);
 /* PrepareRun: makes the manager of the configuration, sees that the server has all kinds, and sets
  * up. Blocks. */
@@ -170,12 +170,10 @@ static inline KC_UNUSED int kc_reconcilers_add(kc_manager *manager, const char *
 #define KC__PLUGIN_FUNCTION "kc_plugin_reconcilers"
 typedef void kc__plugin_fn(const kc__registered *const **ret_begin,
                            const kc__registered *const **ret_end);
-__attribute__((weak, visibility("default"))) void
-kc_plugin_reconcilers(const kc__registered *const **ret_begin,
-                      const kc__registered *const **ret_end);
-__attribute__((weak, visibility("default"))) void
-kc_plugin_reconcilers(const kc__registered *const **ret_begin,
-                      const kc__registered *const **ret_end)
+__attribute__((weak, visibility("default"))) void kc_plugin_reconcilers(
+    const kc__registered *const **ret_begin, const kc__registered *const **ret_end);
+__attribute__((weak, visibility("default"))) void kc_plugin_reconcilers(
+    const kc__registered *const **ret_begin, const kc__registered *const **ret_end)
 {
     *ret_begin = __start_kc_reconcilers;
     *ret_end = __stop_kc_reconcilers;

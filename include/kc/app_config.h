@@ -20,22 +20,22 @@ typedef struct kc_app_config {
         /* metrics-bind-address ":18001", health-probe-bind-address ":18002". Without a host it is
          * this machine's loopback: neither asks who reads it. "" is nowhere. */
         const char *metrics_address, *health_address;
-        int concurrence;               /* concurrence 1: workers of reconcilers that say none. */
-        bool apiserver_enabled;        /* apiserver-enabled true: start APIExt too. */
-        const char *kubeconfig;        /* kubeconfig "": as kubectl finds it. */
+        int concurrence;                /* concurrence 1: workers of reconcilers that say none. */
+        bool apiserver_enabled;         /* apiserver-enabled true: start APIExt too. */
+        const char *kubeconfig;         /* kubeconfig "": as kubectl finds it. */
         const char *const *reconcilers; /* controllers ["*"]: which; "-name" is not this one. */
-        bool leader_elect;             /* leader-elect false: of several copies one works. */
-        const char *lease_namespace;   /* leader-elect-namespace "default" */
+        bool leader_elect;              /* leader-elect false: of several copies one works. */
+        const char *lease_namespace;    /* leader-elect-namespace "default" */
     } manager;
-    struct {                            /* apiextmgr.gin: */
-        const char *mode;               /* server.mode "release", or "debug", "test" */
-        bool healthz;                   /* server.healthz true */
-        const char *const *middlewares; /* server.middlewares [] */
-        int max_ping_count;             /* server.max-ping-count 3 */
-        const char *insecure_address;   /* insecure.bind-address "127.0.0.1" */
-        int insecure_port;              /* insecure.bind-port 9080; 0: off */
-        const char *secure_address;     /* secure.bind-address "127.0.0.1" */
-        int secure_port;                /* secure.bind-port 9443; 0: off */
+    struct {                              /* apiextmgr.gin: */
+        const char *mode;                 /* server.mode "release", or "debug", "test" */
+        bool healthz;                     /* server.healthz true */
+        const char *const *middlewares;   /* server.middlewares [] */
+        int max_ping_count;               /* server.max-ping-count 3 */
+        const char *insecure_address;     /* insecure.bind-address "127.0.0.1" */
+        int insecure_port;                /* insecure.bind-port 9080; 0: off */
+        const char *secure_address;       /* secure.bind-address "127.0.0.1" */
+        int secure_port;                  /* secure.bind-port 9443; 0: off */
         const char *cert_file, *key_file; /* secure.tls.cert-file, secure.tls.private-key-file "" */
     } apiext;
     struct {                                   /* log: */

@@ -42,8 +42,8 @@ kc_app *kc_app_new(const kc_app_opts *opts)
     app->config = app->opts.config;
     if (!app->config)
         app->config = app->defaults = kc_app_config_parse(KC_STR(""), NULL);
-    app->names = app->opts.names ? kc_strdup(app->opts.names)
-                                 : join(app->config->manager.reconcilers);
+    app->names =
+        app->opts.names ? kc_strdup(app->opts.names) : join(app->config->manager.reconcilers);
     return app;
 }
 
@@ -177,7 +177,8 @@ int kc_app_setup(kc_app *app, kc_manager *manager, kc_error *err)
 
 static kc_config *load_config(const kc_app *app, kc_error *err)
 {
-    const char *path = app->opts.kubeconfig ? app->opts.kubeconfig : app->config->manager.kubeconfig;
+    const char *path =
+        app->opts.kubeconfig ? app->opts.kubeconfig : app->config->manager.kubeconfig;
     return kc_config_load(&(kc_config_opts){.path = path && *path ? path : NULL,
                                             .context = app->opts.context,
                                             .server = app->opts.server},

@@ -2,10 +2,10 @@
 /*
  * bind.c: a definition becomes a controller of a manager.
  *
- * Between the controller and the reconciler stands `reconcile` below: it drops keys and objects that
- * the filters do not let through, gives the call its user, and knows machines from functions. The
- * filters also stand before the queue where they can (a predicate of the kind), but what others own
- * or map brings keys that predicate has never seen.
+ * Between the controller and the reconciler stands `reconcile` below: it drops keys and objects
+ * that the filters do not let through, gives the call its user, and knows machines from functions.
+ * The filters also stand before the queue where they can (a predicate of the kind), but what others
+ * own or map brings keys that predicate has never seen.
  */
 #include "app/app_internal.h"
 
@@ -116,8 +116,8 @@ static int add_after_sync(binding *b, kc_error *err)
 {
     if (!b->reconciler->after_sync)
         return 0;
-    return kc_manager_add(
-        b->manager, &(kc_runnable){.name = b->name, .run = wait_and_call, .user = b}, err);
+    return kc_manager_add(b->manager,
+                          &(kc_runnable){.name = b->name, .run = wait_and_call, .user = b}, err);
 }
 
 /* ---- all of it ---- */
@@ -128,8 +128,9 @@ int kc__reconciler_check(const kc_app_entry *entry, kc_error *err)
     if (r->reconcile && r->machine)
         return kc_error_set(err, KC_INVALID, "it has both a function and a phase machine");
     if (!r->reconcile && !r->machine && !r->setup)
-        return kc_error_set(err, KC_INVALID,
-                            "it has nothing to do: neither a function, a phase machine nor a setup");
+        return kc_error_set(
+            err, KC_INVALID,
+            "it has nothing to do: neither a function, a phase machine nor a setup");
     if (r->reconcile && !r->kind && !r->watches)
         return kc_error_set(err, KC_INVALID, "it has no kind, and watches nothing");
     if (r->labels && !r->kind && !r->machine)

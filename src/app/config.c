@@ -5,7 +5,8 @@
  * The table is all there is to know: where a key stands, what it holds, what it is without one. To
  * add a key: a field in app_config.h with its default in the comment, a row here, a line in
  * configs/kubecontroller.yaml. Reading goes twice through: what the file has must be in the table
- * (an unknown key is a mistake, and would be a silent one), then the table's rows take their values.
+ * (an unknown key is a mistake, and would be a silent one), then the table's rows take their
+ * values.
  */
 #include "kc/app_config.h"
 
@@ -218,7 +219,8 @@ static int set_list(const reading *r, const key *k, const kc_value *value, void 
 
 static int set_value(const reading *r, const key *k, const kc_value *value, kc_error *err)
 {
-    static int (*const set[])(const reading *, const key *, const kc_value *, void *, kc_error *) = {
+    static int (*const set[])(const reading *, const key *, const kc_value *, void *,
+                              kc_error *) = {
         [TEXT] = set_text, [SWITCH] = set_switch, [NUMBER] = set_number, [LIST] = set_list};
     return set[k->type](r, k, value, (char *)r->config + k->offset, err);
 }

@@ -3,8 +3,8 @@
  * config_log.c: a logger as the config file's `log` says.
  *
  * One output: the first of output-paths. Several, and another one for errors of the logger itself,
- * are accepted in the file since the original had them; lines go to one place here, so that they are
- * in one order.
+ * are accepted in the file since the original had them; lines go to one place here, so that they
+ * are in one order.
  */
 #include "kc/app_config.h"
 

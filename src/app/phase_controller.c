@@ -6,17 +6,17 @@
  *                    ▲                                                        │ goes on at once
  *                    └────────────────────────────────────────────────────────┘
  *
- * One reconcile goes round until the machine wants to wait, has ended, or has gone ROUNDS times. The
- * next round works on what the server answered to the last write, so it never sees an older state
- * than it has written itself.
+ * One reconcile goes round until the machine wants to wait, has ended, or has gone ROUNDS times.
+ * The next round works on what the server answered to the last write, so it never sees an older
+ * state than it has written itself.
  *
  * Writes, in this order, each made so that a crash behind it is mended by the next round:
  *   1. metadata: the finalizer, before anything is done, and the label;
  *   2. the status, after every step that changed it: this is what is known of the object;
  *   3. metadata again: the label of the new phase; in a terminal one without the finalizer.
  * All carry the resourceVersion they were made of. On a conflict the object is read again, from the
- * server, and the round begins anew: what a handler said of an older state is forgotten, and it runs
- * again. So handlers run at least once, and what they finish is recorded once.
+ * server, and the round begins anew: what a handler said of an older state is forgotten, and it
+ * runs again. So handlers run at least once, and what they finish is recorded once.
  *
  * Deleting: an object under way goes on to its end, held by the finalizer; `purge` lets it go.
  */
@@ -57,11 +57,9 @@ static void walk_done(kc__phase_walk *w)
 
 int kc__walk_status(kc__phase_walk *w, const kc_object *changed, kc_error *err)
 {
-    kc_object *now =
-        kc_client_update(w->ctx->client, changed,
-                         &(kc_write_opts){.kind = w->controller->machine->kind,
-                                          .subresource = "status"},
-                         err);
+    kc_object *now = kc_client_update(
+        w->ctx->client, changed,
+        &(kc_write_opts){.kind = w->controller->machine->kind, .subresource = "status"}, err);
     if (!now)
         return kc_error_wrap(err, "write the status");
     kc__walk_take(w, now);
@@ -70,9 +68,9 @@ int kc__walk_status(kc__phase_walk *w, const kc_object *changed, kc_error *err)
 
 int kc__walk_patch(kc__phase_walk *w, const kc_object *changed, kc_error *err)
 {
-    kc_object *now = kc_client_patch_from(w->ctx->client, w->object, changed, true,
-                                          &(kc_write_opts){.kind = w->controller->machine->kind},
-                                          err);
+    kc_object *now =
+        kc_client_patch_from(w->ctx->client, w->object, changed, true,
+                             &(kc_write_opts){.kind = w->controller->machine->kind}, err);
     if (!now)
         return kc_error_wrap(err, "write the metadata");
     kc__walk_take(w, now);
@@ -86,7 +84,8 @@ static bool is_label(kc_str phase)
 {
     bool fits = phase.n <= 63;
     for (size_t i = 0; i < phase.n; i++)
-        fits = fits && (kc_is_alnum(phase.p[i]) || (i && i + 1 < phase.n && strchr("-_.", phase.p[i])));
+        fits = fits &&
+               (kc_is_alnum(phase.p[i]) || (i && i + 1 < phase.n && strchr("-_.", phase.p[i])));
     return fits;
 }
 
@@ -135,9 +134,8 @@ static int run_step(kc__phase_walk *w, kc_phase_stepped *ret, kc_error *err)
     kc_autofree char *before = kc_str_dup(kc__walk_phase(w));
     if (kc_phase_step(c->machine, w->object, &env, ret, err) < 0)
         return -1;
-    kc_histogram_observe_duration(
-        kc_histogram_of(c->durations, kc_cstr(c->name), kc_cstr(before)),
-        kc_clock_now(w->ctx->clock) - begun);
+    kc_histogram_observe_duration(kc_histogram_of(c->durations, kc_cstr(c->name), kc_cstr(before)),
+                                  kc_clock_now(w->ctx->clock) - begun);
     if (!ret->object)
         return 0;
     kc_auto(kc_object) *changed = ret->object;
@@ -192,8 +190,8 @@ static kc_result give_up_or_retry(kc__phase_walk *w, kc_error *err)
 {
     if (kc_is_not_found(err) && !w->object)
         return kc_done_if_not_found(err);
-    const bool known = !kc_is_invalid(err) ||
-                       kc_phase_is_known(w->controller->machine, kc__walk_phase(w));
+    const bool known =
+        !kc_is_invalid(err) || kc_phase_is_known(w->controller->machine, kc__walk_phase(w));
     if (known)
         return kc_retry(err);
     kc_event(w->ctx->recorder, w->object, KC_WARNING, "UnknownPhase", "%s", kc_error_text(err));
@@ -241,8 +239,8 @@ kc_result kc__phase_reconcile(kc__phase_controller *controller, kc_context *ctx,
 
 /* ---- what is worth a reconcile ---- */
 
-/* Its own writes are of status, label and finalizer; were they worth one, a handler that says how far
- * it is would be called again at once, without end. */
+/* Its own writes are of status, label and finalizer; were they worth one, a handler that says how
+ * far it is would be called again at once, without end. */
 static bool concerns_us(kc_change_type type, const kc_change *change, void *user)
 {
     (void)user;
@@ -269,34 +267,35 @@ static void controller_free(void *state)
 
 static int add_metrics(kc__phase_controller *c, kc_metrics *metrics, kc_error *err)
 {
-    c->transitions = kc_metrics_counter(
-        metrics,
-        &(kc_metric_opts){.name = "kc_phase_transitions_total",
-                          .help = "Phases entered, by reconciler and phase.",
-                          .labels = {{"reconciler", .max_values = 200},
-                                     {"phase", .max_values = 1000}}},
-        err);
+    c->transitions =
+        kc_metrics_counter(metrics,
+                           &(kc_metric_opts){.name = "kc_phase_transitions_total",
+                                             .help = "Phases entered, by reconciler and phase.",
+                                             .labels = {{"reconciler", .max_values = 200},
+                                                        {"phase", .max_values = 1000}}},
+                           err);
     c->durations = kc_metrics_histogram(
         metrics,
-        &(kc_metric_opts){.name = "kc_phase_step_duration_seconds",
-                          .help = "How long one step took, by reconciler and phase.",
-                          .labels = {{"reconciler", .max_values = 200},
-                                     {"phase", .max_values = 1000}}},
+        &(kc_metric_opts){
+            .name = "kc_phase_step_duration_seconds",
+            .help = "How long one step took, by reconciler and phase.",
+            .labels = {{"reconciler", .max_values = 200}, {"phase", .max_values = 1000}}},
         err);
     c->conflicts = kc_metrics_counter(
         metrics,
         &(kc_metric_opts){.name = "kc_phase_conflicts_total",
-                          .help = "Writes that came too late, after which the object was read again.",
+                          .help =
+                              "Writes that came too late, after which the object was read again.",
                           .labels = {{"reconciler", .max_values = 200}}},
         err);
     c->orders = kc_metrics_counter(
         metrics,
-        &(kc_metric_opts){.name = "kc_phase_actions_total",
-                          .help = "What people asked for, by reconciler, action and answer.",
-                          .labels = {{"reconciler", .max_values = 200},
-                                     {"action", KC_LABEL_VALUES("reset", "revert", "continue",
-                                                                "purge")},
-                                     {"answer", KC_LABEL_VALUES("done", "refused")}}},
+        &(kc_metric_opts){
+            .name = "kc_phase_actions_total",
+            .help = "What people asked for, by reconciler, action and answer.",
+            .labels = {{"reconciler", .max_values = 200},
+                       {"action", KC_LABEL_VALUES("reset", "revert", "continue", "purge")},
+                       {"answer", KC_LABEL_VALUES("done", "refused")}}},
         err);
     return c->transitions && c->durations && c->conflicts && c->orders ? 0 : -1;
 }

@@ -33,8 +33,8 @@ int kc__walk_patch(kc__phase_walk *w, const kc_object *changed, kc_error *err);
 
 /* ---- phase_orders.c ---- */
 
-/* What people ask for by annotation. 1 if something was done, and the walk's object is another; 0 if
- * there is nothing to do. */
+/* What people ask for by annotation. 1 if something was done, and the walk's object is another; 0
+ * if there is nothing to do. */
 int kc__walk_orders(kc__phase_walk *w, kc_error *err);
 
 #endif

@@ -56,8 +56,8 @@ static bool read_request(const kc__phase_walk *w, request *ret)
 static int claim(kc__phase_walk *w, const request *r, kc_error *err)
 {
     kc_auto(kc_edit) *edit = kc_edit_of(w->object);
-    kc_autofree char *value = kc_asprintf("%.*s@%.*s", KC_ARG(r->word),
-                                          KC_ARG(kc_object_resource_version(w->object)));
+    kc_autofree char *value =
+        kc_asprintf("%.*s@%.*s", KC_ARG(r->word), KC_ARG(kc_object_resource_version(w->object)));
     kc_edit_set_annotation(edit, KC_STR(KC_PHASE_ACTION), kc_cstr(value));
     kc_auto(kc_object) *claimed = kc_edit_freeze(edit, err);
     return claimed ? kc__walk_patch(w, claimed, err) : -1;
@@ -113,14 +113,15 @@ static int let_go(kc__phase_walk *w, kc_error *err)
     kc_object_unref(object);
     if (removed < 0)
         return -1;
-    kc_event(w->ctx->recorder, w->object, KC_NORMAL, "ActionDone", "purge: it is let go in phase %.*s",
-             KC_ARG(kc__walk_phase(w)));
+    kc_event(w->ctx->recorder, w->object, KC_NORMAL, "ActionDone",
+             "purge: it is let go in phase %.*s", KC_ARG(kc__walk_phase(w)));
     count(w, KC_STR("purge"), "done");
     w->gone = true;
     return 1;
 }
 
-static int carry_out(kc__phase_walk *w, const request *r, const kc_phase_order *order, kc_error *err)
+static int carry_out(kc__phase_walk *w, const request *r, const kc_phase_order *order,
+                     kc_error *err)
 {
     kc_scoped(kc_error) why = {0};
     kc_autofree char *before = kc_str_dup(kc__walk_phase(w));

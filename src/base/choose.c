@@ -26,7 +26,7 @@ static bool apply(kc_str name, bool on, const char *const *names, size_t n_names
 int kc_choose(const char *words, const char *noun, const char *const *names, size_t n_names,
               bool *chosen, kc_error *err)
 {
-    kc_str rest = kc_cstr(words ? words : "");
+    kc_str rest = kc_cstr(words && *words ? words : NULL);
     while (rest.p) {
         const kc_str word = kc_str_trim(kc_str_cut(&rest, ','));
         const bool on = !kc_str_starts(word, KC_STR("-"));

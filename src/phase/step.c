@@ -158,11 +158,8 @@ static void run_parallel(step *s, kc_node *record, kc__phase_end *ret, kc_error 
     kc_cancel *cancel = kc_cancel_new(s->env->cancel);
     for (const kc_phase_step_def *part = s->phase->steps; part->name; part++)
         if (!part_is_done(s, part))
-            runs[n++] = (run){.step = s,
-                              .part = part,
-                              .handler = part->run,
-                              .cancel = cancel,
-                              .others = cancel};
+            runs[n++] = (run){
+                .step = s, .part = part, .handler = part->run, .cancel = cancel, .others = cancel};
     for (size_t i = 1; i < n; i++)
         runs[i].thread = kc_thread_start(runs[i].part->name, run_handler, &runs[i], NULL);
     for (size_t i = 0; i < n; i++)

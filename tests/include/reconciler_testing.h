@@ -29,10 +29,10 @@ static inline KC_UNUSED char *text_of(kc_testenv *env, const kc_kind *kind, cons
     return kc_buf_take(&out);
 }
 
-#define assert_says(env, kind, name, path, text)                    \
-    do {                                                            \
-        kc_autofree char *says_ = text_of(env, kind, name, path);   \
-        assert_string_equal(says_, text);                           \
+#define assert_says(env, kind, name, path, text)                  \
+    do {                                                          \
+        kc_autofree char *says_ = text_of(env, kind, name, path); \
+        assert_string_equal(says_, text);                         \
     } while (0)
 
 /* How many events have this reason, and `part` in their message. */
@@ -57,9 +57,8 @@ static inline KC_UNUSED void patch_it(kc_testenv *env, const kc_kind *kind, cons
     kc_autofree char *patch = kc_strdup(json);
     for (char *c = patch; *c; c++)
         *c = *c == '\'' ? '"' : *c;
-    kc_auto(kc_object) *now =
-        kc_client_patch(kc_testenv_client(env), kind, KC_KEY("default", name), KC_PATCH_MERGE,
-                        kc_cstr(patch), NULL, &err);
+    kc_auto(kc_object) *now = kc_client_patch(kc_testenv_client(env), kind, KC_KEY("default", name),
+                                              KC_PATCH_MERGE, kc_cstr(patch), NULL, &err);
     OK(now ? 0 : -1, &err);
 }
 

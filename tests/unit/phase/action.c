@@ -44,7 +44,8 @@ static KC_PHASE_MACHINE(redis) = {
 static void do_to(walk *w, kc_phase_action action)
 {
     kc_scoped(kc_error) err = {0};
-    kc_object *changed = kc_phase_act(w->machine, w->object, &(kc_phase_order){action, "ann"}, w->clock, &err);
+    kc_object *changed =
+        kc_phase_act(w->machine, w->object, &(kc_phase_order){action, "ann"}, w->clock, &err);
     if (!changed)
         fail_msg("%s", kc_error_text(&err));
     kc_object_unref(w->object);
@@ -54,7 +55,8 @@ static void do_to(walk *w, kc_phase_action action)
 static void impossible(walk *w, kc_phase_action action, const char *why)
 {
     kc_scoped(kc_error) err = {0};
-    assert_null(kc_phase_act(w->machine, w->object, &(kc_phase_order){action, "ann"}, w->clock, &err));
+    assert_null(
+        kc_phase_act(w->machine, w->object, &(kc_phase_order){action, "ann"}, w->clock, &err));
     assert_int_equal(err.reason, KC_CONFLICT);
     assert_string_equal(kc_error_text(&err), why);
 }
