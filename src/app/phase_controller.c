@@ -13,7 +13,7 @@
  * Writes, in this order, each made so that a crash behind it is mended by the next round:
  *   1. metadata: the finalizer, before anything is done, and the label;
  *   2. the status, after every step that changed it: this is what is known of the object;
- *   3. metadata again: the label of the new phase; in a terminal one without the finalizer.
+ *   3. metadata again, where it stays: the label of the phase; at the end, without the finalizer.
  * All carry the resourceVersion they were made of. On a conflict the object is read again, from the
  * server, and the round begins anew: what a handler said of an older state is forgotten, and it
  * runs again. So handlers run at least once, and what they finish is recorded once.
@@ -151,7 +151,8 @@ static int run_step(kc__phase_walk *w, kc_phase_stepped *ret, kc_error *err)
 typedef enum going {
     GO_FAILED = -1,
     GO_ON,    /* Another round. */
-    GO_ENDED, /* Until something changes. */
+    GO_ENDED, /* Nothing is to be done any more; the object may be gone. */
+    GO_WAITS, /* Until something changes. */
     GO_LATER, /* After `after`. */
 } going;
 
@@ -161,17 +162,17 @@ static going one_round(kc__phase_walk *w, int64_t *ret_after, kc_error *err)
     const int ordered = kc__walk_orders(w, err);
     if (ordered)
         return ordered < 0 ? GO_FAILED : w->gone ? GO_ENDED : GO_ON;
-    if (keep_metadata(w, err) < 0)
+    const bool is_held = kc_object_has_finalizer(w->object, KC_STR(KC_PHASE_FINALIZER));
+    if ((!w->rounds++ || !is_held || has_ended(w)) && keep_metadata(w, err) < 0)
         return GO_FAILED;
     if (has_ended(w))
         return GO_ENDED;
-    if (kc_object_being_deleted(w->object) &&
-        !kc_object_has_finalizer(w->object, KC_STR(KC_PHASE_FINALIZER)))
+    if (kc_object_being_deleted(w->object) && !is_held)
         return GO_ENDED; /* It goes, and never began. */
     if (run_step(w, &stepped, err) < 0)
         return GO_FAILED;
     if (stepped.waits)
-        return GO_ENDED;
+        return GO_WAITS;
     *ret_after = stepped.after;
     return stepped.ended || !stepped.after ? GO_ON : GO_LATER;
 }
@@ -188,8 +189,6 @@ static int read_again(kc__phase_walk *w, kc_error *err)
 
 static kc_result give_up_or_retry(kc__phase_walk *w, kc_error *err)
 {
-    if (kc_is_not_found(err) && !w->object)
-        return kc_done_if_not_found(err);
     const bool known =
         !kc_is_invalid(err) || kc_phase_is_known(w->controller->machine, kc__walk_phase(w));
     if (known)
@@ -198,30 +197,55 @@ static kc_result give_up_or_retry(kc__phase_walk *w, kc_error *err)
     return kc_give_up(err);
 }
 
+/* After a failure: 0 if the object was read again and it can go on; else *ret says what then. */
+static int recover(kc__phase_walk *w, kc_error *failure, kc_result *ret, kc_error *err)
+{
+    *ret = kc_done();
+    if (kc_is_not_found(failure)) /* Deleted in between: that change comes by itself. */
+        return -1;
+    if (!kc_is_conflict(failure) || ++w->conflicts > CONFLICTS) {
+        kc_error_move(err, failure);
+        *ret = give_up_or_retry(w, err);
+        return -1;
+    }
+    kc_counter_inc(kc_counter_of(w->controller->conflicts, kc_cstr(w->controller->name)));
+    if (read_again(w, err) == 0)
+        return 0;
+    *ret = kc_done_if_not_found(err);
+    return -1;
+}
+
+/* Where it stays for a while its label is right; not where it only passes through, which nobody
+ * sees and would cost a write each. */
+static kc_result leave(kc__phase_walk *w, kc_result result, kc_error *err)
+{
+    kc_scoped(kc_error) failure = {0};
+    kc_result instead;
+    while (keep_metadata(w, &failure) < 0) {
+        if (recover(w, &failure, &instead, err) < 0)
+            return instead;
+        kc_error_done(&failure);
+    }
+    return result;
+}
+
 static kc_result walk(kc__phase_walk *w, kc_error *err)
 {
     int64_t after = 0;
-    int conflicts = 0;
+    kc_result result = kc_again();
     for (int round = 0; round < ROUNDS; round++) {
         kc_scoped(kc_error) failure = {0};
-        const going to = one_round(w, &after, &failure);
-        if (to == GO_ENDED)
-            return kc_done();
-        if (to == GO_LATER)
-            return kc_again_after(after);
-        if (to == GO_ON)
-            continue;
-        if (kc_is_not_found(&failure))
-            return kc_done(); /* Deleted in between: that change comes by itself. */
-        if (!kc_is_conflict(&failure) || ++conflicts > CONFLICTS) {
-            kc_error_move(err, &failure);
-            return give_up_or_retry(w, err);
+        switch (one_round(w, &after, &failure)) {
+        case GO_ON: break;
+        case GO_ENDED: return kc_done();
+        case GO_WAITS: return leave(w, kc_done(), err);
+        case GO_LATER: return leave(w, kc_again_after(after), err);
+        case GO_FAILED:
+            if (recover(w, &failure, &result, err) < 0)
+                return result;
         }
-        kc_counter_inc(kc_counter_of(w->controller->conflicts, kc_cstr(w->controller->name)));
-        if (read_again(w, err) < 0)
-            return kc_done_if_not_found(err);
     }
-    return kc_again();
+    return leave(w, kc_again(), err);
 }
 
 kc_result kc__phase_reconcile(kc__phase_controller *controller, kc_context *ctx, kc_key key,

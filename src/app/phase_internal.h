@@ -18,8 +18,9 @@ typedef struct kc__phase_walk {
     kc_context *ctx;
     kc_key key;
     kc_object *object;
-    kc_view *view; /* Of it. */
-    bool gone;     /* It was let go: there may be nothing to read any more. */
+    kc_view *view;         /* Of it. */
+    int rounds, conflicts; /* So far. */
+    bool gone;             /* It was let go: there may be nothing to read any more. */
 } kc__phase_walk;
 
 /* Takes the object over. */
