@@ -130,6 +130,20 @@ YAML
     field_is dummy dummy-one '{.status}' ""
 }
 
+@test "of two hubs one works, and the other takes over" {
+    printf 'reconcilermgr: {leader-elect: true, controllers: [dummy]}\n' >"$BATS_TEST_TMPDIR/two.yaml"
+    hub_start hub -c "$BATS_TEST_TMPDIR/two.yaml"
+    kubectl apply -f manifests/dummy/cr.yaml
+    eventually field_is dummy dummy-one '{.status.data}' hello
+    first=$hub_pid
+    hub_start hub -c "$BATS_TEST_TMPDIR/two.yaml"
+    kill -KILL "$first"
+    wait "$first" || true
+    k patch dummy dummy-one --type merge -p '{"spec":{"data":"again","transitionDefer":"0s"}}'
+    # The lease runs out after 15 seconds.
+    eventually field_is dummy dummy-one '{.status.data}' again || eventually field_is dummy dummy-one '{.status.data}' again
+}
+
 @test "a reconciler of one's own is loaded" {
     command -v cc >/dev/null || skip "there is no compiler"
     cc -shared -fPIC -D_GNU_SOURCE -Iinclude -o "$BATS_TEST_TMPDIR/greeter.so" tests/e2e/fixtures/plugin/greeter.c
