@@ -64,11 +64,12 @@ typedef struct kc_reconciler {
 
 typedef struct kc__registered kc__registered;
 /* Defines `word_reconciler`, and has it found. */
-#define KC_RECONCILER(word)                                                       \
-    extern const kc_reconciler word##_reconciler;                                 \
-    static const kc__registered word##_registered_ = {#word, &word##_reconciler}; \
-    static const kc__registered *const word##_entry_ KC__REGISTERED_ATTRIBUTES =  \
-        &word##_registered_;                                                      \
+#define KC_RECONCILER(word)                                                      \
+    extern const kc_reconciler word##_reconciler;                                \
+    static const kc__registered word##_registered_ = {#word, &word##_reconciler, \
+                                                      sizeof(kc_reconciler)};    \
+    static const kc__registered *const word##_entry_ KC__REGISTERED_ATTRIBUTES = \
+        &word##_registered_;                                                     \
     const kc_reconciler word##_reconciler
 
 /* ---- the program ---- */
@@ -140,6 +141,7 @@ static inline int kc_reconcilers_add(kc_manager *manager, const char *names, kc_
 struct kc__registered {
     const char *name;
     const kc_reconciler *reconciler;
+    size_t size; /* Of a kc_reconciler, as its file was compiled. */
 };
 
 /* The section's two ends in the program or shared object that this is linked into: the linker makes

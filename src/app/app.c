@@ -95,9 +95,15 @@ int kc_app_with(kc_app *app, const kc_reconciler *reconciler, kc_error *err)
 int kc__app_with_section(kc_app *app, const kc__registered *const *begin,
                          const kc__registered *const *end, kc_error *err)
 {
-    for (; begin != end; begin++)
+    for (; begin != end; begin++) {
+        if ((*begin)->size != sizeof(kc_reconciler))
+            return kc_error_set(
+                err, KC_INVALID,
+                "reconciler \"%s\" was compiled with the headers of another version",
+                (*begin)->name);
         if (add(app, (*begin)->name, (*begin)->reconciler, err) < 0)
             return -1;
+    }
     return 0;
 }
 

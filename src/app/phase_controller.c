@@ -201,8 +201,11 @@ static kc_result give_up_or_retry(kc__phase_walk *w, kc_error *err)
 static int recover(kc__phase_walk *w, kc_error *failure, kc_result *ret, kc_error *err)
 {
     *ret = kc_done();
-    if (kc_is_not_found(failure)) /* Deleted in between: that change comes by itself. */
-        return -1;
+    if (kc_is_not_found(failure) && read_again(w, NULL) < 0)
+        return -1; /* Deleted in between: that change comes by itself. */
+    if (kc_is_not_found(failure))
+        kc_error_wrap(failure, "does kind %s have a status subresource?",
+                      w->controller->machine->kind->kind);
     if (!kc_is_conflict(failure) || ++w->conflicts > CONFLICTS) {
         kc_error_move(err, failure);
         *ret = give_up_or_retry(w, err);

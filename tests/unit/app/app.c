@@ -188,6 +188,17 @@ static void a_name_that_there_is_not_is_refused(void **state)
     assert_error(&err, KC_INVALID, "there is no reconciler \"map\"; did you mean \"maps\"?");
 }
 
+static void one_of_another_version_is_refused(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_app) *app = kc_app_new(NULL);
+    const kc__registered old = {"old", &maps_reconciler, sizeof(kc_reconciler) - 8};
+    const kc__registered *const section[] = {&old};
+    assert_true(kc__app_with_section(app, section, section + 1, &err) < 0);
+    assert_error(&err, KC_INVALID, "\"old\" was compiled with the headers of another version");
+}
+
 static void a_name_is_taken_once(void **state)
 {
     (void)state;
@@ -231,5 +242,5 @@ static void what_makes_no_sense_is_refused_before_anything_runs(void **state)
 TESTS(what_is_linked_in_is_found, it_reconciles_with_what_its_setup_gave,
       filters_keep_objects_from_it, it_is_told_once_its_objects_are_in_the_cache,
       one_that_is_off_runs_where_it_is_named, the_config_file_chooses,
-      a_name_that_there_is_not_is_refused, a_name_is_taken_once,
+      a_name_that_there_is_not_is_refused, one_of_another_version_is_refused, a_name_is_taken_once,
       what_makes_no_sense_is_refused_before_anything_runs)

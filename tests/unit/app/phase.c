@@ -79,6 +79,55 @@ static KC_PHASE_MACHINE(trip) = {
 
 KC_RECONCILER(trip) = {.machine = &trip_machine};
 
+/* ---- another, of which two things are done at the same time ---- */
+
+static const kc_kind convoy_kind = {.group = "test.kubecontroller.io",
+                                    .version = "v1",
+                                    .kind = "Convoy",
+                                    .plural = "convoys",
+                                    .singular = "convoy",
+                                    .namespaced = true};
+
+static const char convoy_definition[] =
+    "apiVersion: apiextensions.k8s.io/v1\n"
+    "kind: CustomResourceDefinition\n"
+    "metadata: {name: convoys.test.kubecontroller.io}\n"
+    "spec:\n"
+    "  group: test.kubecontroller.io\n"
+    "  names: {kind: Convoy, plural: convoys, singular: convoy, listKind: ConvoyList}\n"
+    "  scope: Namespaced\n"
+    "  versions:\n"
+    "  - name: v1\n"
+    "    served: true\n"
+    "    storage: true\n"
+    "    %s\n"
+    "    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}\n";
+
+static kc_phase_verdict slow(kc_phase_call *call, kc_error *err)
+{
+    (void)err;
+    kc_cancel_sleep_until(call->cancel, call->clock, kc_clock_deadline(call->clock, KC_SECOND));
+    driven++;
+    return KC_PHASE_DONE;
+}
+
+static kc_phase_verdict slower(kc_phase_call *call, kc_error *err)
+{
+    (void)err;
+    kc_cancel_sleep_until(call->cancel, call->clock, kc_clock_deadline(call->clock, 2 * KC_SECOND));
+    driven++;
+    return KC_PHASE_DONE;
+}
+
+static KC_PHASE_MACHINE(convoy) = {
+    .kind = &convoy_kind,
+    .initial = "Drive",
+    .phases = KC_PHASES({"Drive", KC_PARALLEL(slow, slower), .next = "There"}),
+    .terminal = KC_NAMES("There"),
+};
+
+KC_RECONCILER(convoy) = {.machine = &convoy_machine};
+
 /* ---- words ---- */
 
 static void define(kc_testenv *env)
@@ -301,6 +350,44 @@ static void purge_lets_a_deleted_one_go(void **state)
     assert_int_equal(arrived, 0);
 }
 
+/* ---- at the same time ---- */
+
+static kc_testenv *convoy_with(const char *subresources)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_testenv *env = plane(1);
+    kc_autofree char *yaml = kc_asprintf(convoy_definition, subresources);
+    driven = 0;
+    OK(kc_testenv_apply(env, kc_cstr(yaml), &err), &err);
+    OK(kc_reconcilers_add(kc_testenv_manager(env), "convoy", &err), &err);
+    OK(kc_testenv_run(env, &err), &err);
+    kc_auto(kc_object) *made = make(env, "{'apiVersion':'test.kubecontroller.io/v1',"
+                                         "'kind':'Convoy','metadata':{'name':'one',"
+                                         "'namespace':'default'}}");
+    return env;
+}
+
+static void two_things_are_done_at_the_same_time(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = convoy_with("subresources: {status: {}}");
+    kc_testenv_advance(env, 2100 * KC_MILLISECOND);
+    settle(env);
+    assert_says(env, &convoy_kind, "one", "status.phase", "There");
+    assert_int_equal(driven, 2);
+}
+
+static void a_kind_without_a_status_subresource_is_told(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = convoy_with("");
+    kc_testenv_advance(env, 5 * KC_SECOND);
+    assert_says(env, &convoy_kind, "one", "status", "");
+    kc_scoped(kc_error) err = {0};
+    assert_true(kc_testenv_settle_within(env, KC_SECOND, &err) < 0);
+    assert_contains(kc_error_text(&err), "does kind Convoy have a status subresource?");
+}
+
 /* ---- others write too ---- */
 
 static void a_conflict_is_read_again(void **state)
@@ -442,6 +529,7 @@ TESTS(it_waits_where_it_pauses_and_continues, its_own_writes_are_no_reason_to_be
       a_phase_that_there_is_not_is_given_up, reset_tries_again_what_failed,
       revert_goes_back_one_phase, purge_begins_from_the_beginning,
       what_is_not_possible_is_refused_with_a_warning, one_that_has_ended_goes_at_once,
-      one_under_way_goes_to_its_end_first, purge_lets_a_deleted_one_go, a_conflict_is_read_again,
-      a_crash_after_any_write_resumes_at_the_same_phase,
+      one_under_way_goes_to_its_end_first, purge_lets_a_deleted_one_go,
+      two_things_are_done_at_the_same_time, a_kind_without_a_status_subresource_is_told,
+      a_conflict_is_read_again, a_crash_after_any_write_resumes_at_the_same_phase,
       stale_caches_missed_events_and_bad_networks_change_nothing, an_order_is_carried_out_once)
