@@ -62,6 +62,20 @@ static void one_that_is_there_already_fails(void **state)
     assert_int_equal(events_told(env, "PhaseFailed", "ecuador is where it is already"), 1);
 }
 
+static void equal_seeds_give_equal_runs(void **state)
+{
+    (void)state;
+    uint64_t prints[2];
+    for (size_t i = 0; i < 2; i++) {
+        kc_auto(kc_testenv) *env = story_begin(&arrives, 42);
+        kc_testenv_fault(env, &(kc_fault_opts){KC_FAULT_LOST_ANSWER, .chance = 0.3});
+        story_event(&arrives, env);
+        story_pass(&arrives, env, arrives.takes);
+        prints[i] = kc_testenv_fingerprint(env);
+    }
+    assert_true(prints[0] == prints[1]);
+}
+
 static void it_survives_everything(void **state)
 {
     (void)state;
@@ -71,4 +85,5 @@ static void it_survives_everything(void **state)
     it_survives_a_bad_network(&arrives);
 }
 
-TESTS(it_goes_through_its_phases, one_that_is_there_already_fails, it_survives_everything)
+TESTS(it_goes_through_its_phases, one_that_is_there_already_fails, equal_seeds_give_equal_runs,
+      it_survives_everything)
