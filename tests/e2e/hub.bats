@@ -29,7 +29,7 @@ teardown() {
 hub_start() {
     local health
     read -r health _ < <(free_ports)
-    "$KC" "$@" --kubeconfig="$KUBECONFIG" --metrics-bind-address= --health-probe-bind-address="127.0.0.1:$health" \
+    "$KC" "$1" --kubeconfig="$KUBECONFIG" --metrics-bind-address= "${@:2}" --health-probe-bind-address="127.0.0.1:$health" \
         >>"$BATS_TEST_TMPDIR/hub.log" 2>&1 3>&- 4>&- &
     hub_pid=$!
     HEALTH=http://127.0.0.1:$health
@@ -183,6 +183,30 @@ YAML
     says "name one reconciler"
     run -2 "$KC" hub --zap-log-level=loud
     says "--zap-log-level: 'loud' is not a number from 0 to 10"
+}
+
+@test "a port in use is told" {
+    hub_start hub
+    run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address= --health-probe-bind-address="${HEALTH#http://}"
+    says "kc hub: " "${HEALTH#http://}" "in use"
+    run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address=18001 --health-probe-bind-address=
+    says "18001 is not an address"
+}
+
+@test "a server that is not there is told" {
+    run -1 timeout 20 "$KC" run dummy -s http://127.0.0.1:1 --metrics-bind-address= --health-probe-bind-address=
+    says "kc run: " "127.0.0.1:1"
+    run -1 timeout 20 "$KC" hub --kubeconfig=/no/such/config
+    says "/no/such/config"
+}
+
+@test "metrics tell of phases" {
+    read -r metrics _ < <(free_ports)
+    hub_start hub --metrics-bind-address="127.0.0.1:$metrics"
+    kubectl apply -f manifests/banana/cr.yaml
+    eventually field_is banana banana-one '{.status.phase}' Success
+    run -0 curl -sf "http://127.0.0.1:$metrics/metrics"
+    says 'kc_phase_transitions_total{reconciler="banana",phase="Success"} 1'
 }
 
 @test "a kind that the server lacks is named" {
