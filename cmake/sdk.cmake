@@ -4,7 +4,7 @@
 #
 #     bin/kc                                    the command
 #     include/kc/*.h                            the public headers
-#     lib/libkc.so, lib/libkc.a                 base, object, http, client and runtime: what a controller is linked with
+#     lib/libkc.so, lib/libkc.a                 base, object, http, client, runtime, phase and app: what a controller is linked with
 #     lib/libkc-embed.so, lib/libkc-embed.a     the API server, for programs and tests that have one in their process
 #     lib/libkc-controllers.so, .a              the controllers of a plane, for programs and tests that want them
 #     lib/pkgconfig/kc.pc, kc-embed.pc,         shared; kc-static.pc and so on: static, all else shared
@@ -17,10 +17,10 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(KC_SDK_LAYERS base object http client runtime)
+set(KC_SDK_LAYERS base object http client runtime phase app)
 set(KC_SDK_REQUIRES yyjson yaml-0.1 libpcre2-8 libuv libllhttp libnghttp2 openssl zlib libcurl)
 set(KC_SDK_LIBS PkgConfig::YYJSON PkgConfig::YAML PkgConfig::PCRE2 PkgConfig::UV PkgConfig::LLHTTP PkgConfig::NGHTTP2 PkgConfig::OPENSSL
-                PkgConfig::ZLIB PkgConfig::CURL Threads::Threads m)
+                PkgConfig::ZLIB PkgConfig::CURL Threads::Threads m ${CMAKE_DL_LIBS})
 
 set(objects)
 foreach(layer ${KC_SDK_LAYERS})
@@ -63,7 +63,7 @@ function(sdk_pkgconfig name description libs requires requires_private)
 endfunction()
 
 sdk_pkgconfig(kc "Writing controllers, and working with API objects" -lkc "" "${KC_SDK_REQUIRES}")
-sdk_pkgconfig(kc-static "The same, linked into the program" "-l:libkc.a -pthread -lm" "${KC_SDK_REQUIRES}" "")
+sdk_pkgconfig(kc-static "The same, linked into the program" "-l:libkc.a -pthread -lm -ldl" "${KC_SDK_REQUIRES}" "")
 sdk_pkgconfig(kc-embed "An API server in the process, and testing with it" -lkc-embed kc lmdb)
 sdk_pkgconfig(kc-embed-static "The same, linked into the program" -l:libkc-embed.a "kc-static;lmdb" "")
 sdk_pkgconfig(kc-controllers "The controllers of a plane" -lkc-controllers kc "")
@@ -83,4 +83,4 @@ install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kc)
 install(TARGETS kc)
 install(FILES docs/man/kc.1 docs/man/kc-alpha.1 docs/man/kc-create.1 docs/man/kc-edit.1 docs/man/kc-generate.1 docs/man/kc-init.1
         DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES docs/man/kc-apiserver.8 docs/man/kc-controllers.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+install(FILES docs/man/kc-apiserver.8 docs/man/kc-controllers.8 docs/man/kc-hub.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)

@@ -4,6 +4,8 @@
 
 #include "common/indexes.h"
 
+#include "kc/choose.h"
+
 /* The order is that of their start, which does not matter, and of help. */
 static const struct {
     const char *name, *summary;
@@ -31,40 +33,12 @@ const char *kc_controllers_summary(size_t i)
     return i < KC_COUNT(rows) ? rows[i].summary : NULL;
 }
 
-static int unknown_name(kc_str name, kc_error *err)
+static int choose_all(const char *words, bool chosen[KC_COUNT(rows)], kc_error *err)
 {
     const char *names[KC_COUNT(rows)];
     for (size_t i = 0; i < KC_COUNT(rows); i++)
         names[i] = rows[i].name;
-    const char *nearest = kc_str_nearest(name, names, KC_COUNT(names));
-    return kc_error_set(err, KC_INVALID, "there is no controller \"%.*s\"%s%s%s", KC_ARG(name),
-                        nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                        nearest ? "\"?" : "");
-}
-
-/* Turns one on or off, or all of them. */
-static int choose(kc_str word, bool chosen[KC_COUNT(rows)], kc_error *err)
-{
-    const bool on = !kc_str_starts(word, KC_STR("-"));
-    const kc_str name = on ? word : kc_str_sub(word, 1, word.n);
-    bool known = false;
-    for (size_t i = 0; i < KC_COUNT(rows); i++)
-        if (kc_str_eq(name, KC_STR("*")) || kc_str_eq(name, kc_cstr(rows[i].name))) {
-            chosen[i] = on;
-            known = true;
-        }
-    return known ? 0 : unknown_name(name, err);
-}
-
-static int choose_all(const char *names, bool chosen[KC_COUNT(rows)], kc_error *err)
-{
-    kc_str rest = kc_cstr(names ? names : "*"), word;
-    while (rest.p) {
-        word = kc_str_cut(&rest, ',');
-        if (choose(kc_str_trim(word), chosen, err) < 0)
-            return -1;
-    }
-    return 0;
+    return kc_choose(words ? words : "*", "controller", names, KC_COUNT(rows), chosen, err);
 }
 
 int kc_controllers_add(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)

@@ -24,7 +24,9 @@ const kc_verb kc_verbs[] = {
     {"generate", "code, CRDs, roles and samples from headers of API types", kc_verb_generate,
      &kc_generate_flags, .words = "object crd rbac webhook sample types all"},
     {"help", "what kc can do", print_help},
+    {"hub", "every reconciler, in one process", kc_verb_hub, &kc_hub_flags},
     {"init", "a new project, for controllers", kc_verb_init, &kc_init_flags},
+    {"run", "one reconciler", kc_verb_run, &kc_run_flags},
     {"version", "the version of this binary", print_version},
 };
 const size_t kc_n_verbs = KC_COUNT(kc_verbs);
@@ -81,6 +83,7 @@ static int print_help(int argc, char **argv)
          "Examples:\n"
          "  kc apiserver --file-rootpath=/tmp/kc      start an API server\n"
          "  kc apiserver --help                       all its flags\n"
+         "  kc hub --list                             which reconcilers there are\n"
          "  kc init --domain example.io               a project for controllers\n"
          "  kc generate crd api                       write CRDs of the types in api/\n"
          "  source <(kc completion bash)              complete arguments in this shell\n"

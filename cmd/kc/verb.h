@@ -35,6 +35,12 @@ extern const kc_flag_set kc_edit_flags;
 int kc_verb_controllers(int argc, char **argv);
 extern const kc_flag_set kc_controllers_flags;
 
+int kc_verb_hub(int argc, char **argv);
+extern const kc_flag_set kc_hub_flags;
+
+int kc_verb_run(int argc, char **argv);
+extern const kc_flag_set kc_run_flags;
+
 int kc_verb_alpha(int argc, char **argv);
 extern const kc_flag_set kc_alpha_flags;
 

@@ -61,7 +61,8 @@ struct kc_phase_call {
     const char *phase;
     const char *step;      /* Of a composite: which one. NULL: the phase itself. */
     const kc_value *state; /* What it kept the last time (kc_phase_keep); NULL: nothing. */
-    void *context;         /* What the machine's `prepare` made. */
+    void *context;         /* What the machine's `prepare` made; without one, the user it was
+                            * to be made of: a kc_context (reconcile.h) under kc/app.h. */
     const kc_clock *clock;
     kc_cancel *cancel;           /* Fires when it is to give up. */
     struct kc__phase_note *note; /* Private. */
@@ -148,7 +149,7 @@ int kc_phase_check(const kc_phase_machine *machine, kc_error *err);
 typedef struct kc_phase_env {
     const kc_clock *clock;
     kc_cancel *cancel; /* May be NULL. */
-    void *user;        /* For prepare. */
+    void *user;        /* For prepare. kc/app.h gives the call's kc_context. */
 } kc_phase_env;
 
 typedef struct kc_phase_stepped {
@@ -164,6 +165,8 @@ int kc_phase_step(const kc_phase_machine *machine, const kc_object *object, cons
 
 /* The phase it is in; the initial one where it says none. Lives as long as `root`. */
 kc_str kc_phase_of(const kc_phase_machine *machine, const kc_value *root);
+/* One of the machine's, terminal ones included. */
+bool kc_phase_is_known(const kc_phase_machine *machine, kc_str phase);
 bool kc_phase_is_terminal(const kc_phase_machine *machine, kc_str phase);
 /* Terminal, and some phase's `failed`. */
 bool kc_phase_is_failed(const kc_phase_machine *machine, kc_str phase);
@@ -183,17 +186,25 @@ typedef enum kc_phase_action {
 bool kc_phase_action_of(kc_str name, kc_phase_action *ret);
 const char *kc_phase_action_name(kc_phase_action action);
 
+typedef struct kc_phase_order {
+    kc_phase_action action;
+    const char *who; /* Wants it. May be NULL. */
+    const char *id;  /* By which kc_phase_acted knows it again. May be NULL. */
+} kc_phase_order;
+
 /* The object as it is to be stored, with a line in status.audit that says who did it. NULL with
  * KC_CONFLICT, and why, when it is not possible now. */
 kc_object *kc_phase_act(const kc_phase_machine *machine, const kc_object *object,
-                        kc_phase_action action, const char *who, const kc_clock *clock,
-                        kc_error *err);
+                        const kc_phase_order *order, const kc_clock *clock, kc_error *err);
+/* Whether status.audit has an order with this id: it has been carried out, and stored. */
+bool kc_phase_acted(const kc_value *root, kc_str id);
 
 /* Annotations of an object, and its label and finalizer. */
 #define KC_PHASE_LABEL      "kubecontroller.io/phase"
 #define KC_PHASE_NOT_BEFORE "kubecontroller.io/no-reconciling-before" /* Unix seconds. */
 #define KC_PHASE_BARRIER    "kubecontroller.io/reconciling-barrier"   /* activity:phase */
 #define KC_PHASE_ACTION     "kubecontroller.io/phase-action"          /* reset, … */
+#define KC_PHASE_ACTION_BY  "kubecontroller.io/phase-action-by"       /* Who wants it. */
 #define KC_PHASE_FINALIZER  "kubecontroller.io/ongoing"
 
 /* ---- showing ---- */

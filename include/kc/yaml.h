@@ -51,6 +51,10 @@ typedef int (*kc_yaml_each_fn)(kc_view *view, void *user);
 int kc_yaml_each(kc_str yaml, const kc_json_opts *opts, kc_yaml_each_fn each, void *user,
                  kc_error *err);
 
+/* The line, from 1, in which a member of the first document stands: names with dots between them.
+ * 0 when it is not there (also when it came by a merge key). For errors. */
+size_t kc_yaml_line_of(kc_str yaml, const char *names);
+
 /* Appends a value as one document, without "---", with a line break at the end. NULL is written as
  * null. */
 void kc_yaml_write(kc_buf *out, const kc_value *value);

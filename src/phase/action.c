@@ -109,25 +109,38 @@ static int purge(act *a, kc_error *err)
 
 /* ---- who did it ---- */
 
-static void put_audit(act *a, kc_phase_action action, const char *who)
+static void put_text(kc_edit *edit, kc_node *line, kc_str name, const char *text)
+{
+    if (text && *text)
+        kc_node_add(edit, line, name, kc_node_str(edit, kc_cstr(text)));
+}
+
+static void put_audit(act *a, const kc_phase_order *order)
 {
     kc_node *status = kc_node_need_object(a->edit, kc_edit_root(a->edit), KC_STR("status"));
     if (!kc_node_get(status, KC_STR("audit")))
         kc_node_set(a->edit, status, KC_STR("audit"), kc_node_array(a->edit));
     kc_node *audit = kc_node_get(status, KC_STR("audit")), *line = kc_node_object(a->edit);
     kc_node_add(a->edit, line, KC_STR("time"), kc__phase_now(a->edit, a->clock));
-    kc_node_add(a->edit, line, KC_STR("action"), kc_node_str(a->edit, kc_cstr(names[action])));
+    put_text(a->edit, line, KC_STR("action"), names[order->action]);
     kc_node_add(a->edit, line, KC_STR("phase"), kc_node_str(a->edit, a->phase));
-    if (who && *who)
-        kc_node_add(a->edit, line, KC_STR("user"), kc_node_str(a->edit, kc_cstr(who)));
+    put_text(a->edit, line, KC_STR("user"), order->who);
+    put_text(a->edit, line, KC_STR("id"), order->id);
     kc_node_append(audit, line);
     while (kc_node_len(audit) > MAX_AUDIT)
         kc_node_remove_at(audit, 0);
 }
 
+bool kc_phase_acted(const kc_value *root, kc_str id)
+{
+    kc_items (kc_dig(root, "status.audit"), line)
+        if (kc_str_eq(kc_as_str(kc_get(line, "id")), id))
+            return true;
+    return false;
+}
+
 kc_object *kc_phase_act(const kc_phase_machine *machine, const kc_object *object,
-                        kc_phase_action action, const char *who, const kc_clock *clock,
-                        kc_error *err)
+                        const kc_phase_order *order, const kc_clock *clock, kc_error *err)
 {
     static int (*const acts[])(act *a, kc_error *err) = {
         [KC_PHASE_RESET] = reset,
@@ -139,10 +152,10 @@ kc_object *kc_phase_act(const kc_phase_machine *machine, const kc_object *object
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     act a = {.machine = machine, .root = kc_view_root(view), .edit = edit, .clock = clock};
     a.phase = kc_phase_of(machine, a.root);
-    if (acts[action](&a, err) < 0) {
-        kc_error_wrap(err, "cannot %s", names[action]);
+    if (acts[order->action](&a, err) < 0) {
+        kc_error_wrap(err, "cannot %s", names[order->action]);
         return NULL;
     }
-    put_audit(&a, action, who);
+    put_audit(&a, order);
     return kc_edit_freeze(edit, err);
 }

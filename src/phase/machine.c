@@ -46,6 +46,11 @@ bool kc_phase_is_terminal(const kc_phase_machine *machine, kc_str phase)
     return false;
 }
 
+bool kc_phase_is_known(const kc_phase_machine *machine, kc_str phase)
+{
+    return kc__phase_find(machine, phase) || kc_phase_is_terminal(machine, phase);
+}
+
 bool kc_phase_is_failed(const kc_phase_machine *machine, kc_str phase)
 {
     return kc_phase_is_terminal(machine, phase) && kc__phase_failing_to(machine, phase);
@@ -84,11 +89,6 @@ bool kc_phase_is_fatal(const kc_error *err, void *context)
 
 /* ---- checking ---- */
 
-static bool is_known(const kc_phase_machine *machine, const char *name)
-{
-    return kc__phase_find(machine, kc_cstr(name)) || kc_phase_is_terminal(machine, kc_cstr(name));
-}
-
 static int no_such_phase(const char *from, const char *word, const char *name, kc_error *err)
 {
     return kc_error_set(err, KC_INVALID, "phase %s: there is no phase \"%s\", which is its %s",
@@ -100,11 +100,11 @@ static int check_ways(const kc_phase_machine *machine, const kc_phase_def *p, kc
     if (!p->next)
         return kc_error_set(err, KC_INVALID, "phase %s: there is no way on: it has no next",
                             p->name);
-    if (!is_known(machine, p->next))
+    if (!kc_phase_is_known(machine, kc_cstr(p->next)))
         return no_such_phase(p->name, "next", p->next, err);
     if (!p->failed)
         return 0;
-    if (!is_known(machine, p->failed))
+    if (!kc_phase_is_known(machine, kc_cstr(p->failed)))
         return no_such_phase(p->name, "failed", p->failed, err);
     const kc_phase_def *first = kc__phase_failing_to(machine, kc_cstr(p->failed));
     if (first != p)

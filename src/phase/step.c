@@ -39,6 +39,8 @@ typedef struct run {
     const kc_phase_step_def *part; /* NULL: the phase itself. */
     kc_phase_handler *handler;
     kc_cancel *cancel;
+    kc_cancel *others; /* Of a parallel one: fired when this one fails for good. May be NULL; the
+                        * caller's own is not ours to fire. */
     kc__phase_note note;
     kc__phase_end end;
     kc_error error;
@@ -77,8 +79,8 @@ static void run_handler(void *user)
     r->end.verdict = r->handler(&call, &r->error);
     r->end.error = &r->error;
     r->end.fatal = r->end.verdict == KC_PHASE_FAIL && s->phase->failed && is_fatal(s, &r->error);
-    if (r->end.fatal && r->cancel)
-        kc_cancel_fire(r->cancel);
+    if (r->end.fatal && r->others)
+        kc_cancel_fire(r->others);
 }
 
 static void run_done(run *r)
@@ -156,7 +158,8 @@ static void run_parallel(step *s, kc_node *record, kc__phase_end *ret, kc_error 
     kc_cancel *cancel = kc_cancel_new(s->env->cancel);
     for (const kc_phase_step_def *part = s->phase->steps; part->name; part++)
         if (!part_is_done(s, part))
-            runs[n++] = (run){.step = s, .part = part, .handler = part->run, .cancel = cancel};
+            runs[n++] = (run){
+                .step = s, .part = part, .handler = part->run, .cancel = cancel, .others = cancel};
     for (size_t i = 1; i < n; i++)
         runs[i].thread = kc_thread_start(runs[i].part->name, run_handler, &runs[i], NULL);
     for (size_t i = 0; i < n; i++)
@@ -285,6 +288,7 @@ static int run_and_move_on(step *s, kc_error *err)
 {
     kc_scoped(kc_error) failure = {0};
     kc__phase_end end = {0};
+    s->context = s->env->user;
     if (s->machine->prepare && !(s->context = s->machine->prepare(s->object, s->env->user, err)))
         return kc_error_wrap(err, "prepare phase %s", s->phase->name);
     run_phase(s, &end, &failure);

@@ -206,12 +206,19 @@ flags_of_apiserver() {
 }
 
 @test "every flag of other verbs stands in the help and in the man page" {
-    for verb in controllers.8 generate.1; do
+    for verb in controllers.8 generate.1 hub.8; do
         for flag in $("$KC" completion fish | sed -nE "s/.*from ${verb%.*}' -l ([a-z-]+) .*/\1/p"); do
             echo "${verb%.*} --$flag"
             "$KC" "${verb%.*}" --help | grep -qE -- "^  (-., )?--$flag( |=|\$)"
             grep -qE -- "^\.It .*Fl -$flag( |\$)" "docs/man/kc-$verb"
         done
+    done
+}
+
+@test "every flag of run stands in the man page of hub" {
+    for flag in $("$KC" completion fish | sed -nE "s/.*from run' -l ([a-z-]+) .*/\1/p"); do
+        "$KC" run --help | grep -qE -- "^  (-., )?--$flag( |=|\$)"
+        grep -qE -- "^\.It .*Fl -$flag( |\$)" docs/man/kc-hub.8
     done
 }
 

@@ -13,17 +13,26 @@
  *     it_survives_a_bad_network(&deleted);
  *
  * All of it in virtual time, each kind of fault with three seeds; KC_STORY_SEEDS says another
- * number.
+ * number. A file that defines STORY_OF_RECONCILERS before it includes this tells of reconcilers
+ * (kc/app.h) instead: .reconcilers = "banana".
  */
 #ifndef KC_STORY_TESTING_H
 #define KC_STORY_TESTING_H
 
 #include "plane_testing.h"
 
+#ifdef STORY_OF_RECONCILERS
+#include "kc/app.h"
+#else
 #include "kc/controllers.h"
+#endif
 
 typedef struct story {
+#ifdef STORY_OF_RECONCILERS
+    const char *reconcilers;
+#else
     kc_controllers_opts controllers;
+#endif
     void (*before)(kc_testenv *env);  /* What is there when the controllers start. May be NULL. */
     void (*event)(kc_testenv *env);   /* What then happens. May be NULL. */
     void (*outside)(kc_testenv *env); /* Every second: what others do meanwhile. May be NULL. */
@@ -34,7 +43,11 @@ typedef struct story {
 static inline KC_UNUSED void story_add(const story *s, kc_manager *manager)
 {
     kc_scoped(kc_error) err = {0};
+#ifdef STORY_OF_RECONCILERS
+    OK(kc_reconcilers_add(manager, s->reconcilers, &err), &err);
+#else
     OK(kc_controllers_add(manager, &s->controllers, &err), &err);
+#endif
 }
 
 static inline KC_UNUSED void story_pass(const story *s, kc_testenv *env, int64_t time)

@@ -44,7 +44,8 @@ static KC_PHASE_MACHINE(redis) = {
 static void do_to(walk *w, kc_phase_action action)
 {
     kc_scoped(kc_error) err = {0};
-    kc_object *changed = kc_phase_act(w->machine, w->object, action, "ann", w->clock, &err);
+    kc_object *changed =
+        kc_phase_act(w->machine, w->object, &(kc_phase_order){action, "ann"}, w->clock, &err);
     if (!changed)
         fail_msg("%s", kc_error_text(&err));
     kc_object_unref(w->object);
@@ -54,7 +55,8 @@ static void do_to(walk *w, kc_phase_action action)
 static void impossible(walk *w, kc_phase_action action, const char *why)
 {
     kc_scoped(kc_error) err = {0};
-    assert_null(kc_phase_act(w->machine, w->object, action, "ann", w->clock, &err));
+    assert_null(
+        kc_phase_act(w->machine, w->object, &(kc_phase_order){action, "ann"}, w->clock, &err));
     assert_int_equal(err.reason, KC_CONFLICT);
     assert_string_equal(kc_error_text(&err), why);
 }
@@ -67,6 +69,18 @@ static void fail_in_flight(walk *w)
     for (int i = 0; i < 3; i++)
         walk_step(w);
     assert_string_equal(walk_at(w, "status.phase"), "\"Failed\"");
+}
+
+static void an_order_is_known_again_by_its_id(void **state)
+{
+    (void)state;
+    kc_scoped(walk) w = walk_begin(&redis_machine, BANANA "}");
+    const kc_phase_order order = {KC_PHASE_PURGE, .id = "417"};
+    kc_auto(kc_object) *done = kc_phase_act(w.machine, w.object, &order, w.clock, NULL);
+    kc_auto(kc_view) *before = kc_view_of(w.object), *after = kc_view_of(done);
+    assert_false(kc_phase_acted(kc_view_root(before), KC_STR("417")));
+    assert_true(kc_phase_acted(kc_view_root(after), KC_STR("417")));
+    assert_false(kc_phase_acted(kc_view_root(after), KC_STR("418")));
 }
 
 static void a_reset_tries_the_phase_again_but_not_what_went_well(void **state)
@@ -186,6 +200,7 @@ static void a_machine_draws_itself(void **state)
     assert_non_null(strstr(kc_buf_cstr(&mermaid), "    InFlight --> Failed: fails\n"));
 }
 
-TESTS(a_reset_tries_the_phase_again_but_not_what_went_well, a_revert_goes_back_and_forgets,
-      a_purge_begins_from_the_beginning, only_what_makes_sense_is_possible,
-      an_audit_keeps_the_newest, a_console_sees_where_it_is, a_machine_draws_itself)
+TESTS(an_order_is_known_again_by_its_id, a_reset_tries_the_phase_again_but_not_what_went_well,
+      a_revert_goes_back_and_forgets, a_purge_begins_from_the_beginning,
+      only_what_makes_sense_is_possible, an_audit_keeps_the_newest, a_console_sees_where_it_is,
+      a_machine_draws_itself)

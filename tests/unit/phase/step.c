@@ -243,6 +243,24 @@ static void steps_in_parallel_that_are_done_are_not_run_again(void **state)
     assert_string_equal(walk_at(&w, "status.phase"), "\"Success\"");
 }
 
+static void a_fatal_failure_leaves_its_caller_alone(void **state)
+{
+    (void)state;
+    tell();
+    told.first = KC_PHASE_FAIL;
+    kc_cancel *cancel = kc_cancel_new(NULL);
+    kc_scoped(walk) w = walk_begin(&banana_machine, BANANA ",'status':{'phase':'Migrate'}}");
+    kc_phase_stepped stepped = {0};
+    assert_int_equal(kc_phase_step(w.machine, w.object,
+                                   &(kc_phase_env){.clock = w.clock, .cancel = cancel}, &stepped,
+                                   NULL),
+                     0);
+    assert_true(stepped.ended);
+    assert_false(kc_cancel_fired(cancel));
+    kc_object_unref(stepped.object);
+    kc_cancel_unref(cancel);
+}
+
 static void the_first_fatal_failure_cancels_the_others(void **state)
 {
     (void)state;
@@ -362,6 +380,7 @@ TESTS(an_object_goes_through_its_phases_to_the_end,
       a_phase_that_cannot_fail_is_tried_for_ever, a_handler_may_go_elsewhere,
       a_phase_of_another_machine_is_an_error, steps_run_one_in_each_call,
       the_first_failure_stops_steps_in_series, steps_in_parallel_that_are_done_are_not_run_again,
-      the_first_fatal_failure_cancels_the_others, what_a_handler_keeps_it_finds_again,
-      a_paused_object_is_left_alone, a_phase_that_pauses_waits_for_people,
-      a_barrier_holds_an_object_before_a_phase, an_object_is_not_looked_at_before_its_time)
+      a_fatal_failure_leaves_its_caller_alone, the_first_fatal_failure_cancels_the_others,
+      what_a_handler_keeps_it_finds_again, a_paused_object_is_left_alone,
+      a_phase_that_pauses_waits_for_people, a_barrier_holds_an_object_before_a_phase,
+      an_object_is_not_looked_at_before_its_time)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dummy.c: a reconciler that is a function: status.data follows spec.data, spec.transitionDefer
+ * later.
+ *
+ * What it waits for stands in the object (status.dueTime), not in the program: one that is started
+ * anew goes on waiting for the same moment.
+ */
+#include "api/demo_v1/zz_generated.h"
+
+#include "kc/app.h"
+
+static bool same(const char *a, const char *b)
+{
+    return !strcmp(a ? a : "", b ? b : "");
+}
+
+/* The time at which the status is to follow; it begins anew with every change of the spec. */
+static kc_time due_time(const dummy *d, const kc_clock *clock)
+{
+    const bool is_known = d->status.observed_generation == d->metadata.generation;
+    if (is_known && d->status.due_time.at)
+        return d->status.due_time.at;
+    /* In whole seconds, as it is written: the next one, so that it is never too early. */
+    const int64_t at = kc_clock_wall(clock) + d->spec.transition_defer.ns;
+    return (at + KC_SECOND - 1) / KC_SECOND * KC_SECOND;
+}
+
+static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err)
+{
+    kc_auto(dummy) *d = dummy_get(ctx->client, req->key, err);
+    if (!d)
+        return kc_done_if_not_found(err);
+    const bool is_known = d->status.observed_generation == d->metadata.generation;
+    if (is_known && same(d->status.data, d->spec.data))
+        return kc_done();
+
+    const kc_time due = due_time(d, ctx->clock);
+    const int64_t left = d->spec.transition_defer.ns > 0 ? due - kc_clock_wall(ctx->clock) : 0;
+    if (left > 0 && is_known)
+        return kc_again_after(left);
+    d->status.observed_generation = d->metadata.generation;
+    d->status.due_time.at = left > 0 ? due : 0;
+    if (left <= 0)
+        d->status.data = d->spec.data;
+    if (dummy_update_status(ctx->client, d, err) < 0)
+        return kc_retry(err);
+    return kc_again_after(left);
+}
+
+KC_RECONCILER(dummy) = {
+    .description = "status.data follows spec.data, after a while",
+    .kind = &dummy_kind,
+    .reconcile = reconcile,
+};

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * app.c: a program of reconcilers: which there are, which of them are chosen, and the manager they
+ * run in.
+ *
+ *     with, with_linked, with_plugin ──▶ choose ──▶ setup ──▶ run
+ *
+ * Entries are kept in the order of their names, so that lists, setups and errors do not depend on
+ * the order in which a linker saw things. All that is chosen is checked before the first is set up:
+ * what is wrong is said before anything has happened.
+ */
+#include "app/app_internal.h"
+
+#include "kc/choose.h"
+#include "kc/kubeconfig.h"
+#include "kc/vec.h"
+
+struct kc_app {
+    kc_app_opts opts;
+    char *name, *names;
+    kc_app_config *defaults; /* Where none was given. */
+    const kc_app_config *config;
+    KC_VEC(kc_app_entry) entries;
+    kc_manager *manager; /* Its own; of kc_app_prepare_run. */
+    bool chosen;
+};
+
+/* "*" and "-robot" to "*,-robot". */
+static char *join(const char *const *words)
+{
+    kc_buf out = {0};
+    for (; *words; words++)
+        kc_buf_printf(&out, "%s%s", out.n ? "," : "", *words);
+    return kc_buf_take(&out);
+}
+
+kc_app *kc_app_new(const kc_app_opts *opts)
+{
+    kc_app *app = kc_new(kc_app);
+    app->opts = opts ? *opts : (kc_app_opts){0};
+    app->name = kc_strdup(app->opts.name ? app->opts.name : "kubecontroller");
+    app->config = app->opts.config;
+    if (!app->config)
+        app->config = app->defaults = kc_app_config_parse(KC_STR(""), NULL);
+    app->names =
+        app->opts.names ? kc_strdup(app->opts.names) : join(app->config->manager.reconcilers);
+    return app;
+}
+
+kc_app *kc_app_free(kc_app *app)
+{
+    if (!app)
+        return NULL;
+    kc_manager_free(app->manager);
+    kc_app_config_free(app->defaults);
+    kc_vec_done(&app->entries);
+    free(app->names);
+    free(app->name);
+    free(app);
+    return NULL;
+}
+
+/* ---- with ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const kc_app_entry *)a)->name, ((const kc_app_entry *)b)->name);
+}
+
+static int add(kc_app *app, const char *word, const kc_reconciler *reconciler, kc_error *err)
+{
+    kc_app_entry entry = {.name = reconciler->name ? reconciler->name : word,
+                          .reconciler = reconciler,
+                          .kind = reconciler->kind};
+    if (!entry.name || !*entry.name)
+        return kc_error_set(err, KC_INVALID, "a reconciler has no name");
+    if (entry.name[0] == '-' || strpbrk(entry.name, "*, "))
+        return kc_error_set(err, KC_INVALID, "\"%s\" cannot be the name of a reconciler",
+                            entry.name);
+    if (kc_app_find(app, entry.name, NULL))
+        return kc_error_set(err, KC_ALREADY_EXISTS, "there are two reconcilers \"%s\"", entry.name);
+    if (!entry.kind && reconciler->machine)
+        entry.kind = reconciler->machine->kind;
+    kc_vec_push(&app->entries, entry);
+    kc_vec_sort(&app->entries, by_name);
+    app->chosen = false;
+    return 0;
+}
+
+int kc_app_with(kc_app *app, const kc_reconciler *reconciler, kc_error *err)
+{
+    return add(app, NULL, reconciler, err);
+}
+
+int kc__app_with_section(kc_app *app, const kc__registered *const *begin,
+                         const kc__registered *const *end, kc_error *err)
+{
+    for (; begin != end; begin++) {
+        if ((*begin)->size != sizeof(kc_reconciler))
+            return kc_error_set(
+                err, KC_INVALID,
+                "reconciler \"%s\" was compiled with the headers of another version",
+                (*begin)->name);
+        if (add(app, (*begin)->name, (*begin)->reconciler, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- choosing ---- */
+
+const kc_app_entry *kc_app_at(const kc_app *app, size_t i)
+{
+    return i < app->entries.n ? &app->entries.items[i] : NULL;
+}
+
+static const char **names_of(const kc_app *app)
+{
+    const char **names = kc_calloc(app->entries.n + 1, sizeof(*names));
+    for (size_t i = 0; i < app->entries.n; i++)
+        names[i] = app->entries.items[i].name;
+    return names;
+}
+
+const kc_app_entry *kc_app_find(const kc_app *app, const char *name, kc_error *err)
+{
+    kc_vec_each (&app->entries, entry)
+        if (!strcmp(entry->name, name))
+            return entry;
+    kc_autofree const char **names = names_of(app);
+    kc_autofree bool *chosen = kc_calloc(app->entries.n + 1, sizeof(*chosen));
+    if (kc_choose(name, "reconciler", names, app->entries.n, chosen, err) == 0)
+        kc_error_set(err, KC_INVALID, "\"%s\" is not the name of one reconciler", name);
+    return NULL;
+}
+
+/* Whether one that is off by default is named, and last so: "*" does not. */
+static bool is_named(const char *names, const char *name)
+{
+    kc_str rest = kc_cstr(names);
+    bool named = false;
+    while (rest.p) {
+        const kc_str word = kc_str_trim(kc_str_cut(&rest, ','));
+        if (kc_str_is(word, name))
+            named = true;
+        else if (kc_str_starts(word, KC_STR("-")))
+            named = named && !kc_str_is(kc_str_sub(word, 1, word.n), name);
+    }
+    return named;
+}
+
+int kc_app_choose(kc_app *app, kc_error *err)
+{
+    const size_t n = app->entries.n;
+    kc_autofree const char **names = names_of(app);
+    kc_autofree bool *chosen = kc_calloc(n + 1, sizeof(*chosen));
+    if (kc_choose(app->names, "reconciler", names, n, chosen, err) < 0)
+        return -1;
+    kc_vec_each (&app->entries, entry)
+        entry->enabled = chosen[entry - app->entries.items] &&
+                         (!entry->reconciler->disabled || is_named(app->names, entry->name));
+    app->chosen = true;
+    return 0;
+}
+
+/* ---- setup ---- */
+
+int kc_app_setup(kc_app *app, kc_manager *manager, kc_error *err)
+{
+    if (!app->chosen && kc_app_choose(app, err) < 0)
+        return -1;
+    kc_vec_each (&app->entries, entry)
+        if (entry->enabled && kc__reconciler_check(entry, err) < 0)
+            return kc_error_wrap(err, "reconciler %s", entry->name);
+    kc_vec_each (&app->entries, entry)
+        if (entry->enabled &&
+            kc__reconciler_bind(entry, manager, app->config->manager.concurrence, err) < 0)
+            return kc_error_wrap(err, "reconciler %s", entry->name);
+    return 0;
+}
+
+/* ---- running ---- */
+
+static kc_config *load_config(const kc_app *app, kc_error *err)
+{
+    const char *path =
+        app->opts.kubeconfig ? app->opts.kubeconfig : app->config->manager.kubeconfig;
+    return kc_config_load(&(kc_config_opts){.path = path && *path ? path : NULL,
+                                            .context = app->opts.context,
+                                            .server = app->opts.server},
+                          err);
+}
+
+/* Without a host: the loopback, since nobody is asked who he is. NULL: nowhere. */
+static char *address_of(const char *flag, const char *text)
+{
+    text = flag ? flag : text;
+    if (!*text)
+        return NULL;
+    return text[0] == ':' ? kc_asprintf("127.0.0.1%s", text) : kc_strdup(text);
+}
+
+static kc_manager *make_manager(const kc_app *app, kc_error *err)
+{
+    const kc_app_config *c = app->config;
+    kc_auto(kc_config) *config = load_config(app, err);
+    kc_autofree char *metrics = address_of(app->opts.metrics_address, c->manager.metrics_address);
+    kc_autofree char *health = address_of(app->opts.health_address, c->manager.health_address);
+    if (!config)
+        return NULL;
+    kc_manager_opts opts = {.name = app->name,
+                            .config = config,
+                            .log = app->opts.log,
+                            .metrics_address = metrics,
+                            .health_address = health};
+    if (c->manager.leader_elect)
+        opts.election = (kc_election_opts){
+            .name = app->name, .ns = c->manager.lease_namespace, .release = true};
+    return kc_manager_new(&opts, err);
+}
+
+/* A cache would wait for its kind; people want to know. */
+static int check_kinds(kc_app *app, kc_error *err)
+{
+    kc_vec_each (&app->entries, entry) {
+        if (!entry->enabled || !entry->kind)
+            continue;
+        kc_scoped(kc_error) why = {0};
+        const kc_gvk gvk = kc_kind_gvk(entry->kind);
+        if (kc_client_kind(kc_manager_live_client(app->manager), gvk, &why))
+            continue;
+        if (!kc_is_not_found(&why))
+            return kc_error_move(err, &why);
+        return kc_error_set(err, KC_NOT_FOUND,
+                            "reconciler %s: the server has no kind %s of %s/%s; apply its "
+                            "CustomResourceDefinition first",
+                            entry->name, entry->kind->kind,
+                            entry->kind->group ? entry->kind->group : "", entry->kind->version);
+    }
+    return 0;
+}
+
+int kc_app_prepare_run(kc_app *app, kc_error *err)
+{
+    if (kc_app_choose(app, err) < 0)
+        return -1;
+    kc_manager *manager = app->manager = make_manager(app, err);
+    if (!manager || check_kinds(app, err) < 0 || kc_app_setup(app, manager, err) < 0) {
+        app->manager = kc_manager_free(manager);
+        return -1;
+    }
+    return 0;
+}
+
+int kc_app_run(kc_app *app, kc_error *err)
+{
+    if (!app->manager && kc_app_prepare_run(app, err) < 0)
+        return -1;
+    return kc_manager_run(app->manager, err);
+}
+
+kc_manager *kc_app_manager(kc_app *app)
+{
+    return app->manager;
+}
+
+int kc__reconcilers_add(kc_manager *manager, const char *names, const kc__registered *const *begin,
+                        const kc__registered *const *end, kc_error *err)
+{
+    kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.names = names});
+    return kc__app_with_section(app, begin, end, err) < 0 ? -1 : kc_app_setup(app, manager, err);
+}

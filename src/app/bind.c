@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bind.c: a definition becomes a controller of a manager.
+ *
+ * Between the controller and the reconciler stands `reconcile` below: it drops keys and objects
+ * that the filters do not let through, gives the call its user, and knows machines from functions.
+ * The filters also stand before the queue where they can (a predicate of the kind), but what others
+ * own or map brings keys that predicate has never seen.
+ */
+#include "app/app_internal.h"
+
+#include "kc/selector.h"
+
+typedef struct binding {
+    const char *name;
+    const kc_reconciler *reconciler;
+    const kc_kind *kind;
+    kc__phase_controller *machine; /* NULL: it is a function. */
+    void *user;
+    kc_manager *manager;
+    kc_selector *labels; /* NULL: all. */
+} binding;
+
+static void binding_free(void *state)
+{
+    binding *b = state;
+    kc_selector_free(b->labels);
+    free(b);
+}
+
+/* ---- one call ---- */
+
+static bool namespace_passes(const kc_reconciler *r, kc_str ns)
+{
+    return !r->namespaces || kc_str_is_any(ns, r->namespaces);
+}
+
+static bool key_passes(const kc_reconciler *r, kc_key key)
+{
+    return namespace_passes(r, key.ns) && (!r->key_filter || r->key_filter(key));
+}
+
+/* One that is gone passes: that it is, is for the reconciler to see. */
+static bool labels_pass(const binding *b, kc_context *ctx, kc_key key)
+{
+    if (!b->labels)
+        return true;
+    kc_auto(kc_object) *object = kc_client_get(ctx->client, b->kind, key, NULL, NULL);
+    return !object || kc_selector_match(b->labels, object);
+}
+
+static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error *err)
+{
+    const binding *b = ctx->user;
+    if (!key_passes(b->reconciler, request->key) || !labels_pass(b, ctx, request->key))
+        return kc_done();
+    kc_context own = *ctx;
+    own.user = b->user;
+    return b->machine ? kc__phase_reconcile(b->machine, &own, request->key, err)
+                      : b->reconciler->reconcile(&own, request, err);
+}
+
+/* ---- its controller ---- */
+
+static bool filter_passes(kc_change_type type, const kc_change *change, void *user)
+{
+    (void)type;
+    return key_passes(user, kc_object_key(change->object));
+}
+
+static kc_predicate *kind_predicate(const binding *b, kc_error *err)
+{
+    const kc_reconciler *r = b->reconciler;
+    const bool filtered = r->key_filter || r->namespaces;
+    return kc_predicate_and(filtered ? kc_predicate_new(filter_passes, (void *)r) : NULL,
+                            r->labels ? kc_predicate_selector(r->labels, err) : NULL,
+                            r->machine ? kc__phase_predicate() : NULL);
+}
+
+static int add_controller(binding *b, int workers, kc_error *err)
+{
+    const kc_reconciler *r = b->reconciler;
+    kc_scoped(kc_error) bad = {0};
+    kc_controller_opts opts = {
+        .name = b->name,
+        .component = b->name,
+        .kind = b->kind,
+        .kind_predicate = kind_predicate(b, &bad),
+        .owns = r->owns,
+        .watches = r->watches,
+        .predicate = r->predicate ? r->predicate(&bad) : NULL,
+        .reconcile = reconcile,
+        .user = b,
+        .workers = r->workers ? r->workers : workers,
+        .timeout = r->timeout,
+    };
+    const bool made = kc_controller_new(b->manager, &opts, &bad);
+    return made ? 0 : kc_error_move(err, &bad);
+}
+
+/* ---- after the caches ---- */
+
+static int wait_and_call(kc_cancel *stop, void *user, kc_error *err)
+{
+    binding *b = user;
+    kc_auto(kc_informer) *informer =
+        b->kind ? kc_cache_informer(kc_manager_cache(b->manager), b->kind, err) : NULL;
+    if (b->kind && !informer)
+        return -1;
+    if (informer && !kc_informer_wait_synced(informer, KC_FOREVER, stop))
+        return 0;
+    return b->reconciler->after_sync(b->manager, b->user, err);
+}
+
+static int add_after_sync(binding *b, kc_error *err)
+{
+    if (!b->reconciler->after_sync)
+        return 0;
+    return kc_manager_add(b->manager,
+                          &(kc_runnable){.name = b->name, .run = wait_and_call, .user = b}, err);
+}
+
+/* ---- all of it ---- */
+
+int kc__reconciler_check(const kc_app_entry *entry, kc_error *err)
+{
+    const kc_reconciler *r = entry->reconciler;
+    if (r->reconcile && r->machine)
+        return kc_error_set(err, KC_INVALID, "it has both a function and a phase machine");
+    if (!r->reconcile && !r->machine && !r->setup)
+        return kc_error_set(
+            err, KC_INVALID,
+            "it has nothing to do: neither a function, a phase machine nor a setup");
+    if (r->reconcile && !r->kind && !r->watches)
+        return kc_error_set(err, KC_INVALID, "it has no kind, and watches nothing");
+    if (r->labels && !r->kind && !r->machine)
+        return kc_error_set(err, KC_INVALID, "it has a label selector, but no kind");
+    if (r->workers < 0)
+        return kc_error_set(err, KC_INVALID, "%d is no number of workers", r->workers);
+    return r->machine ? kc_phase_check(r->machine, err) : 0;
+}
+
+static int set_up(binding *b, int workers, kc_error *err)
+{
+    const kc_reconciler *r = b->reconciler;
+    if (r->labels && !(b->labels = kc_selector_parse(kc_cstr(r->labels), err)))
+        return kc_error_wrap(err, "labels");
+    if (r->setup && r->setup(b->manager, &b->user, err) < 0)
+        return -1;
+    if (r->machine &&
+        !(b->machine = kc__phase_controller_new(b->name, r->machine, b->manager, err)))
+        return -1;
+    if ((r->reconcile || r->machine) && add_controller(b, workers, err) < 0)
+        return -1;
+    return add_after_sync(b, err);
+}
+
+int kc__reconciler_bind(const kc_app_entry *entry, kc_manager *manager, int workers, kc_error *err)
+{
+    binding *b = kc_new(binding);
+    b->name = entry->name;
+    b->reconciler = entry->reconciler;
+    b->kind = entry->kind;
+    b->manager = manager;
+    kc_manager_keep(manager, b, binding_free);
+    return set_up(b, workers, err);
+}

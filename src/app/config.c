@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config.c: the config file: a table of keys, and reading it.
+ *
+ * The table is all there is to know: where a key stands, what it holds, what it is without one. To
+ * add a key: a field in app_config.h with its default in the comment, a row here, a line in
+ * configs/kubecontroller.yaml. Reading goes twice through: what the file has must be in the table
+ * (an unknown key is a mistake, and would be a silent one), then the table's rows take their
+ * values.
+ */
+#include "kc/app_config.h"
+
+#include "kc/arena.h"
+#include "kc/yaml.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+
+typedef enum key_type { TEXT, SWITCH, NUMBER, LIST } key_type;
+
+typedef struct key {
+    const char *path;
+    key_type type;
+    size_t offset;
+    const char *initial; /* As YAML. */
+    const char *values;  /* Of a text: those there may be, with spaces between them. */
+    int least, most;     /* Of a number. */
+} key;
+
+#define AT(field) offsetof(kc_app_config, field)
+#define MANAGER   "reconcilermgr."
+#define SERVER    "apiextmgr.gin.server."
+#define INSECURE  "apiextmgr.gin.insecure."
+#define SECURE    "apiextmgr.gin.secure."
+
+static const key keys[] = {
+    {MANAGER "metrics-bind-address", TEXT, AT(manager.metrics_address), ":18001"},
+    {MANAGER "health-probe-bind-address", TEXT, AT(manager.health_address), ":18002"},
+    {MANAGER "concurrence", NUMBER, AT(manager.concurrence), "1", .least = 1, .most = 1000},
+    {MANAGER "apiserver-enabled", SWITCH, AT(manager.apiserver_enabled), "true"},
+    {MANAGER "kubeconfig", TEXT, AT(manager.kubeconfig), ""},
+    {MANAGER "controllers", LIST, AT(manager.reconcilers), "*"},
+    {MANAGER "leader-elect", SWITCH, AT(manager.leader_elect), "false"},
+    {MANAGER "leader-elect-namespace", TEXT, AT(manager.lease_namespace), "default"},
+    {SERVER "mode", TEXT, AT(apiext.mode), "release", .values = "release debug test"},
+    {SERVER "healthz", SWITCH, AT(apiext.healthz), "true"},
+    {SERVER "middlewares", LIST, AT(apiext.middlewares), NULL},
+    {SERVER "max-ping-count", NUMBER, AT(apiext.max_ping_count), "3", .most = 1000},
+    {INSECURE "bind-address", TEXT, AT(apiext.insecure_address), "127.0.0.1"},
+    {INSECURE "bind-port", NUMBER, AT(apiext.insecure_port), "9080", .most = 65535},
+    {SECURE "bind-address", TEXT, AT(apiext.secure_address), "127.0.0.1"},
+    {SECURE "bind-port", NUMBER, AT(apiext.secure_port), "9443", .most = 65535},
+    {SECURE "tls.cert-file", TEXT, AT(apiext.cert_file), ""},
+    {SECURE "tls.private-key-file", TEXT, AT(apiext.key_file), ""},
+    {"log.name", TEXT, AT(log.name), ""},
+    {"log.development", SWITCH, AT(log.development), "false"},
+    {"log.level", TEXT, AT(log.level), "info", .values = "error warn info debug"},
+    {"log.format", TEXT, AT(log.format), "console", .values = "console json"},
+    {"log.enable-color", SWITCH, AT(log.colour), "false"},
+    {"log.disable-caller", SWITCH, AT(log.no_caller), "true"},
+    {"log.disable-stacktrace", SWITCH, AT(log.no_stacktrace), "true"},
+    {"log.output-paths", LIST, AT(log.output_paths), "stderr"},
+    {"log.error-output-paths", LIST, AT(log.error_output_paths), "stderr"},
+};
+
+enum { MAX_FILE = 1 << 20 };
+
+typedef struct reading {
+    kc_str text;
+    kc_app_config *config;
+    kc_arena *arena;
+} reading;
+
+/* ---- errors ---- */
+
+/* "line 3: log.levle: …" */
+static int wrong(const reading *r, const char *path, kc_error *err, const char *fmt, ...)
+    KC_PRINTF(4, 5);
+static int wrong(const reading *r, const char *path, kc_error *err, const char *fmt, ...)
+{
+    kc_scoped(kc_buf) what = {0};
+    va_list args;
+    va_start(args, fmt);
+    kc_buf_vprintf(&what, fmt, args);
+    va_end(args);
+    const size_t line = kc_yaml_line_of(r->text, path);
+    if (!line)
+        return kc_error_set(err, KC_INVALID, "%s: %s", path, kc_buf_cstr(&what));
+    return kc_error_set(err, KC_INVALID, "line %zu: %s: %s", line, path, kc_buf_cstr(&what));
+}
+
+/* ---- are all keys known? ---- */
+
+/* The name that follows `prefix` in a key's path: "level" of "log.level" behind "log.". */
+static kc_str name_behind(const char *path, kc_str prefix)
+{
+    kc_str rest = kc_cstr(path);
+    if (!kc_str_starts(rest, prefix))
+        return (kc_str){0};
+    rest = kc_str_sub(rest, prefix.n, rest.n);
+    return kc_str_cut(&rest, '.');
+}
+
+static const char *nearest_name(const reading *r, kc_str typed, kc_str prefix)
+{
+    const char *names[KC_COUNT(keys)];
+    size_t n = 0;
+    for (size_t i = 0; i < KC_COUNT(keys); i++) {
+        const kc_str name = name_behind(keys[i].path, prefix);
+        if (name.p)
+            names[n++] = kc_arena_strndup(r->arena, name.p, name.n);
+    }
+    return kc_str_nearest(typed, names, n);
+}
+
+static int unknown_key(const reading *r, const char *path, kc_str name, kc_str prefix,
+                       kc_error *err)
+{
+    const char *nearest = nearest_name(r, name, prefix);
+    return wrong(r, path, err, "there is no such key%s%s%s", nearest ? "; did you mean \"" : "",
+                 nearest ? nearest : "", nearest ? "\"?" : "");
+}
+
+typedef enum key_place { NOWHERE, ABOVE_KEYS, IS_KEY } key_place;
+
+static key_place place_of(kc_str path)
+{
+    for (size_t i = 0; i < KC_COUNT(keys); i++) {
+        const kc_str known = kc_cstr(keys[i].path);
+        if (kc_str_eq(known, path))
+            return IS_KEY;
+        if (kc_str_starts(known, path) && known.p[path.n] == '.')
+            return ABOVE_KEYS;
+    }
+    return NOWHERE;
+}
+
+/* Not deeper than the table: what it does not know is not gone into. */
+static int check_members(const reading *r, const kc_value *value, kc_str prefix, kc_error *err)
+{
+    kc_members (value, name, member) {
+        kc_scoped(kc_buf) path = {0};
+        kc_buf_append(&path, prefix);
+        kc_buf_append(&path, name);
+        const key_place place = place_of(kc_buf_str(&path));
+        if (place == NOWHERE)
+            return unknown_key(r, kc_buf_cstr(&path), name, prefix, err);
+        if (place == IS_KEY || kc_type_of(member) == KC_NULL)
+            continue;
+        if (kc_type_of(member) != KC_OBJECT)
+            return wrong(r, kc_buf_cstr(&path), err, "it holds further keys, not a value");
+        kc_buf_putc(&path, '.');
+        if (check_members(r, member, kc_buf_str(&path), err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- values ---- */
+
+static bool is_one_of(kc_str text, const char *values)
+{
+    kc_str rest = kc_cstr(values);
+    while (rest.p)
+        if (kc_str_eq(kc_str_cut(&rest, ' '), text))
+            return true;
+    return false;
+}
+
+static int set_text(const reading *r, const key *k, const kc_value *value, void *field,
+                    kc_error *err)
+{
+    const kc_str text = kc_as_str(value);
+    if (!text.p)
+        return wrong(r, k->path, err, "it is text, in quotes if need be");
+    if (k->values && !is_one_of(text, k->values))
+        return wrong(r, k->path, err, "\"%.*s\" is none of: %s", KC_ARG(text), k->values);
+    *(const char **)field = kc_arena_strndup(r->arena, text.p, text.n);
+    return 0;
+}
+
+static int set_switch(const reading *r, const key *k, const kc_value *value, void *field,
+                      kc_error *err)
+{
+    if (kc_type_of(value) != KC_BOOL)
+        return wrong(r, k->path, err, "it is true or false");
+    *(bool *)field = kc_as_bool(value, false);
+    return 0;
+}
+
+static int set_number(const reading *r, const key *k, const kc_value *value, void *field,
+                      kc_error *err)
+{
+    int64_t number;
+    if (!kc_as_i64(value, &number) || number < k->least || number > k->most)
+        return wrong(r, k->path, err, "it is a number from %d to %d", k->least, k->most);
+    *(int *)field = (int)number;
+    return 0;
+}
+
+static int set_list(const reading *r, const key *k, const kc_value *value, void *field,
+                    kc_error *err)
+{
+    const char **items = kc_arena_alloc(r->arena, (kc_len(value) + 1) * sizeof(*items));
+    size_t n = 0;
+    if (kc_type_of(value) != KC_ARRAY)
+        return wrong(r, k->path, err, "it is a list of texts");
+    kc_items (value, item) {
+        const kc_str text = kc_as_str(item);
+        if (kc_str_empty(text))
+            return wrong(r, k->path, err, "item %zu is no text", n + 1);
+        items[n++] = kc_arena_strndup(r->arena, text.p, text.n);
+    }
+    items[n] = NULL;
+    *(const char *const **)field = items;
+    return 0;
+}
+
+static int set_value(const reading *r, const key *k, const kc_value *value, kc_error *err)
+{
+    static int (*const set[])(const reading *, const key *, const kc_value *, void *,
+                              kc_error *) = {
+        [TEXT] = set_text, [SWITCH] = set_switch, [NUMBER] = set_number, [LIST] = set_list};
+    return set[k->type](r, k, value, (char *)r->config + k->offset, err);
+}
+
+static void set_default(const reading *r, const key *k)
+{
+    void *field = (char *)r->config + k->offset;
+    int64_t number = 0;
+    switch (k->type) {
+    case TEXT: *(const char **)field = k->initial; break;
+    case SWITCH: *(bool *)field = !strcmp(k->initial, "true"); break;
+    case NUMBER:
+        kc_str_to_i64(kc_cstr(k->initial), &number);
+        *(int *)field = (int)number;
+        break;
+    case LIST: {
+        const char **items = kc_arena_alloc(r->arena, 2 * sizeof(*items));
+        items[0] = k->initial;
+        items[1] = NULL;
+        *(const char *const **)field = items;
+        break;
+    }
+    }
+}
+
+/* ---- what must fit together ---- */
+
+static int check_together(const reading *r, kc_error *err)
+{
+    const kc_app_config *c = r->config;
+    if (!*c->apiext.cert_file != !*c->apiext.key_file)
+        return wrong(r, "apiextmgr.gin.secure.tls", err,
+                     "cert-file and private-key-file need each other");
+    if (c->apiext.secure_port && c->apiext.secure_port == c->apiext.insecure_port &&
+        !strcmp(c->apiext.secure_address, c->apiext.insecure_address))
+        return wrong(r, "apiextmgr.gin.secure.bind-port", err, "insecure has the same port");
+    return 0;
+}
+
+static int read_all(const reading *r, kc_error *err)
+{
+    kc_auto(kc_view) *view = kc_yaml_parse(r->text, NULL, err);
+    if (!view)
+        return -1;
+    const kc_value *root = kc_view_root(view);
+    if (kc_type_of(root) != KC_OBJECT && kc_type_of(root) != KC_NULL)
+        return kc_error_set(err, KC_INVALID, "it holds no keys");
+    if (check_members(r, root, KC_STR(""), err) < 0)
+        return -1;
+    for (size_t i = 0; i < KC_COUNT(keys); i++) {
+        const kc_value *value = kc_dig(root, keys[i].path);
+        set_default(r, &keys[i]);
+        if (value && kc_type_of(value) != KC_NULL && set_value(r, &keys[i], value, err) < 0)
+            return -1;
+    }
+    return check_together(r, err);
+}
+
+kc_app_config *kc_app_config_parse(kc_str yaml, kc_error *err)
+{
+    kc_app_config *config = kc_new(kc_app_config);
+    kc_arena *arena = kc_new(kc_arena);
+    config->memory = arena;
+    const reading r = {.text = yaml, .config = config, .arena = arena};
+    return read_all(&r, err) < 0 ? kc_app_config_free(config) : config;
+}
+
+kc_app_config *kc_app_config_free(kc_app_config *config)
+{
+    if (!config)
+        return NULL;
+    kc_arena_done(config->memory);
+    free(config->memory);
+    free(config);
+    return NULL;
+}
+
+/* ---- the file ---- */
+
+static int read_file(const char *path, kc_buf *out, kc_error *err)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return kc_error_set(err, KC_NOT_FOUND, "cannot open %s: %s", path, strerror(errno));
+    char chunk[4096];
+    size_t n;
+    out->limit = MAX_FILE;
+    while ((n = fread(chunk, 1, sizeof(chunk), file)) > 0 && !out->failed)
+        kc_buf_append(out, kc_str_of(chunk, n));
+    const bool bad = ferror(file);
+    fclose(file);
+    if (bad)
+        return kc_error_set(err, KC_INVALID, "cannot read %s", path);
+    return out->failed ? kc_error_set(err, KC_TOO_LARGE, "%s is larger than 1 MiB", path) : 0;
+}
+
+kc_app_config *kc_app_config_load(const char *path, kc_error *err)
+{
+    kc_scoped(kc_buf) text = {0};
+    if (read_file(path, &text, err) < 0)
+        return NULL;
+    kc_app_config *config = kc_app_config_parse(kc_buf_str(&text), err);
+    if (!config)
+        kc_error_wrap(err, "%s", path);
+    return config;
+}

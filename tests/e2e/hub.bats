@@ -1,0 +1,217 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# Reconcilers as users have them: `kc hub` and `kc run` beside a server, and kubectl.
+
+setup_file() {
+    load helpers
+    server_start
+    cd "$E2E/../.."
+    for kind in banana dummy; do
+        kubectl apply -f manifests/$kind/demo.wukong.com_*.yaml
+    done
+}
+teardown_file() { load helpers; server_stop; }
+
+setup() {
+    load helpers
+    cd "$E2E/../.."
+    NS=default
+    hub_pid=
+}
+
+teardown() {
+    hub_stop
+    kubectl delete bananas,dummies --all --wait=false >/dev/null 2>&1 || true
+}
+
+# hub_start VERB FLAG…: returns when it is ready.
+hub_start() {
+    local health
+    read -r health _ < <(free_ports)
+    "$KC" "$1" --kubeconfig="$KUBECONFIG" --metrics-bind-address= "${@:2}" --health-probe-bind-address="127.0.0.1:$health" \
+        >>"$BATS_TEST_TMPDIR/hub.log" 2>&1 3>&- 4>&- &
+    hub_pid=$!
+    HEALTH=http://127.0.0.1:$health
+    eventually hub_is_ready
+    kill -0 "$hub_pid" || { cat "$BATS_TEST_TMPDIR/hub.log"; return 1; }
+}
+
+hub_is_ready() { ! kill -0 "$hub_pid" 2>/dev/null || curl -sf -o /dev/null "$HEALTH/readyz"; }
+
+# hub_stop: SIGTERM, exit code 0, nothing bad in its log.
+hub_stop() {
+    local rc=0
+    [ -n "$hub_pid" ] || return 0
+    kill -TERM "$hub_pid"
+    wait "$hub_pid" || rc=$?
+    hub_pid=
+    [ "$rc" -eq 0 ] || { echo "exit code $rc"; tail -n 30 "$BATS_TEST_TMPDIR/hub.log"; return 1; }
+    ! grep -nE 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/hub.log"
+}
+
+field_is() { [ "$(k get "$1" "$2" -o jsonpath="$3")" = "$4" ]; }
+
+@test "the list says what there is" {
+    run -0 "$KC" hub --list
+    says NAME KIND PHASES ENABLED
+    [[ $output =~ banana\ +Banana.demo.wukong.com\ +yes\ +yes ]]
+    [[ $output =~ dummy\ +Dummy.demo.wukong.com\ +no\ +yes ]]
+    run -0 "$KC" hub -c configs/kubecontroller.yaml --controllers='*,-dummy' --list
+    [[ $output =~ dummy\ +Dummy.demo.wukong.com\ +no\ +no ]]
+}
+
+@test "phases are drawn" {
+    run -0 "$KC" hub --graph=banana
+    says digraph Init Migrate Success Fail
+    run -0 "$KC" hub --graph banana --format=mermaid
+    says stateDiagram "Migrate --> Success"
+    run -1 "$KC" hub --graph=dummy
+    says "reconciler \"dummy\" has no phases"
+    run -1 "$KC" hub --graph=bananas
+    says "there is no reconciler \"bananas\"; did you mean \"banana\"?"
+}
+
+@test "a hub takes objects to where they should be" {
+    hub_start hub -c configs/kubecontroller.yaml
+    kubectl apply -f manifests/banana/cr.yaml -f manifests/dummy/cr.yaml
+    eventually field_is banana banana-one '{.status.phase}' Success
+    eventually field_is dummy dummy-one '{.status.data}' hello
+    run -0 kubectl get bananas -l kubecontroller.io/phase=Success
+    says banana-one ecuador hamburg Success
+    eventually told PhaseSucceeded
+}
+
+told() { k get events --field-selector "reason=$1" -o name | grep -q .; }
+
+@test "what failed is reset by an annotation" {
+    hub_start hub --zap-log-level=4
+    kubectl create -f - <<'YAML'
+apiVersion: demo.wukong.com/v1
+kind: Banana
+metadata: {name: still, namespace: default}
+spec: {source: here, dest: here}
+YAML
+    eventually field_is banana still '{.status.phase}' Fail
+    field_is banana still '{.status.state.Migrate.error}' "here is where it is already"
+    k patch banana still --type merge -p '{"spec":{"dest":"there"}}'
+    k annotate banana still kubecontroller.io/phase-action=reset
+    eventually field_is banana still '{.status.phase}' Success
+    field_is banana still '{.status.audit[0].action}' reset
+    field_is banana still '{.metadata.annotations.kubecontroller\.io/phase-action}' ""
+    told PhaseFailed
+}
+
+@test "one that is killed goes on where it was" {
+    hub_start hub
+    kubectl apply -f manifests/banana/cr.yaml
+    eventually field_is banana banana-one '{.status.phase}' Migrate
+    started=$(k get banana banana-one -o jsonpath='{.status.state.Migrate.startTime}')
+    kill -KILL "$hub_pid"
+    wait "$hub_pid" || true
+    field_is banana banana-one '{.status.phase}' Migrate
+    hub_start hub
+    eventually field_is banana banana-one '{.status.phase}' Success
+    field_is banana banana-one '{.status.state.Migrate.startTime}' "$started"
+}
+
+@test "one under way is deleted when it has ended" {
+    hub_start hub
+    kubectl apply -f manifests/banana/cr.yaml
+    eventually field_is banana banana-one '{.metadata.finalizers[0]}' kubecontroller.io/ongoing
+    run -0 kubectl delete banana banana-one --timeout=20s
+    says deleted
+}
+
+@test "one reconciler runs alone" {
+    hub_start run banana -c configs/kubecontroller.yaml
+    kubectl apply -f manifests/dummy/cr.yaml -f manifests/banana/cr.yaml
+    eventually field_is banana banana-one '{.status.phase}' Success
+    field_is dummy dummy-one '{.status}' ""
+}
+
+@test "of two hubs one works, and the other takes over" {
+    printf 'reconcilermgr: {leader-elect: true, controllers: [dummy]}\n' >"$BATS_TEST_TMPDIR/two.yaml"
+    hub_start hub -c "$BATS_TEST_TMPDIR/two.yaml"
+    kubectl apply -f manifests/dummy/cr.yaml
+    eventually field_is dummy dummy-one '{.status.data}' hello
+    first=$hub_pid
+    hub_start hub -c "$BATS_TEST_TMPDIR/two.yaml"
+    kill -KILL "$first"
+    wait "$first" || true
+    k patch dummy dummy-one --type merge -p '{"spec":{"data":"again","transitionDefer":"0s"}}'
+    # The lease runs out after 15 seconds.
+    eventually field_is dummy dummy-one '{.status.data}' again || eventually field_is dummy dummy-one '{.status.data}' again
+}
+
+@test "a reconciler of one's own is loaded" {
+    command -v cc >/dev/null || skip "there is no compiler"
+    cc -shared -fPIC -D_GNU_SOURCE -Iinclude -o "$BATS_TEST_TMPDIR/greeter.so" tests/e2e/fixtures/plugin/greeter.c
+    run -0 "$KC" hub --plugin="$BATS_TEST_TMPDIR/greeter.so" --list
+    [[ $output =~ greeter\ +ConfigMap\ +no\ +yes\ +"greets config maps" ]]
+    hub_start hub --plugin="$BATS_TEST_TMPDIR/greeter.so"
+    k create -f - <<'YAML'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: me, labels: {greet: me}}
+YAML
+    k create configmap other
+    eventually field_is configmap me '{.data.greeting}' hello
+    field_is configmap other '{.data}' ""
+    run -1 "$KC" hub --plugin="$BATS_TEST_TMPDIR/greeter.so:$BATS_TEST_TMPDIR/greeter.so" --list
+    says "there are two reconcilers \"greeter\""
+}
+
+@test "a plugin that is none is refused" {
+    run -1 "$KC" hub --plugin=/no/such.so
+    says "cannot load /no/such.so"
+    command -v cc >/dev/null || skip "there is no compiler"
+    echo 'int nothing;' | cc -shared -fPIC -x c -o "$BATS_TEST_TMPDIR/empty.so" -
+    run -1 "$KC" hub --plugin="$BATS_TEST_TMPDIR/empty.so"
+    says "empty.so: there is no reconciler in it"
+}
+
+@test "mistakes are told before anything runs" {
+    run -1 "$KC" hub --controllers='*,-bananna'
+    says "there is no reconciler \"bananna\"; did you mean \"banana\"?"
+    printf 'log:\n  lvel: info\n' >"$BATS_TEST_TMPDIR/bad.yaml"
+    run -1 "$KC" hub -c "$BATS_TEST_TMPDIR/bad.yaml"
+    says "bad.yaml: line 2: log.lvel: there is no such key; did you mean \"level\"?"
+    run -1 "$KC" run bananas
+    says "there is no reconciler \"bananas\""
+    run -2 "$KC" run
+    says "name one reconciler"
+    run -2 "$KC" hub --zap-log-level=loud
+    says "--zap-log-level: 'loud' is not a number from 0 to 10"
+}
+
+@test "a port in use is told" {
+    hub_start hub
+    run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address= --health-probe-bind-address="${HEALTH#http://}"
+    says "kc hub: " "${HEALTH#http://}" "in use"
+    run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address=18001 --health-probe-bind-address=
+    says "18001 is not an address"
+}
+
+@test "a server that is not there is told" {
+    run -1 timeout 20 "$KC" run dummy -s http://127.0.0.1:1 --metrics-bind-address= --health-probe-bind-address=
+    says "kc run: " "127.0.0.1:1"
+    run -1 timeout 20 "$KC" hub --kubeconfig=/no/such/config
+    says "/no/such/config"
+}
+
+@test "metrics tell of phases" {
+    read -r metrics _ < <(free_ports)
+    hub_start hub --metrics-bind-address="127.0.0.1:$metrics"
+    kubectl apply -f manifests/banana/cr.yaml
+    eventually field_is banana banana-one '{.status.phase}' Success
+    run -0 curl -sf "http://127.0.0.1:$metrics/metrics"
+    says 'kc_phase_transitions_total{reconciler="banana",phase="Success"} 1'
+}
+
+@test "a kind that the server lacks is named" {
+    kubectl delete crd dummies.demo.wukong.com
+    run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address= --health-probe-bind-address=
+    kubectl apply -f manifests/dummy/demo.wukong.com_dummies.yaml
+    says "reconciler dummy: the server has no kind Dummy of demo.wukong.com/v1; apply its CustomResourceDefinition first"
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program of reconcilers: which there are, which run, what they see, and what is refused. */
+#include "reconciler_testing.h"
+
+static _Atomic int calls_of_maps, synced_maps, calls_of_secrets;
+
+/* ---- reconcilers of this test ---- */
+
+/* Marks what it has seen. */
+static kc_result mark(kc_context *ctx, const kc_request *req, kc_error *err)
+{
+    calls_of_maps++;
+    kc_auto(kc_object) *map = kc_client_get(ctx->client, &kc_kind_config_map, req->key, NULL, err);
+    if (!map)
+        return kc_done_if_not_found(err);
+    kc_auto(kc_object) *now = kc_client_patch(ctx->client, &kc_kind_config_map, req->key,
+                                              KC_PATCH_MERGE, kc_cstr(ctx->user), NULL, err);
+    return now ? kc_done() : kc_retry(err);
+}
+
+static int give_patch(kc_manager *manager, void **ret_user, kc_error *err)
+{
+    (void)manager;
+    (void)err;
+    static char patch[] = "{\"data\":{\"seen\":\"yes\"}}";
+    *ret_user = patch;
+    return 0;
+}
+
+static int maps_are_there(kc_manager *manager, void *user, kc_error *err)
+{
+    (void)user;
+    kc_scoped(kc_objects) maps = {0};
+    if (kc_client_list(kc_manager_client(manager), &kc_kind_config_map,
+                       &(kc_list_opts){.ns = "default"}, &maps, err) < 0)
+        return -1;
+    synced_maps = (int)maps.n;
+    return 0;
+}
+
+static bool not_private(kc_key key)
+{
+    return !kc_str_starts(key.name, KC_STR("private"));
+}
+
+KC_RECONCILER(maps) = {
+    .description = "marks config maps",
+    .kind = &kc_kind_config_map,
+    .reconcile = mark,
+    .setup = give_patch,
+    .after_sync = maps_are_there,
+    .key_filter = not_private,
+    .labels = "marked!=never",
+    .namespaces = KC_NAMES("default", "other"),
+};
+
+static kc_result count(kc_context *ctx, const kc_request *req, kc_error *err)
+{
+    (void)ctx;
+    (void)req;
+    (void)err;
+    calls_of_secrets++;
+    return kc_done();
+}
+
+/* Two in one file. */
+KC_RECONCILER(secrets) = {.kind = &kc_kind_secret, .reconcile = count, .disabled = true};
+
+/* ---- words ---- */
+
+static bool is_marked(kc_testenv *env, const char *name)
+{
+    kc_autofree char *seen = text_of(env, &kc_kind_config_map, name, "data.seen");
+    return !strcmp(seen, "yes");
+}
+
+static kc_testenv *with(const char *names)
+{
+    kc_scoped(kc_error) err = {0};
+    calls_of_maps = synced_maps = calls_of_secrets = 0;
+    kc_testenv *env = plane(1);
+    OK(kc_reconcilers_add(kc_testenv_manager(env), names, &err), &err);
+    return env;
+}
+
+static void refused(const kc_reconciler *r, const char *why)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_testenv) *env = plane(1);
+    kc_auto(kc_app) *app = kc_app_new(NULL);
+    assert_int_equal(kc_app_with(app, r, &err), 0);
+    assert_true(kc_app_setup(app, kc_testenv_manager(env), &err) < 0);
+    assert_contains(kc_error_text(&err), "reconciler bad: ");
+    assert_contains(kc_error_text(&err), why);
+}
+
+/* ---- tests ---- */
+
+static void what_is_linked_in_is_found(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_app) *app = kc_app_new(NULL);
+    OK(kc_app_with_linked(app, &err), &err);
+    OK(kc_app_choose(app, &err), &err);
+    assert_string_equal(kc_app_at(app, 0)->name, "maps");
+    assert_ptr_equal(kc_app_at(app, 0)->kind, &kc_kind_config_map);
+    assert_true(kc_app_at(app, 0)->enabled);
+    assert_string_equal(kc_app_at(app, 1)->name, "secrets");
+    assert_false(kc_app_at(app, 1)->enabled);
+    assert_null(kc_app_at(app, 2));
+}
+
+static void it_reconciles_with_what_its_setup_gave(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with("*");
+    kc_auto(kc_object) *made = make(env, CONFIG_MAP("one"));
+    settle(env);
+    assert_true(is_marked(env, "one"));
+}
+
+static void filters_keep_objects_from_it(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with("maps");
+    kc_auto(kc_object) *a = make(env, CONFIG_MAP("private-one"));
+    kc_auto(kc_object) *b =
+        make(env, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'labelled',"
+                  "'namespace':'default','labels':{'marked':'never'}}}");
+    kc_auto(kc_object) *c = make(env, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{"
+                                      "'name':'elsewhere','namespace':'kube-system'}}");
+    settle(env);
+    assert_int_equal(calls_of_maps, 0);
+    assert_false(is_marked(env, "private-one"));
+    assert_false(is_marked(env, "labelled"));
+    patch_it(env, &kc_kind_config_map, "labelled", "{'metadata':{'labels':null}}");
+    settle(env);
+    assert_true(is_marked(env, "labelled"));
+}
+
+static void it_is_told_once_its_objects_are_in_the_cache(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = with("maps");
+    kc_auto(kc_object) *a = make(env, CONFIG_MAP("one"));
+    kc_auto(kc_object) *b = make(env, CONFIG_MAP("two"));
+    settle(env);
+    assert_int_equal(synced_maps, 2);
+}
+
+static void one_that_is_off_runs_where_it_is_named(void **state)
+{
+    (void)state;
+    static const char secret[] = "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s',"
+                                 "'namespace':'default'}}";
+    kc_auto(kc_testenv) *all = with("*");
+    kc_auto(kc_object) *a = make(all, secret);
+    settle(all);
+    assert_int_equal(calls_of_secrets, 0);
+    all = kc_testenv_stop(all);
+    kc_auto(kc_testenv) *named = with("*,secrets,-maps");
+    kc_auto(kc_object) *b = make(named, secret);
+    settle(named);
+    assert_int_equal(calls_of_secrets, 1);
+    assert_int_equal(calls_of_maps, 0);
+}
+
+static void the_config_file_chooses(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_app_config) *config =
+        kc_app_config_parse(KC_STR("reconcilermgr: {controllers: [secrets]}"), &err);
+    kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.config = config});
+    OK(kc_app_with_linked(app, &err), &err);
+    OK(kc_app_choose(app, &err), &err);
+    assert_false(kc_app_find(app, "maps", &err)->enabled);
+    assert_true(kc_app_find(app, "secrets", &err)->enabled);
+}
+
+static void a_name_that_there_is_not_is_refused(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_testenv) *env = plane(1);
+    assert_true(kc_reconcilers_add(kc_testenv_manager(env), "*,-map", &err) < 0);
+    assert_error(&err, KC_INVALID, "there is no reconciler \"map\"; did you mean \"maps\"?");
+}
+
+static void one_of_another_version_is_refused(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_app) *app = kc_app_new(NULL);
+    const kc__registered old = {"old", &maps_reconciler, sizeof(kc_reconciler) - 8};
+    const kc__registered *const section[] = {&old};
+    assert_true(kc__app_with_section(app, section, section + 1, &err) < 0);
+    assert_error(&err, KC_INVALID, "\"old\" was compiled with the headers of another version");
+}
+
+static void a_name_is_taken_once(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_app) *app = kc_app_new(NULL);
+    OK(kc_app_with_linked(app, &err), &err);
+    const kc_reconciler another = {.name = "maps", .kind = &kc_kind_pod, .reconcile = count};
+    assert_true(kc_app_with(app, &another, &err) < 0);
+    assert_error(&err, KC_ALREADY_EXISTS, "there are two reconcilers \"maps\"");
+    const kc_reconciler odd = {.name = "-maps", .kind = &kc_kind_pod, .reconcile = count};
+    assert_true(kc_app_with(app, &odd, &err) < 0);
+    assert_true(kc_app_with(app, &(kc_reconciler){.reconcile = count}, &err) < 0);
+}
+
+static int fail_to_set_up(kc_manager *manager, void **ret_user, kc_error *err)
+{
+    (void)manager;
+    (void)ret_user;
+    return kc_error_set(err, KC_INTERNAL, "no such luck");
+}
+
+static void what_makes_no_sense_is_refused_before_anything_runs(void **state)
+{
+    (void)state;
+    static const kc_phase_machine circle = {.kind = &kc_kind_pod, .initial = "A"};
+    refused(&(kc_reconciler){.name = "bad"}, "it has nothing to do");
+    refused(&(kc_reconciler){.name = "bad", .reconcile = count}, "no kind");
+    refused(&(kc_reconciler){.name = "bad", .kind = &kc_kind_pod, .machine = &circle},
+            "phase machine pod: a machine needs");
+    refused(
+        &(kc_reconciler){
+            .name = "bad", .kind = &kc_kind_pod, .machine = &circle, .reconcile = count},
+        "both a function and a phase machine");
+    refused(
+        &(kc_reconciler){
+            .name = "bad", .kind = &kc_kind_pod, .reconcile = count, .labels = "a b c"},
+        "labels");
+    refused(&(kc_reconciler){.name = "bad", .setup = fail_to_set_up}, "no such luck");
+}
+
+TESTS(what_is_linked_in_is_found, it_reconciles_with_what_its_setup_gave,
+      filters_keep_objects_from_it, it_is_told_once_its_objects_are_in_the_cache,
+      one_that_is_off_runs_where_it_is_named, the_config_file_chooses,
+      a_name_that_there_is_not_is_refused, one_of_another_version_is_refused, a_name_is_taken_once,
+      what_makes_no_sense_is_refused_before_anything_runs)

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The config file: its keys, their defaults, and what is said of mistakes. */
+#include "kc/app_config.h"
+#include "testing.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static kc_app_config *config_of(const char *yaml)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_app_config *config = kc_app_config_parse(kc_cstr(yaml), &err);
+    if (!config)
+        fail_msg("%s", kc_error_text(&err));
+    return config;
+}
+
+static void refused(const char *yaml, const char *why)
+{
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc_app_config_parse(kc_cstr(yaml), &err));
+    kc__assert_contains(kc_error_text(&err), why, __FILE__, __LINE__);
+}
+
+static void assert_defaults(const kc_app_config *c)
+{
+    assert_string_equal(c->manager.metrics_address, ":18001");
+    assert_string_equal(c->manager.health_address, ":18002");
+    assert_int_equal(c->manager.concurrence, 1);
+    assert_true(c->manager.apiserver_enabled);
+    assert_string_equal(c->manager.kubeconfig, "");
+    assert_string_equal(c->manager.reconcilers[0], "*");
+    assert_null(c->manager.reconcilers[1]);
+    assert_false(c->manager.leader_elect);
+    assert_string_equal(c->manager.lease_namespace, "default");
+    assert_string_equal(c->apiext.mode, "release");
+    assert_true(c->apiext.healthz);
+    assert_null(c->apiext.middlewares[0]);
+    assert_int_equal(c->apiext.max_ping_count, 3);
+    assert_string_equal(c->apiext.insecure_address, "127.0.0.1");
+    assert_int_equal(c->apiext.insecure_port, 9080);
+    assert_int_equal(c->apiext.secure_port, 9443);
+    assert_string_equal(c->apiext.cert_file, "");
+    assert_string_equal(c->log.level, "info");
+    assert_string_equal(c->log.format, "console");
+    assert_true(c->log.no_caller);
+    assert_string_equal(c->log.output_paths[0], "stderr");
+}
+
+static void an_empty_file_has_the_defaults(void **state)
+{
+    (void)state;
+    kc_auto(kc_app_config) *empty = config_of("");
+    assert_defaults(empty);
+    kc_auto(kc_app_config) *sections =
+        config_of("reconcilermgr:\nlog: {}\napiextmgr: {gin: null}\n");
+    assert_defaults(sections);
+}
+
+static void the_sample_loads_and_says_the_defaults(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_app_config) *config = kc_app_config_load("../configs/kubecontroller.yaml", &err);
+    if (!config)
+        fail_msg("%s", kc_error_text(&err));
+    assert_defaults(config);
+}
+
+static void every_key_is_read(void **state)
+{
+    (void)state;
+    kc_auto(kc_app_config) *c = config_of(
+        "reconcilermgr:\n"
+        "  metrics-bind-address: ''\n"
+        "  health-probe-bind-address: 10.0.0.1:1\n"
+        "  concurrence: 7\n"
+        "  apiserver-enabled: false\n"
+        "  kubeconfig: /k\n"
+        "  controllers: ['*', -robot]\n"
+        "  leader-elect: true\n"
+        "  leader-elect-namespace: plane\n"
+        "apiextmgr: {gin: {server: {mode: debug, healthz: false, middlewares: [a, b],\n"
+        "  max-ping-count: 0}, insecure: {bind-address: 0.0.0.0, bind-port: 0},\n"
+        "  secure: {bind-address: '::1', bind-port: 1, tls: {cert-file: c, private-key-file: k}}}}\n"
+        "log: {name: hub, development: true, level: warn, format: json, enable-color: true,\n"
+        "  disable-caller: false, disable-stacktrace: false, output-paths: [stdout],\n"
+        "  error-output-paths: []}\n");
+    assert_string_equal(c->manager.metrics_address, "");
+    assert_string_equal(c->manager.health_address, "10.0.0.1:1");
+    assert_int_equal(c->manager.concurrence, 7);
+    assert_false(c->manager.apiserver_enabled);
+    assert_string_equal(c->manager.kubeconfig, "/k");
+    assert_string_equal(c->manager.reconcilers[1], "-robot");
+    assert_true(c->manager.leader_elect);
+    assert_string_equal(c->manager.lease_namespace, "plane");
+    assert_string_equal(c->apiext.mode, "debug");
+    assert_false(c->apiext.healthz);
+    assert_string_equal(c->apiext.middlewares[1], "b");
+    assert_int_equal(c->apiext.max_ping_count, 0);
+    assert_string_equal(c->apiext.insecure_address, "0.0.0.0");
+    assert_int_equal(c->apiext.insecure_port, 0);
+    assert_string_equal(c->apiext.secure_address, "::1");
+    assert_int_equal(c->apiext.secure_port, 1);
+    assert_string_equal(c->apiext.cert_file, "c");
+    assert_string_equal(c->apiext.key_file, "k");
+    assert_string_equal(c->log.name, "hub");
+    assert_true(c->log.development && c->log.colour && !c->log.no_caller && !c->log.no_stacktrace);
+    assert_string_equal(c->log.level, "warn");
+    assert_string_equal(c->log.format, "json");
+    assert_string_equal(c->log.output_paths[0], "stdout");
+    assert_null(c->log.error_output_paths[0]);
+}
+
+static void an_unknown_key_is_named_with_its_line_and_the_nearest(void **state)
+{
+    (void)state;
+    refused("log:\n  name: x\n  leve: info\n",
+            "line 3: log.leve: there is no such key; did you mean \"level\"?");
+    refused("# a comment\nreconcilermg: {}\n",
+            "line 2: reconcilermg: there is no such key; did you mean \"reconcilermgr\"?");
+    refused("apiextmgr: {gin: {server: {mode: debug}, secure: {tls: {\n cert-fil: x}}}}",
+            "line 2: apiextmgr.gin.secure.tls.cert-fil: there is no such key; did you mean "
+            "\"cert-file\"?");
+    refused("log: {zzzzzzzzz: 1}", "line 1: log.zzzzzzzzz: there is no such key");
+}
+
+static void a_value_of_another_type_is_refused(void **state)
+{
+    (void)state;
+    refused("reconcilermgr: {concurrence: many}", "it is a number from 1 to 1000");
+    refused("reconcilermgr: {concurrence: 0}", "it is a number from 1 to 1000");
+    refused("apiextmgr: {gin: {secure: {bind-port: 65536}}}", "it is a number from 0 to 65535");
+    refused("reconcilermgr:\n  apiserver-enabled: 'yes'",
+            "line 2: reconcilermgr.apiserver-enabled: "
+            "it is true or false");
+    refused("log: {level: 3}", "it is text");
+    refused("log: {level: loud}", "\"loud\" is none of: error warn info debug");
+    refused("log: {output-paths: stderr}", "it is a list of texts");
+    refused("reconcilermgr: {controllers: ['*', 3]}", "item 2 is no text");
+    refused("log: loud", "it holds further keys, not a value");
+    refused("[]", "it holds no keys");
+    refused("log: [", "line");
+}
+
+static void what_needs_each_other_is_given_together(void **state)
+{
+    (void)state;
+    refused("apiextmgr: {gin: {secure: {tls: {cert-file: c}}}}", "need each other");
+    refused("apiextmgr: {gin: {secure: {bind-port: 1}, insecure: {bind-port: 1}}}",
+            "insecure has the same port");
+}
+
+static void a_file_that_is_not_there_is_named(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    assert_null(kc_app_config_load("/no/such/file.yaml", &err));
+    assert_error(&err, KC_NOT_FOUND, "cannot open /no/such/file.yaml");
+}
+
+static void a_logger_is_as_the_file_says(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    char path[] = "/tmp/kc-config-XXXXXX";
+    close(mkstemp(path));
+    kc_autofree char *yaml =
+        kc_asprintf("log: {name: hub, format: json, level: warn, output-paths: [%s]}", path);
+    kc_auto(kc_app_config) *config = config_of(yaml);
+    kc_auto(kc_log) *log = kc_app_config_log(config, -1, &err);
+    assert_non_null(log);
+    kc_log_info(log, "not wanted");
+    kc_log_warn(log, "wanted");
+    char text[512] = "";
+    FILE *file = fopen(path, "r");
+    assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+    fclose(file);
+    unlink(path);
+    assert_contains(text, "\"logger\":\"hub\"");
+    assert_contains(text, "\"msg\":\"wanted\"");
+    assert_null(strstr(text, "not wanted"));
+    kc_auto(kc_app_config) *bad = config_of("log: {output-paths: [/no/such/folder/x]}");
+    assert_null(kc_app_config_log(bad, -1, &err));
+    assert_contains(kc_error_text(&err), "cannot open /no/such/folder/x");
+}
+
+TESTS(an_empty_file_has_the_defaults, the_sample_loads_and_says_the_defaults, every_key_is_read,
+      an_unknown_key_is_named_with_its_line_and_the_nearest, a_value_of_another_type_is_refused,
+      what_needs_each_other_is_given_together, a_file_that_is_not_there_is_named,
+      a_logger_is_as_the_file_says)
