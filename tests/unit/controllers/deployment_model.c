@@ -18,7 +18,7 @@
 #define POD        &kc_kind_pod
 #define BOTH       "deployment,replicaset"
 
-enum { TURNS = 40, SEEDS = 25 };
+enum { TURNS = 40, SEEDS = SEEDS_OF(25) };
 
 /* What is known of a pod. */
 typedef struct pod {
