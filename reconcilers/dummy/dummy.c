@@ -22,8 +22,8 @@ static kc_time due_time(const dummy *d, const kc_clock *clock)
     if (is_known && d->status.due_time.at)
         return d->status.due_time.at;
     /* In whole seconds, as it is written: the next one, so that it is never too early. */
-    const int64_t at = kc_clock_wall(clock) + d->spec.transition_defer.ns;
-    return (at + KC_SECOND - 1) / KC_SECOND * KC_SECOND;
+    const int64_t exact = kc_clock_wall(clock) + d->spec.transition_defer.ns;
+    return (exact + KC_SECOND - 1) / KC_SECOND * KC_SECOND;
 }
 
 static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err)

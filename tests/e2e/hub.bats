@@ -7,7 +7,7 @@ setup_file() {
     load helpers
     server_start
     cd "$E2E/../.."
-    for kind in banana dummy; do
+    for kind in at banana dummy; do
         kubectl apply -f manifests/$kind/demo.wukong.com_*.yaml
     done
 }
@@ -22,7 +22,7 @@ setup() {
 
 teardown() {
     hub_stop
-    kubectl delete bananas,dummies --all --wait=false >/dev/null 2>&1 || true
+    kubectl delete ats,bananas,dummies --all --wait=false >/dev/null 2>&1 || true
 }
 
 # hub_start VERB FLAG…: returns when it is ready.
@@ -214,4 +214,18 @@ YAML
     run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address= --health-probe-bind-address=
     kubectl apply -f manifests/dummy/demo.wukong.com_dummies.yaml
     says "reconciler dummy: the server has no kind Dummy of demo.wukong.com/v1; apply its CustomResourceDefinition first"
+}
+
+@test "an at runs its command once, and its pod's log has what it printed" {
+    controllers_start --controllers=scheduler,nodelifecycle,pods --pods=process --pods-folder="$BATS_TEST_TMPDIR/pods"
+    hub_start run at -c configs/kubecontroller.yaml
+    kubectl apply -f manifests/at/cr.yaml
+    eventually field_is at at-one '{.status.phase}' DONE
+    run -0 kubectl get at
+    [[ $output =~ at-one\ +2026-01-02T03:04:35Z\ +DONE ]]
+    [ "$(k logs at-one-pod)" = YAY ]
+    field_is pod at-one-pod '{.metadata.ownerReferences[0].kind}' At
+    hub_stop
+    controllers_stop
+    k delete pod at-one-pod --now --wait=false
 }

@@ -4,6 +4,32 @@
 
 #include <stddef.h>
 
+static const kc_member at_spec_members[] = {
+    {.name = "schedule", .offset = offsetof(at_spec, schedule), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE},
+    {.name = "command", .offset = offsetof(at_spec, command), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
+};
+
+const kc_struct at_spec_struct = {"at_spec", sizeof(at_spec), at_spec_members, KC_COUNT(at_spec_members), -1};
+
+static const kc_member at_status_members[] = {
+    {.name = "phase", .offset = offsetof(at_status, phase), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
+};
+
+const kc_struct at_status_struct = {"at_status", sizeof(at_status), at_status_members, KC_COUNT(at_status_members), -1};
+
+static const kc_member at_members[] = {
+    {.name = "metadata", .offset = offsetof(at, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(at, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .of = &at_spec_struct},
+    {.name = "status", .offset = offsetof(at, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &at_status_struct},
+};
+
+const kc_struct at_struct = {"at", sizeof(at), at_members, KC_COUNT(at_members), offsetof(at, metadata)};
+
+const kc_kind at_kind = {.group = "demo.wukong.com", .version = "v1", .kind = "At", .plural = "ats", .singular = "at", .namespaced = true};
+const kc_typed at_type = {&at_kind, &at_struct};
+
+const kc_resource_metadata at_metadata = {.kind = &at_kind, .description = "At runs a command once, at a time.", .catalog = "demo", .controller = KC_CONTROLLER_GENERIC};
+
 static const kc_member banana_spec_members[] = {
     {.name = "source", .offset = offsetof(banana_spec, source), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
     {.name = "dest", .offset = offsetof(banana_spec, dest), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},

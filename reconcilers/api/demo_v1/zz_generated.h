@@ -3,11 +3,25 @@
 #ifndef DEMO_WUKONG_COM_V1_GENERATED_H
 #define DEMO_WUKONG_COM_V1_GENERATED_H
 
+#include "at_types.h"
 #include "banana_types.h"
 #include "dummy_types.h"
 
 #include "kc/typed.h"
 
+extern const kc_struct at_spec_struct;
+extern const kc_struct at_status_struct;
+
+/* At of demo.wukong.com/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+ *     at_get at_client_list at_lister_get at_lister_list at_informer
+ *     at_create at_update at_update_status at_patch at_apply at_delete
+ *     at_ensure at_of at_object at_copy at_equal at_free
+ */
+extern const kc_struct at_struct;
+extern const kc_kind at_kind;
+extern const kc_typed at_type;
+extern const kc_resource_metadata at_metadata;
+KC_TYPED_KIND(at)
 extern const kc_struct banana_spec_struct;
 extern const kc_struct banana_status_struct;
 

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * at.c: runs a command once, at a time: PENDING until then, RUNNING while its pod has not ended,
+ * then DONE.
+ *
+ * There is exactly one pod, whatever happens in between: it is called after the object (NAME-pod),
+ * so making it again finds that it is there; and it is looked for at the server before it is made.
+ * The object owns it: both go together, and the pod's end brings us back here.
+ */
+#include "api/demo_v1/zz_generated.h"
+
+#include "kc/app.h"
+#include "kc/kinds.h"
+#include "kc/view.h"
+
+static bool is_phase(const at *a, const char *phase)
+{
+    return !strcmp(a->status.phase ? a->status.phase : "PENDING", phase);
+}
+
+static int enter(kc_context *ctx, at *a, const char *phase, kc_error *err)
+{
+    a->status.phase = (char *)phase;
+    return at_update_status(ctx->client, a, err);
+}
+
+/* ---- its pod ---- */
+
+static kc_object *make_pod(const at *a, const char *name, kc_error *err)
+{
+    kc_auto(kc_edit) *pod = kc_edit_new();
+    kc_node *containers = kc_node_array(pod), *container = kc_node_object(pod);
+    kc_node *command = kc_node_array(pod);
+    kc_node_append(command, kc_node_str(pod, KC_STR("sh")));
+    kc_node_append(command, kc_node_str(pod, KC_STR("-c")));
+    kc_node_append(command, kc_node_str(pod, kc_cstr(a->spec.command)));
+    kc_node_add(pod, container, KC_STR("name"), kc_node_str(pod, KC_STR("busybox")));
+    kc_node_add(pod, container, KC_STR("image"), kc_node_str(pod, KC_STR("busybox")));
+    kc_node_add(pod, container, KC_STR("command"), command);
+    kc_node_append(containers, container);
+
+    kc_edit_put(pod, "apiVersion", kc_node_str(pod, KC_STR("v1")));
+    kc_edit_put(pod, "kind", kc_node_str(pod, KC_STR("Pod")));
+    kc_edit_put(pod, "metadata.name", kc_node_str(pod, kc_cstr(name)));
+    kc_edit_put(pod, "metadata.namespace", kc_node_str(pod, kc_cstr(a->metadata.ns)));
+    kc_edit_put(pod, "metadata.labels.app", kc_node_str(pod, kc_cstr(a->metadata.name)));
+    kc_edit_put(pod, "spec.containers", containers);
+    kc_edit_put(pod, "spec.restartPolicy", kc_node_str(pod, KC_STR("OnFailure")));
+    const kc_owner owner = kc_owner_of(a->metadata.origin, true);
+    return kc_edit_set_controller(pod, &owner, err) < 0 ? NULL : kc_edit_freeze(pod, err);
+}
+
+/* One of that name that is not ours would never end as we wait for it. */
+static int check_owner(const at *a, const kc_object *pod, kc_error *err)
+{
+    kc_scoped(kc_arena) arena = {0};
+    kc_owner owner;
+    if (kc_object_controller(pod, &arena, &owner) && kc_str_is(owner.uid, a->metadata.uid))
+        return 0;
+    return kc_error_set(err, KC_ALREADY_EXISTS, "there is a pod %.*s already, which is not ours",
+                        KC_ARG(kc_object_name(pod)));
+}
+
+/* The pod as it is, made if it is not there; NULL with why not. */
+static kc_object *ensure_pod(kc_context *ctx, const at *a, kc_error *err)
+{
+    kc_autofree char *name = kc_asprintf("%s-pod", a->metadata.name);
+    const kc_key key = {kc_cstr(a->metadata.ns), kc_cstr(name)};
+    kc_auto(kc_object) *pod =
+        kc_client_get(ctx->client, &kc_kind_pod, key, &(kc_get_opts){.live = true}, err);
+    if (!pod && kc_is_not_found(err)) {
+        kc_error_done(err);
+        kc_auto(kc_object) *wanted = make_pod(a, name, err);
+        pod = wanted ? kc_client_create(ctx->client, wanted, NULL, err) : NULL;
+        if (pod)
+            kc_event(ctx->recorder, a->metadata.origin, KC_NORMAL, "Started", "made the pod %s",
+                     name);
+    }
+    return pod && check_owner(a, pod, err) == 0 ? kc_take(pod) : NULL;
+}
+
+static bool has_ended(const kc_object *pod)
+{
+    kc_auto(kc_view) *view = kc_view_of(pod);
+    const kc_str phase = kc_as_str(kc_dig(kc_view_root(view), "status.phase"));
+    return kc_str_is(phase, "Succeeded") || kc_str_is(phase, "Failed");
+}
+
+/* ---- the object ---- */
+
+static kc_result wait_for_time(kc_context *ctx, at *a, kc_error *err)
+{
+    const int64_t left = a->spec.schedule.at - kc_clock_wall(ctx->clock);
+    if (!a->status.phase && enter(ctx, a, "PENDING", err) < 0)
+        return kc_retry(err);
+    if (left > 0)
+        return kc_again_after(left);
+    return enter(ctx, a, "RUNNING", err) < 0 ? kc_retry(err) : kc_again_after(1);
+}
+
+static kc_result run(kc_context *ctx, at *a, kc_error *err)
+{
+    kc_auto(kc_object) *pod = ensure_pod(ctx, a, err);
+    if (!pod) {
+        kc_event(ctx->recorder, a->metadata.origin, KC_WARNING, "Failed", "%s", kc_error_text(err));
+        return kc_retry(err);
+    }
+    if (!has_ended(pod))
+        return kc_done(); /* Its end will bring us back. */
+    return enter(ctx, a, "DONE", err) < 0 ? kc_retry(err) : kc_done();
+}
+
+static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err)
+{
+    kc_auto(at) *a = at_get(ctx->client, req->key, err);
+    if (!a)
+        return kc_done_if_not_found(err);
+    if (is_phase(a, "PENDING"))
+        return wait_for_time(ctx, a, err);
+    return is_phase(a, "RUNNING") ? run(ctx, a, err) : kc_done();
+}
+
+KC_RECONCILER(at) = {
+    .description = "runs a command once, at a time",
+    .kind = &at_kind,
+    .owns = KC_KINDS(&kc_kind_pod),
+    .reconcile = reconcile,
+};

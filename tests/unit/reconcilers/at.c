@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ats: one pod each, in time. Nodes are the test's: it says when a pod has ended. */
+#include "reconciler_testing.h"
+
+#include "api/demo_v1/zz_generated.h"
+
+#include "kc/kinds.h"
+
+static void definition(kc_testenv *env)
+{
+    apply_file(env, "../manifests/at/demo.wukong.com_ats.yaml");
+}
+
+/* For half a minute after the environment's start. */
+static void sample(kc_testenv *env)
+{
+    apply_file(env, "../manifests/at/cr.yaml");
+}
+
+/* As a node would, once there is one. */
+static void end_pods(kc_testenv *env)
+{
+    kc_auto(kc_object) *pod = look_up(env, &kc_kind_pod, "at-one-pod");
+    kc_auto(kc_view) *view = pod ? kc_view_of(pod) : NULL;
+    if (!pod || kc_str_is(kc_as_str(kc_dig(kc_view_root(view), "status.phase")), "Succeeded"))
+        return;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_object) *now =
+        kc_client_patch(kc_testenv_client(env), &kc_kind_pod, kc_object_key(pod), KC_PATCH_MERGE,
+                        KC_STR("{\"status\":{\"phase\":\"Succeeded\"}}"),
+                        &(kc_write_opts){.subresource = "status"}, &err);
+    OK(now ? 0 : -1, &err);
+}
+
+/* Nobody deletes pods here, and there is one name: so it was made once. */
+static void there_was_one_pod(kc_testenv *env)
+{
+    kc_scoped(kc_objects) pods = {0};
+    kc_client_list(kc_testenv_client(env), &kc_kind_pod, NULL, &pods, NULL);
+    assert_int_equal(pods.n, 1);
+    assert_int_equal(kc_object_generation(pods.items[0]), 1);
+    assert_says(env, &kc_kind_pod, "at-one-pod", "metadata.labels.app", "at-one");
+    assert_says(env, &kc_kind_pod, "at-one-pod", "spec.restartPolicy", "OnFailure");
+    assert_says(env, &at_kind, "at-one", "status.phase", "DONE");
+}
+
+static const story runs = {.reconcilers = "at",
+                           .before = definition,
+                           .event = sample,
+                           .outside = end_pods,
+                           .takes = 50 * KC_SECOND,
+                           .end = there_was_one_pod};
+
+static void it_waits_runs_and_is_done(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = story_begin(&runs, 1);
+    story_event(&runs, env);
+    kc_testenv_advance(env, 10 * KC_SECOND);
+    assert_says(env, &at_kind, "at-one", "status.phase", "PENDING");
+    assert_null(look_up(env, &kc_kind_pod, "at-one-pod"));
+    kc_testenv_advance(env, 20 * KC_SECOND);
+    assert_says(env, &at_kind, "at-one", "status.phase", "RUNNING");
+}
+
+static void it_ends_with_its_pod(void **state)
+{
+    (void)state;
+    it_ends_well(&runs);
+}
+
+static void a_pod_of_others_is_not_taken(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = story_begin(&runs, 1);
+    kc_auto(kc_object) *other =
+        make(env, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'at-one-pod','namespace':"
+                  "'default'},'spec':{'containers':[{'name':'c','image':'i'}]}}");
+    story_event(&runs, env);
+    kc_testenv_advance(env, 40 * KC_SECOND);
+    assert_says(env, &at_kind, "at-one", "status.phase", "RUNNING");
+    assert_true(events_told(env, "Failed", "which is not ours") > 0);
+}
+
+static void it_survives_everything(void **state)
+{
+    (void)state;
+    it_survives_a_crash_after_any_write(&runs);
+    it_survives_a_stale_cache(&runs);
+    it_survives_missed_events(&runs);
+    it_survives_a_bad_network(&runs);
+}
+
+TESTS(it_waits_runs_and_is_done, it_ends_with_its_pod, a_pod_of_others_is_not_taken,
+      it_survives_everything)
