@@ -7,8 +7,8 @@ setup_file() {
     load helpers
     server_start
     cd "$E2E/../.."
-    for kind in at banana dummy; do
-        kubectl apply -f manifests/$kind/demo.wukong.com_*.yaml
+    for kind in at banana dummy robot; do
+        kubectl apply -f manifests/$kind/*.*_*.yaml
     done
 }
 teardown_file() { load helpers; server_stop; }
@@ -22,7 +22,7 @@ setup() {
 
 teardown() {
     hub_stop
-    kubectl delete ats,bananas,dummies --all --wait=false >/dev/null 2>&1 || true
+    kubectl delete ats,bananas,dummies,robots --all --wait=false >/dev/null 2>&1 || true
 }
 
 # hub_start VERB FLAG…: returns when it is ready.
@@ -228,4 +228,19 @@ YAML
     hub_stop
     controllers_stop
     k delete pod at-one-pod --now --wait=false
+    kubectl delete node --all # It has nobody behind it any more.
+}
+
+@test "a robot has its deployment, with its pods" {
+    controllers_start --pods=simulate
+    hub_start hub -c configs/kubecontroller.yaml
+    kubectl apply -f manifests/robot/cr.yaml
+    eventually field_is deployment robot-one '{.status.readyReplicas}' 2
+    run -0 kubectl get deployment robot-one
+    [[ $output =~ robot-one\ +2/2 ]]
+    k delete robot robot-one
+    gone() { ! k get deployment robot-one 2>/dev/null; }
+    eventually gone
+    hub_stop
+    controllers_stop
 }
