@@ -45,3 +45,38 @@ function(kc_layer NAME)
     list(TRANSFORM ARG_USES PREPEND kc_)
     target_link_libraries(kc_${NAME} PUBLIC ${ARG_USES} PRIVATE ${ARG_LIBS})
 endfunction()
+
+# kc_user_layer(NAME USES layers... HEADERS public headers...)
+#
+# Makes the static library kc_NAME of the folder it is called in, written as a user would write it: the include path holds the
+# public headers of the layers it uses and that folder, and nothing of src/.
+
+function(kc_user_layer NAME)
+    cmake_parse_arguments(ARG "" "" "USES;HEADERS" ${ARGN})
+
+    set(seen ${CMAKE_BINARY_DIR}/seen-by-${NAME})
+    set(own ${CMAKE_BINARY_DIR}/layers/${NAME})
+    file(REMOVE_RECURSE ${seen} ${own})
+    file(MAKE_DIRECTORY ${seen}/kc ${own}/kc)
+    foreach(layer ${ARG_USES})
+        file(GLOB headers RELATIVE ${CMAKE_BINARY_DIR}/layers/${layer}/kc ${CMAKE_BINARY_DIR}/layers/${layer}/kc/*.h)
+        foreach(header ${headers})
+            file(CREATE_LINK ${CMAKE_SOURCE_DIR}/include/kc/${header} ${seen}/kc/${header} SYMBOLIC)
+        endforeach()
+    endforeach()
+    foreach(header ${ARG_HEADERS})
+        file(CREATE_LINK ${CMAKE_SOURCE_DIR}/include/kc/${header} ${own}/kc/${header} SYMBOLIC)
+        set_property(GLOBAL APPEND PROPERTY KC_PUBLIC_HEADERS ${CMAKE_SOURCE_DIR}/include/kc/${header})
+    endforeach()
+    file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${own}/${NAME} SYMBOLIC)
+    string(REPLACE ";" " " uses "${ARG_USES}")
+    file(WRITE ${own}/may-use "${uses}\n")
+    set_property(GLOBAL APPEND PROPERTY KC_LAYERS ${NAME})
+
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+    add_library(kc_${NAME} STATIC ${sources})
+    set_target_properties(kc_${NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(kc_${NAME} PUBLIC ${own} PRIVATE ${seen} ${CMAKE_CURRENT_SOURCE_DIR})
+    list(TRANSFORM ARG_USES REPLACE "(.+)" "$<LINK_ONLY:kc_\\1>")
+    target_link_libraries(kc_${NAME} PUBLIC ${ARG_USES})
+endfunction()

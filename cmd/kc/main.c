@@ -83,6 +83,7 @@ static int print_help(int argc, char **argv)
          "Examples:\n"
          "  kc apiserver --file-rootpath=/tmp/kc      start an API server\n"
          "  kc apiserver --help                       all its flags\n"
+         "  kc controllers --pods=simulate            deployments, a scheduler, nodes\n"
          "  kc hub --list                             which reconcilers there are\n"
          "  kc init --domain example.io               a project for controllers\n"
          "  kc generate crd api                       write CRDs of the types in api/\n"

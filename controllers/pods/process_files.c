@@ -171,7 +171,7 @@ int kc__folder_remove(int at, const char *name, kc_error *err)
 
 /* ---- files ---- */
 
-static int write_whole(int fd, kc_str bytes)
+int kc__write_whole(int fd, kc_str bytes)
 {
     while (bytes.n > 0) {
         const ssize_t n = write(fd, bytes.p, bytes.n);
@@ -190,7 +190,7 @@ int kc__file_replace(int at, const char *name, kc_str bytes, kc_error *err)
     const int fd = openat(at, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return kc__errno_set(err, "make file %s", name);
-    const bool written = write_whole(fd, bytes) == 0;
+    const bool written = kc__write_whole(fd, bytes) == 0;
     const int why = errno;
     close(fd);
     errno = why;

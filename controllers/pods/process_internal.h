@@ -179,6 +179,8 @@ int kc__folder_remove(int at, const char *name, kc_error *err);
 typedef KC_VEC(char *) kc__names;
 int kc__folder_names(int folder, kc__names *ret, kc_error *err);
 void kc__names_done(kc__names *names);
+/* All of it, however often that takes; negative with errno. */
+int kc__write_whole(int fd, kc_str bytes);
 /* A file as a whole, in place of what was there. */
 int kc__file_replace(int at, const char *name, kc_str bytes, kc_error *err);
 /* At most `max` bytes from its end, if `end`, or from its beginning. False: it cannot be read. */

@@ -221,17 +221,6 @@ static int open_above(int data, kc_str path, char **ret_name, kc_error *err)
     return at;
 }
 
-static int write_bytes(int fd, kc_str bytes)
-{
-    while (bytes.n > 0) {
-        const ssize_t n = write(fd, bytes.p, bytes.n);
-        if (n < 0 && errno != EINTR)
-            return -1;
-        bytes = kc_str_sub(bytes, n > 0 ? (size_t)n : 0, bytes.n);
-    }
-    return 0;
-}
-
 /* The user that containers run as owns them: a mode of 0400 is for them to read. */
 static int write_file(kc__process_runtime *rt, int data, const kc__volume_file *file,
                       kc__identity who, kc_error *err)
@@ -242,7 +231,7 @@ static int write_file(kc__process_runtime *rt, int data, const kc__volume_file *
         return -1;
     const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     int done = 0;
-    if (fd < 0 || write_bytes(fd, file->bytes) < 0 ||
+    if (fd < 0 || kc__write_whole(fd, file->bytes) < 0 ||
         (rt->isolation.root && fchown(fd, who.uid, who.group) < 0) ||
         fchmod(fd, (mode_t)(file->mode ? file->mode & 07777 : 0644)) < 0)
         done = kc__errno_set(err, "write %s", file->path);
