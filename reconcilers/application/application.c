@@ -4,9 +4,10 @@
  * they run, and whether that is enough for it to be available.
  *
  * It shows how what happens to one kind concerns another. A pod names its application by a label,
- * so a change of it brings that one back (`enqueue_application`): for an update the old state is asked
- * too, and a pod that goes from one to another is counted anew by both. No application is looked
- * for then, and no pod: the other way, an index of the cache finds the pods of one application.
+ * so a change of it brings that one back (`enqueue_application`): for an update the old state is
+ * asked too, and a pod that goes from one to another is counted anew by both. No application is
+ * looked for then, and no pod: the other way, an index of the cache finds the pods of one
+ * application.
  *
  * Pods change in crowds. Keys come a moment after the change, and a key waits once: of a thousand
  * changes in that moment one look is left, which writes if the sum is another.
@@ -52,11 +53,11 @@ static void by_application(const kc_object *pod, kc_index_emit *emit, void *to, 
         emit(kc_cstr(value), to);
 }
 
-static int setup(kc_manager *manager, void **ret_user, kc_error *err)
+static int set_up(const kc_setup *setup, void **ret_user, kc_error *err)
 {
     (void)ret_user;
-    return kc_cache_index(kc_manager_cache(manager), &kc_kind_pod, INDEX, by_application, NULL,
-                          err);
+    return kc_cache_index(kc_manager_cache(setup->manager), &kc_kind_pod, INDEX, by_application,
+                          NULL, err);
 }
 
 /* ---- counting ---- */
@@ -202,6 +203,6 @@ KC_RECONCILER(application) = {
     .description = "says how the pods of an application are",
     .kind = &application_kind,
     .watches = KC_WATCHES({.kind = &kc_kind_pod, .map = enqueue_application, .after = MOMENT}),
-    .setup = setup,
+    .setup = set_up,
     .reconcile = reconcile,
 };
