@@ -39,12 +39,12 @@ bool kc_flag_at(const kc_flag_set *set, size_t i, kc_flag *ret)
     }
     i -= set->n_flags;
     for (const kc_flag_part *part = set->parts; part < set->parts + set->n_parts; part++) {
-        if (i < part->n) {
-            *ret = as_changed(set, part->flags[i]);
+        if (i < part->set->n_flags) {
+            *ret = as_changed(set, part->set->flags[i]);
             ret->offset += part->at;
             return true;
         }
-        i -= part->n;
+        i -= part->set->n_flags;
     }
     return false;
 }

@@ -40,11 +40,12 @@ typedef struct kc_flag {
     size_t offset; /* Of the field in the options. */
 } kc_flag;
 
-/* Rows that verbs share. */
+typedef struct kc_flag_set kc_flag_set;
+
+/* Rows that a verb has from another, or from a set that is no verb's. */
 typedef struct kc_flag_part {
-    const kc_flag *flags;
-    size_t n;
-    size_t at; /* Where the options they are for are in the verb's. */
+    const kc_flag_set *set; /* Of which it has the own rows. */
+    size_t at;              /* Where that one's options are in the verb's. */
 } kc_flag_part;
 
 /* What a shared row says otherwise in one verb; NULL: as it stands there. */
@@ -59,7 +60,7 @@ typedef struct kc_flag_operands {
     size_t n;
 } kc_flag_operands;
 
-typedef struct kc_flag_set {
+struct kc_flag_set {
     const char *verb;     /* "apiserver" */
     const char *operands; /* For help: "[PATH…]"; NULL: it takes none. */
     size_t operands_at;   /* Offset of a kc_flag_operands in the options. */
@@ -72,7 +73,7 @@ typedef struct kc_flag_set {
     const kc_flag_change *changes;
     size_t n_changes;
     size_t size; /* Of the options. */
-} kc_flag_set;
+};
 
 #define KC_FLAGS(table)        .flags = (table), .n_flags = KC_COUNT(table)
 #define KC_FLAG_PARTS(table)   .parts = (table), .n_parts = KC_COUNT(table)
