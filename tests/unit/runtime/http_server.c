@@ -260,8 +260,8 @@ static void tag(kc_http_call *call, void *user)
 static void an_answer_has_fields_of_its_own(void **state)
 {
     (void)state;
-    kc_auto(kc_http_server) *server = kc_http_server_start(
-        &(kc_http_server_opts){.address = "127.0.0.1:0", .handle = tag}, NULL);
+    kc_auto(kc_http_server) *server =
+        kc_http_server_start(&(kc_http_server_opts){.address = "127.0.0.1:0", .handle = tag}, NULL);
     kc_autofree char *url = kc_asprintf("http://127.0.0.1:%d", kc_http_server_port(server));
     kc_auto(kc_config) *config = kc_config_for_url(url);
     kc_auto(kc_transport) *transport = kc_transport_http_new(config, NULL, NULL);
@@ -273,6 +273,6 @@ static void an_answer_has_fields_of_its_own(void **state)
     assert_str(kc_http_field_of(response, KC_STR("x-bad")), "");
 }
 
-TESTS(an_answer_has_fields_of_its_own, an_answer_is_passed_on_and_both_know_each_other, another_key_is_not_talked_to,
-      a_long_answer_comes_whole, a_refusal_comes_with_its_text,
+TESTS(an_answer_has_fields_of_its_own, an_answer_is_passed_on_and_both_know_each_other,
+      another_key_is_not_talked_to, a_long_answer_comes_whole, a_refusal_comes_with_its_text,
       a_client_that_leaves_is_noticed_at_the_other_end, stopping_does_not_wait_for_clients)
