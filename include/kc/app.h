@@ -44,7 +44,9 @@ typedef struct kc_setting {
 typedef struct kc_setup {
     kc_manager *manager;
     const char *const
-        *settings; /* Values, in the order of its rows; live as long as the manager. */
+        *settings;       /* Values, in the order of its rows; live as long as the manager. */
+    kc_channel *channel; /* Keys sent there come to it, as those of objects do: what after_sync
+                          * finds, what others tell. Lives as long as the manager. */
 } kc_setup;
 
 typedef struct kc_reconciler {
