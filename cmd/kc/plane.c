@@ -13,7 +13,8 @@
  */
 #include "plane.h"
 
-#include "apiserver/serving/files.h"
+#include "kc/file.h"
+
 #include "apiserver/serving/kubeconfig.h"
 
 #define GRACE (10 * KC_SECOND)
@@ -24,7 +25,7 @@ static int open_storage(kc__plane *p, kc_error *err)
 {
     kc_autofree char *location = kc_asprintf("%s/store", p->options->root);
     const kc_storage_opts opts = {.location = location};
-    if (kc__make_folder(p->options->root, err) < 0)
+    if (kc_folder_make(p->options->root, 0700, err) < 0)
         return kc_error_wrap(err, "--file-rootpath");
     return kc_storage_open(p->options->backend, &opts, &p->storage, err);
 }
@@ -57,7 +58,7 @@ static int open_certificates(kc__plane *p, kc_error *err)
                                         .log = p->log};
     if (kc__certificates_prepare(&opts, &p->certs, err) < 0)
         return -1;
-    return kc__read_file(p->certs.client_ca, &p->client_ca, err);
+    return kc_file_read(p->certs.client_ca, KC_FILE_MAX, &p->client_ca, err);
 }
 
 /* With a certificate of the operator's, clients trust that one: we cannot know who signed it. */

@@ -22,9 +22,9 @@
 #include "signals.h"
 #include "verb.h"
 
-#include "apiserver/serving/files.h"
 #include "embed/around.h"
 #include "kc/controllers.h"
+#include "kc/file.h"
 
 /* ---- starting ---- */
 
@@ -101,7 +101,7 @@ static int prepare_controllers(kc__up *up, kc_error *err)
     if (find_pods_folder(up, err) < 0)
         return -1;
     if (up->plane.secure_url &&
-        kc__read_file(kc__plane_authority(&up->plane), &up->root_ca, err) < 0)
+        kc_file_read(kc__plane_authority(&up->plane), KC_FILE_MAX, &up->root_ca, err) < 0)
         return -1;
     opts.root_ca = kc_buf_cstr(&up->root_ca);
     opts.pods.folder = up->pods_folder;

@@ -2,7 +2,7 @@
 /* up_initial.c: a stand-in, until manifests are part of the binary: definitions by their files. */
 #include "up.h"
 
-#include "apiserver/serving/files.h"
+#include "kc/file.h"
 #include "kc/json.h"
 #include "kc/view.h"
 #include "kc/yaml.h"
@@ -38,7 +38,7 @@ int kc__up_load_initial(const kc__up *up, kc_error *err)
         return 0;
     for (size_t i = 0; i < found.gl_pathc && result == 0; i++) {
         kc_scoped(kc_buf) text = {0};
-        result = kc__read_file(found.gl_pathv[i], &text, err);
+        result = kc_file_read(found.gl_pathv[i], KC_FILE_MAX, &text, err);
         if (result == 0)
             result = kc_yaml_each(kc_buf_str(&text), NULL, create, &a, err);
     }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.c: small files read and written whole.
+ * file.c: small files read and written whole.
+ *
+ * A file is read to its end, not by its size, which is a guess: what a configuration names may be a
+ * pipe or lie in /proc. Something that has no end is stopped by the limit.
  *
  * A write goes to a temporary file beside the target (so that it is on the same file system), which
  * is synced and renamed over it; then the folder is synced, for a rename is a change of the folder.
@@ -9,12 +12,11 @@
  * readable by others, not even while it is empty. A temporary file that a crash leaves behind is
  * named ".NAME.XXXXXX" and harmless.
  */
-#include "apiserver/serving/files.h"
-
-#include "http/certificate.h"
+#include "kc/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,7 +27,7 @@ static kc_reason reason_of(int code)
     case ENOTDIR: return KC_NOT_FOUND;
     case ENOSPC:
     case EDQUOT: return KC_SERVICE_UNAVAILABLE;
-    default: return KC_INTERNAL;
+    default: return KC_BAD_REQUEST;
     }
 }
 
@@ -34,47 +36,52 @@ static int failed(kc_error *err, int code, const char *what, const char *path)
     return kc_error_set(err, reason_of(code), "cannot %s %s: %s", what, path, strerror(code));
 }
 
+/* What may have been a secret. */
+static void wipe(kc_buf *buf)
+{
+    if (buf->p)
+        explicit_bzero(buf->p, buf->n);
+    kc_buf_done(buf);
+}
+
 /* ---- reading ---- */
 
 enum { STEP = 4096 };
 
-static int too_large(kc_error *err, const char *path)
-{
-    return kc_error_set(err, KC_TOO_LARGE, "%s is larger than %zu MiB", path, KC__FILE_MAX >> 20);
-}
-
 /* Room for all of it at once, where its size is known: growing would leave copies of a secret. */
-static int read_all(int fd, const char *path, kc_buf *ret, kc_error *err)
+static int read_all(int fd, const char *path, size_t limit, kc_buf *ret, kc_error *err)
 {
     struct stat found;
     size_t room = STEP;
     if (fstat(fd, &found) == 0 && found.st_size > 0)
-        room += (size_t)found.st_size;
+        room += KC_MIN((size_t)found.st_size, limit);
     for (;; room = STEP) {
-        char *to = kc_buf_reserve(ret, room);
-        if (!to)
-            return too_large(err, path);
-        const ssize_t n = read(fd, to, room);
+        const ssize_t n = read(fd, kc_buf_reserve(ret, room), room);
         if (n < 0 && errno != EINTR)
             return failed(err, errno, "read", path);
         if (n == 0)
             return 0;
         ret->n += n > 0 ? (size_t)n : 0;
+        if (ret->n > limit)
+            return kc_error_set(err, KC_TOO_LARGE, "%s has more than %zu bytes", path, limit);
     }
 }
 
-int kc__read_file(const char *path, kc_buf *ret, kc_error *err)
+int kc_file_read(const char *path, size_t limit, kc_buf *out, kc_error *err)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return failed(err, errno, "open", path);
-    kc_buf text = {.limit = KC__FILE_MAX + STEP};
-    const int result = read_all(fd, path, &text, err);
+    kc_buf text = {0};
+    const int result = read_all(fd, path, limit, &text, err);
     close(fd);
+    if (result == 0 && !out->p) {
+        *out = (kc_buf){.p = text.p, .n = text.n, .cap = text.cap, .limit = out->limit};
+        return 0;
+    }
     if (result == 0)
-        *ret = text;
-    else
-        kc__wipe(&text);
+        kc_buf_append(out, kc_buf_str(&text));
+    wipe(&text);
     return result;
 }
 
@@ -102,7 +109,7 @@ static char *folder_of(const char *path)
     return slash == path ? kc_strdup("/") : kc_strndup(path, (size_t)(slash - path));
 }
 
-int kc__sync_folder(const char *folder, kc_error *err)
+int kc_folder_sync(const char *folder, kc_error *err)
 {
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
@@ -123,7 +130,7 @@ static int fill_temporary(int fd, unsigned mode, kc_str text)
     return code;
 }
 
-int kc__replace_file(const char *path, unsigned mode, kc_str text, kc_error *err)
+int kc_file_replace(const char *path, unsigned mode, kc_str text, kc_error *err)
 {
     const char *slash = strrchr(path, '/');
     kc_autofree char *folder = folder_of(path);
@@ -145,33 +152,50 @@ static bool is_already(const char *path, unsigned mode, kc_str text)
     struct stat found;
     kc_buf old = {0};
     if (lstat(path, &found) < 0 || !S_ISREG(found.st_mode) || (found.st_mode & 07777) != mode ||
-        (size_t)found.st_size != text.n || kc__read_file(path, &old, NULL) < 0)
+        (size_t)found.st_size != text.n || kc_file_read(path, text.n, &old, NULL) < 0)
         return false;
     const bool same = kc_str_eq(kc_buf_str(&old), text);
-    kc__wipe(&old);
+    wipe(&old);
     return same;
 }
 
-int kc__write_file(const char *path, unsigned mode, kc_str text, kc_error *err)
+int kc_file_write(const char *path, unsigned mode, kc_str text, kc_error *err)
 {
     if (is_already(path, mode, text))
         return 0;
-    const int result = kc__replace_file(path, mode, text, err);
+    const int result = kc_file_replace(path, mode, text, err);
     if (result)
         return result;
     kc_autofree char *folder = folder_of(path);
-    return kc__sync_folder(folder, err);
+    return kc_folder_sync(folder, err);
 }
 
-int kc__remove_file(const char *path, kc_error *err)
+int kc_file_put(const char *path, kc_str text, kc_error *err)
+{
+    kc_autofree char *fresh = kc_asprintf("%s.new", path);
+    const int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return failed(err, errno, "write", path);
+    int code = write_all(fd, text) < 0 ? errno : 0;
+    if (close(fd) < 0 && !code)
+        code = errno;
+    if (!code && rename(fresh, path) < 0)
+        code = errno;
+    if (!code)
+        return 0;
+    unlink(fresh);
+    return failed(err, code, "write", path);
+}
+
+int kc_file_remove(const char *path, kc_error *err)
 {
     if (unlink(path) < 0)
         return errno == ENOENT ? 0 : failed(err, errno, "remove", path);
     kc_autofree char *folder = folder_of(path);
-    return kc__sync_folder(folder, err);
+    return kc_folder_sync(folder, err);
 }
 
-int kc__make_folder(const char *path, kc_error *err)
+int kc_folder_make(const char *path, unsigned mode, kc_error *err)
 {
     kc_autofree char *part = kc_strdup(path);
     struct stat found;
@@ -179,11 +203,11 @@ int kc__make_folder(const char *path, kc_error *err)
         if (*at != '/')
             continue;
         *at = '\0';
-        if (mkdir(part, 0700) < 0 && errno != EEXIST)
+        if (mkdir(part, (mode_t)mode) < 0 && errno != EEXIST)
             return failed(err, errno, "make the folder", part);
         *at = '/';
     }
-    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+    if (mkdir(path, (mode_t)mode) < 0 && errno != EEXIST)
         return failed(err, errno, "make the folder", path);
     if (stat(path, &found) < 0)
         return failed(err, errno, "look at", path);
