@@ -126,14 +126,6 @@ void page_done(page *p)
     kc_arena_done(&p->arena);
 }
 
-static void take_named(walk *w, const kc_value *names)
-{
-    kc_items (names, name) {
-        kc_buf_puts(&w->named, w->n_named++ ? "," : "");
-        kc_json_quote(&w->named, kc_as_str(name));
-    }
-}
-
 int walk_begin(walk *w, const kc_phase_call *call, const migration *m, kc_error *err)
 {
     const kc_value *state = call->state;
@@ -149,7 +141,7 @@ int walk_begin(walk *w, const kc_phase_call *call, const migration *m, kc_error 
     w->keys = kc_as_i64_or(kc_get(state, "keys"), 0);
     w->gone = kc_as_i64_or(kc_get(state, "gone"), 0);
     w->different = kc_as_i64_or(kc_get(state, "different"), 0);
-    take_named(w, kc_get(state, "named"));
+    kc_buf_append(&w->named, kc_as_str(kc_get(state, "named")));
     return 0;
 }
 
@@ -196,7 +188,11 @@ int walk_keep(const walk *w, kc_phase_call *call, const migration *m, kc_error *
                   (long long)done, (long long)total, w->cursor, w->ended ? "true" : "false");
     kc_buf_printf(&json, ",\"keys\":%lld,\"gone\":%lld,\"different\":%lld", (long long)w->keys,
                   (long long)w->gone, (long long)w->different);
-    kc_buf_printf(&json, ",\"named\":[%.*s],\"source\":", KC_ARG(kc_buf_str(&w->named)));
+    if (w->different) {
+        kc_buf_puts(&json, ",\"named\":");
+        kc_json_quote(&json, kc_buf_str(&w->named));
+    }
+    kc_buf_puts(&json, ",\"source\":");
     kc_json_quote(&json, kc_cstr(m->source.id));
     kc_buf_puts(&json, ",\"dest\":");
     kc_json_quote(&json, kc_cstr(m->dest.id));

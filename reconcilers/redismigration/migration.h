@@ -58,8 +58,7 @@ typedef struct walk {
     int64_t gone;      /* Of those: not there any more when they were looked at. */
     int64_t different; /* Found by verify. */
     int64_t total;     /* DBSIZE of the source, now. */
-    kc_buf named;      /* JSON, what is said of the first of them: "…","…" */
-    int n_named;
+    kc_buf named;      /* The first NAMED_KEYS of those, for people. */
 } walk;
 
 /* Some keys; they live until the next. */

@@ -19,17 +19,15 @@
 #include "migration.h"
 
 #include "kc/app.h"
+#include "kc/duration.h"
 #include "kc/json.h"
 
 enum { TRIES = 6 }; /* Of PreFlight. */
 
-static const migration_limits default_limits = {
-    .timeout = 10 * KC_SECOND, .batch = 1000, .max_key = (size_t)64 << 20};
-
 static int begin(migration *m, const kc_phase_call *call, kc_error *err)
 {
     const kc_context *ctx = call->context;
-    *m = (migration){.limits = default_limits, .cancel = call->cancel};
+    *m = (migration){.limits = *(const migration_limits *)ctx->user, .cancel = call->cancel};
     return migration_resolve(m, ctx->client, call->object, call->root, err);
 }
 
@@ -63,9 +61,11 @@ static kc_phase_verdict collect(kc_phase_call *call, kc_error *err)
 static int count_try(kc_phase_call *call, const migration *m, kc_error *err)
 {
     int tries = (int)kc_as_i64_or(kc_get(call->state, "tries"), 0) + 1;
-    if (kc_phase_is_fatal(err, NULL) || kc_cancel_fired(call->cancel))
+    if (kc_cancel_fired(call->cancel))
         return 0;
-    if (tries >= TRIES) {
+    if (kc_phase_is_fatal(err, NULL)) {
+        tries = 0;
+    } else if (tries >= TRIES) {
         kc_autofree char *text = kc_strdup(kc_error_text(err));
         kc_error_set(err, KC_INVALID, "%s (tried %d times)", text, tries);
         tries = 0;
@@ -143,7 +143,50 @@ static KC_PHASE_MACHINE(redismigration) = {
     .terminal = KC_NAMES("Succeeded", "PreFailed", "Failed"),
 };
 
+/* ---- settings ---- */
+
+static int read_number(kc_str text, uint64_t least, uint64_t most, uint64_t *ret, kc_error *err)
+{
+    if (kc_str_to_u64(text, ret) && *ret >= least && *ret <= most)
+        return 0;
+    return kc_error_set(err, KC_INVALID, "\"%.*s\" is no number from %llu to %llu", KC_ARG(text),
+                        (unsigned long long)least, (unsigned long long)most);
+}
+
+enum { SET_TIMEOUT, SET_BATCH, SET_MAX_KEY };
+
+static int read_limits(const char *const *settings, migration_limits *ret, kc_error *err)
+{
+    uint64_t batch = 0, bytes = 0;
+    if (kc_duration_parse(kc_cstr(settings[SET_TIMEOUT]), &ret->timeout, err) < 0)
+        return kc_error_wrap(err, "timeout");
+    if (ret->timeout < 10 * KC_MILLISECOND)
+        return kc_error_set(err, KC_INVALID, "timeout: at least 10ms");
+    if (read_number(kc_cstr(settings[SET_BATCH]), 1, 1000000, &batch, err) < 0)
+        return kc_error_wrap(err, "batch");
+    if (read_number(kc_cstr(settings[SET_MAX_KEY]), 1 << 20, 512 << 20, &bytes, err) < 0)
+        return kc_error_wrap(err, "max-key-bytes");
+    ret->batch = (int64_t)batch;
+    ret->max_key = (size_t)bytes;
+    return 0;
+}
+
+static int setup(const kc_setup *setup, void **ret_user, kc_error *err)
+{
+    migration_limits *limits = kc_new(migration_limits);
+    kc_manager_keep(setup->manager, limits, free);
+    *ret_user = limits;
+    return read_limits(setup->settings, limits, err);
+}
+
 KC_RECONCILER(redismigration) = {
     .description = "copies the keys of one Redis database to another",
     .machine = &redismigration_machine,
+    .settings = KC_SETTINGS([SET_TIMEOUT] = {"timeout", "10s",
+                                             "how long a Redis server may be silent"},
+                            [SET_BATCH] = {"batch", "1000",
+                                           "keys copied before it is written down how far it is"},
+                            [SET_MAX_KEY] = {"max-key-bytes", "67108864",
+                                             "the largest value of a key, as DUMP has it"}),
+    .setup = setup,
 };

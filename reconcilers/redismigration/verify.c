@@ -13,8 +13,6 @@
  */
 #include "migration.h"
 
-#include "kc/json.h"
-
 enum {
     WINDOW = 32,
     FOOTER = 10,  /* Two bytes of version, eight of checksum. */
@@ -56,14 +54,11 @@ static bool look_equal(const dumped *a, const dumped *b)
 
 static void note_difference(walk *w, kc_str key, const char *why)
 {
-    w->different++;
-    if (w->n_named >= NAMED_KEYS)
+    if (w->different++ >= NAMED_KEYS)
         return;
-    kc_scoped(kc_buf) text = {0};
-    key_print(&text, key);
-    kc_buf_printf(&text, " %s", why);
-    kc_buf_puts(&w->named, w->n_named++ ? "," : "");
-    kc_json_quote(&w->named, kc_buf_str(&text));
+    kc_buf_puts(&w->named, w->named.n ? ", " : "");
+    key_print(&w->named, key);
+    kc_buf_printf(&w->named, " %s", why);
 }
 
 static int look_closely(const migration *m, walk *w, kc_str key, kc_error *err)
@@ -139,7 +134,7 @@ static int tell_differences(const walk *w, kc_error *err)
                         "revert copies again",
                         w->different >= ENOUGH ? "at least " : "", (long long)w->different,
                         (long long)w->keys, KC_ARG(kc_buf_str(&w->named)),
-                        w->different > w->n_named ? ", …" : "");
+                        w->different > NAMED_KEYS ? ", …" : "");
 }
 
 int migration_verify(kc_phase_call *call, migration *m, walk *w, kc_error *err)
