@@ -107,7 +107,7 @@ int resp_scan_more(resp_scan *scan, kc_str bytes, const resp_limits *limits, kc_
         .max_items = limits && limits->max_items ? limits->max_items : RESP_ITEMS,
     };
     for (;;) {
-        kc_str line;
+        kc_str line = {0};
         int found;
         if (scan->in_body) {
             if (bytes.n < scan->body_end + 2)
