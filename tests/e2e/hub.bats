@@ -7,8 +7,8 @@ setup_file() {
     load helpers
     server_start
     cd "$E2E/../.."
-    for kind in at banana dummy robot; do
-        kubectl apply -f manifests/$kind/*.*_*.yaml
+    for definition in manifests/*/*.*_*.yaml; do
+        kubectl apply -f "$definition"
     done
 }
 teardown_file() { load helpers; server_stop; }
