@@ -44,7 +44,9 @@ typedef struct kc_setting {
 typedef struct kc_setup {
     kc_manager *manager;
     const char *const
-        *settings; /* Values, in the order of its rows; live as long as the manager. */
+        *settings;       /* Values, in the order of its rows; live as long as the manager. */
+    kc_channel *channel; /* Keys sent there come to it, as those of objects do: what after_sync
+                          * finds, what others tell. Lives as long as the manager. */
 } kc_setup;
 
 typedef struct kc_reconciler {
@@ -99,7 +101,9 @@ typedef struct kc_app_opts {
     const char *kubeconfig;       /* Instead of the config's. */
     const char *context, *server; /* See kubeconfig.h. */
     const char *metrics_address, *health_address; /* Instead of the config's. "": nowhere. */
+    bool leave_signals;                           /* SIGINT and SIGTERM are the caller's. */
     kc_log *log;                                  /* Defaults to standard error. */
+    kc_metrics *metrics;                          /* Defaults to a registry of its own. */
 } kc_app_opts;
 
 /* opts may be NULL. */
@@ -108,6 +112,8 @@ kc_app *kc_app_new(const kc_app_opts *opts);
 kc_app *kc_app_free(kc_app *app);
 KC_AUTO_DEFINE(kc_app, kc_app_free)
 
+/* Its requests go by this client, instead of one by a kubeconfig. Before it is prepared. */
+void kc_app_with_client(kc_app *app, kc_client *client);
 /* With: one more. KC_ALREADY_EXISTS when its name is taken, KC_INVALID when it is none. */
 int kc_app_with(kc_app *app, const kc_reconciler *reconciler, kc_error *err);
 /* All that are linked in: into the program or shared object that calls it. */

@@ -21,6 +21,7 @@ struct kc_app {
     kc_app_config *defaults; /* Where none was given. */
     const kc_app_config *config;
     KC_VEC(kc_app_entry) entries;
+    kc_client *client;   /* NULL: by a kubeconfig. */
     kc_manager *manager; /* Its own; of kc_app_prepare_run. */
     bool chosen;
 };
@@ -52,6 +53,7 @@ kc_app *kc_app_free(kc_app *app)
     if (!app)
         return NULL;
     kc_manager_free(app->manager);
+    kc_client_unref(app->client);
     kc_app_config_free(app->defaults);
     kc_vec_done(&app->entries);
     free(app->names);
@@ -61,6 +63,12 @@ kc_app *kc_app_free(kc_app *app)
 }
 
 /* ---- with ---- */
+
+void kc_app_with_client(kc_app *app, kc_client *client)
+{
+    kc_client_unref(app->client);
+    app->client = kc_client_ref(client);
+}
 
 static int by_name(const void *a, const void *b)
 {
@@ -203,14 +211,17 @@ static char *address_of(const char *flag, const char *text)
 static kc_manager *make_manager(const kc_app *app, kc_error *err)
 {
     const kc_app_config *c = app->config;
-    kc_auto(kc_config) *config = load_config(app, err);
+    kc_auto(kc_config) *config = app->client ? NULL : load_config(app, err);
     kc_autofree char *metrics = address_of(app->opts.metrics_address, c->manager.metrics_address);
     kc_autofree char *health = address_of(app->opts.health_address, c->manager.health_address);
-    if (!config)
+    if (!config && !app->client)
         return NULL;
     kc_manager_opts opts = {.name = app->name,
+                            .client = app->client,
                             .config = config,
+                            .leave_signals = app->opts.leave_signals,
                             .log = app->opts.log,
+                            .metrics = app->opts.metrics,
                             .metrics_address = metrics,
                             .health_address = health};
     if (c->manager.leader_elect)

@@ -20,6 +20,7 @@ typedef struct binding {
     kc_manager *manager;
     kc_selector *labels; /* NULL: all. */
     kc_arena settings;   /* Values of its settings. */
+    kc_channel *channel;
 } binding;
 
 static void binding_free(void *state)
@@ -27,6 +28,7 @@ static void binding_free(void *state)
     binding *b = state;
     kc_selector_free(b->labels);
     kc_arena_done(&b->settings);
+    kc_channel_unref(b->channel);
     free(b);
 }
 
@@ -90,6 +92,7 @@ static int add_controller(binding *b, int workers, kc_error *err)
         .kind_predicate = kind_predicate(b, &bad),
         .owns = r->owns,
         .watches = r->watches,
+        .sources = KC_SOURCES(kc_source_channel(b->channel)),
         .predicate = r->predicate ? r->predicate(&bad) : NULL,
         .reconcile = reconcile,
         .user = b,
@@ -147,6 +150,7 @@ static int call_setup(binding *b, const kc_app_config *config, kc_error *err)
 {
     const kc_reconciler *r = b->reconciler;
     const kc_setup setup = {.manager = b->manager,
+                            .channel = b->channel,
                             .settings =
                                 kc__settings_of(config, b->name, r->settings, &b->settings)};
     return r->setup ? r->setup(&setup, &b->user, err) : 0;
@@ -175,6 +179,7 @@ int kc__reconciler_bind(const kc_app_entry *entry, kc_manager *manager, const kc
     b->reconciler = entry->reconciler;
     b->kind = entry->kind;
     b->manager = manager;
+    b->channel = kc_channel_new();
     kc_manager_keep(manager, b, binding_free);
     return set_up(b, config, err);
 }

@@ -308,6 +308,48 @@ static void a_setting_that_nobody_has_is_refused(void **state)
     }
 }
 
+/* ---- keys of one's own ---- */
+
+static _Atomic int rounds;
+
+static kc_result go_round(kc_context *ctx, const kc_request *req, kc_error *err)
+{
+    (void)ctx;
+    (void)err;
+    rounds += kc_str_is(req->key.name, "round");
+    return kc_done();
+}
+
+static int keep_channel(const kc_setup *setup, void **ret_user, kc_error *err)
+{
+    (void)err;
+    *ret_user = setup->channel;
+    return 0;
+}
+
+static int send_round(kc_manager *manager, void *user, kc_error *err)
+{
+    (void)manager;
+    return kc_channel_send(user, KC_KEY("", "round"), err);
+}
+
+static void keys_of_its_own_come_to_it(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_testenv) *env = plane(1);
+    kc_auto(kc_app) *app = kc_app_new(NULL);
+    static const kc_reconciler sends = {.name = "sends",
+                                        .kind = &kc_kind_secret,
+                                        .setup = keep_channel,
+                                        .after_sync = send_round,
+                                        .reconcile = go_round};
+    OK(kc_app_with(app, &sends, &err), &err);
+    OK(kc_app_setup(app, kc_testenv_manager(env), &err), &err);
+    settle(env);
+    assert_int_equal(rounds, 1);
+}
+
 /* ---- resync ---- */
 
 static void all_objects_come_by_again(void **state)
@@ -331,8 +373,9 @@ static void all_objects_come_by_again(void **state)
 }
 
 TESTS(the_config_file_tells_it_its_settings, a_setting_that_nobody_has_is_refused,
-      all_objects_come_by_again, what_is_linked_in_is_found, it_reconciles_with_what_its_setup_gave,
-      filters_keep_objects_from_it, it_is_told_once_its_objects_are_in_the_cache,
-      one_that_is_off_runs_where_it_is_named, the_config_file_chooses,
-      a_name_that_there_is_not_is_refused, one_of_another_version_is_refused, a_name_is_taken_once,
+      keys_of_its_own_come_to_it, all_objects_come_by_again, what_is_linked_in_is_found,
+      it_reconciles_with_what_its_setup_gave, filters_keep_objects_from_it,
+      it_is_told_once_its_objects_are_in_the_cache, one_that_is_off_runs_where_it_is_named,
+      the_config_file_chooses, a_name_that_there_is_not_is_refused,
+      one_of_another_version_is_refused, a_name_is_taken_once,
       what_makes_no_sense_is_refused_before_anything_runs)
