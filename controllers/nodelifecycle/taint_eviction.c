@@ -273,21 +273,14 @@ static void node_of(const kc_object *pod, kc_enqueuer *to, void *user)
 
 /* ---- setting up ---- */
 
-static void forget_all(evictor *e)
+/* When a lead begins, and at its end. */
+static void forget_all(void *state)
 {
+    evictor *e = state;
     kc_map_each (&e->nodes, entry)
         tainted_free(entry->value);
     kc_map_done(&e->nodes);
     e->nodes = (kc_map){0};
-}
-
-/* Before the first key: another one may have led since we did. */
-static int begin(void *state, kc_queue *queue, kc_error *err)
-{
-    (void)queue;
-    (void)err;
-    forget_all(state);
-    return 0;
 }
 
 static void evictor_free(void *state)
@@ -325,7 +318,6 @@ static int register_metrics(evictor *e, kc_metrics *metrics, kc_error *err)
 
 int kc__taint_eviction_setup(kc_manager *manager, int workers, kc_error *err)
 {
-    static const kc_source_ops beginning = {.start = begin};
     evictor *e = kc_new(evictor);
     kc_mutex_init(&e->mutex);
     kc_manager_keep(manager, e, evictor_free);
@@ -341,7 +333,7 @@ int kc__taint_eviction_setup(kc_manager *manager, int workers, kc_error *err)
                 {.kind = &kc_kind_pod,
                  .map = node_of,
                  .predicate = kc_predicate_new(pod_changes, NULL)}),
-            .sources = KC_SOURCES(kc_source_new(&beginning, e)),
+            .begin = forget_all,
             .reconcile = reconcile,
             .user = e,
             .workers = workers,
