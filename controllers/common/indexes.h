@@ -12,12 +12,15 @@
 #define KC_CONTROLLERS_INDEXES_H
 
 #include "kc/cache.h"
+#include "kc/controller.h"
 #include "kc/selector.h"
 
 /* Pods, ReplicaSets: by the uid of their controller. */
 #define KC__BY_CONTROLLER "controller"
 /* Pods: by spec.nodeName; those without one by "". */
 #define KC__BY_NODE "node"
+/* And the other way, for watches of pods (kc_map_fn): the key of the node that a pod is on. */
+void kc__node_of_pod(const kc_object *pod, kc_enqueuer *to, void *user);
 
 /* ReplicaSets, Deployments: by a label that their selector requires and their namespace
  * (kc__index_of_label); those that require no certain value by the namespace alone. So that who

@@ -262,15 +262,6 @@ static bool pod_changes(kc_change_type type, const kc_change *change, void *user
            (type == KC_CHANGE_UPDATE && hash_of_pod(change->old) != hash_of_pod(change->object));
 }
 
-static void node_of(const kc_object *pod, kc_enqueuer *to, void *user)
-{
-    (void)user;
-    kc_auto(kc_view) *view = kc_view_of(pod);
-    const kc_str node = kc_as_str(kc_dig(kc_view_root(view), "spec.nodeName"));
-    if (node.n)
-        kc_enqueue(to, (kc_key){.name = node});
-}
-
 /* ---- setting up ---- */
 
 /* When a lead begins, and at its end. */
@@ -331,7 +322,7 @@ int kc__taint_eviction_setup(kc_manager *manager, int workers, kc_error *err)
             .watches = KC_WATCHES(
                 {.kind = &kc_kind_node, .predicate = kc_predicate_new(taints_change, NULL)},
                 {.kind = &kc_kind_pod,
-                 .map = node_of,
+                 .map = kc__node_of_pod,
                  .predicate = kc_predicate_new(pod_changes, NULL)}),
             .begin = forget_all,
             .reconcile = reconcile,

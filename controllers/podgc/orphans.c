@@ -111,15 +111,6 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
 
 /* ---- keys ---- */
 
-static void node_of(const kc_object *pod, kc_enqueuer *to, void *user)
-{
-    (void)user;
-    kc_auto(kc_view) *view = kc_view_of(pod);
-    const kc_str node = kc_as_str(kc_dig(kc_view_root(view), "spec.nodeName"));
-    if (node.n)
-        kc_enqueue(to, (kc_key){.name = node});
-}
-
 static bool is_bound_to(const kc_object *pod, const kc_object *other)
 {
     kc_auto(kc_view) *a = kc_view_of(pod), *b = kc_view_of(other);
@@ -149,7 +140,7 @@ int kc__orphans_setup(kc_manager *manager, kc__collector *collector, int workers
             .name = "orphaned_pods_nodes",
             .watches = KC_WATCHES(
                 {.kind = &kc_kind_pod,
-                 .map = node_of,
+                 .map = kc__node_of_pod,
                  .predicate = kc_predicate_new(is_new_there, NULL)},
                 {.kind = &kc_kind_node, .predicate = kc_predicate_new(comes_or_goes, NULL)}),
             .begin = kc__forget_missing,
