@@ -52,12 +52,16 @@ void kc__required_label(const kc_selector *selector, kc_str *ret_key, kc_str *re
             *ret_key = all[i].key;
 }
 
+kc_selector *kc__selector_in(const kc_object *object, kc_error *err)
+{
+    kc_auto(kc_view) *view = kc_view_of(object);
+    return kc_selector_of(kc_dig(kc_view_root(view), "spec.selector"), err);
+}
+
 static void by_selector(const kc_object *object, kc_index_emit *emit, void *to, void *user)
 {
     (void)user;
-    kc_auto(kc_view) *view = kc_view_of(object);
-    kc_auto(kc_selector) *selector =
-        kc_selector_of(kc_dig(kc_view_root(view), "spec.selector"), NULL);
+    kc_auto(kc_selector) *selector = kc__selector_in(object, NULL);
     kc_str key, value;
     kc_scoped(kc_buf) at = {0};
     kc__required_label(selector, &key, &value);

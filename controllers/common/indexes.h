@@ -31,6 +31,9 @@ void kc__node_of_pod(const kc_object *pod, kc_enqueuer *to, void *user);
  * the namespace alone. So that a selector finds what it might adopt. */
 #define KC__ORPHANS "orphans"
 
+/* The selector in an object's spec; the caller's. NULL on error. */
+kc_selector *kc__selector_in(const kc_object *object, kc_error *err);
+
 /* What a label of a namespace is found under in the two above, in `out`, in place of what was
  * there; with an empty key the namespace alone. */
 void kc__index_of_label(kc_buf *out, kc_str ns, kc_str key, kc_str value);
