@@ -126,9 +126,9 @@ static void what_is_there_can_be_kept(void **state)
     (void)state;
     kc_auto(plane) *p = plane_start();
     applied(p, MAP("a", "one"));
-    assert_string_equal(
-        applied_with(p, MAP("a", "two") "---\n" MAP("b", "two"), (kc_apply_opts){.keep = true}),
-        "kept ConfigMap default/a\ncreated ConfigMap default/b\n");
+    assert_string_equal(applied_with(p, MAP("a", "two") "---\n" MAP("b", "two"),
+                                     (kc_apply_opts){.how = KC_APPLY_KEEP}),
+                        "kept ConfigMap default/a\ncreated ConfigMap default/b\n");
     assert_value(p, "a", "one");
 }
 
@@ -145,19 +145,22 @@ static void the_namespace_is_the_objects_or_the_given_one(void **state)
         "created Namespace far\ncreated ConfigMap far/a\ncreated ConfigMap default/b\n");
 }
 
-static bool is_not_b(const kc_object *object, void *user)
+static kc_apply_how not_b(const kc_object *object, void *user)
 {
     (void)user;
-    return !kc_str_is(kc_object_name(object), "b");
+    return kc_str_is(kc_object_name(object), "a")   ? KC_APPLY_KEEP
+           : kc_str_is(kc_object_name(object), "b") ? KC_APPLY_SKIP
+                                                    : KC_APPLY_MERGE;
 }
 
-static void who_applies_may_leave_some_out(void **state)
+static void what_is_done_can_be_chosen_for_each(void **state)
 {
     (void)state;
     kc_auto(plane) *p = plane_start();
-    assert_string_equal(applied_with(p, MAP("a", "x") "---\n" MAP("b", "x") "---\n" MAP("c", "x"),
-                                     (kc_apply_opts){.want = is_not_b}),
-                        "created ConfigMap default/a\ncreated ConfigMap default/c\n");
+    applied(p, MAP("a", "x") "---\n" MAP("c", "x"));
+    assert_string_equal(applied_with(p, MAP("a", "z") "---\n" MAP("b", "z") "---\n" MAP("c", "z"),
+                                     (kc_apply_opts){.choose = not_b}),
+                        "kept ConfigMap default/a\nconfigured ConfigMap default/c\n");
 }
 
 /* ---- several ---- */
@@ -362,7 +365,7 @@ static void files_that_are_not_there_are_named(void **state)
 
 TESTS(what_is_not_there_is_created, what_is_there_gets_what_the_text_says,
       what_only_the_server_sets_is_no_change, what_is_there_can_be_kept,
-      the_namespace_is_the_objects_or_the_given_one, who_applies_may_leave_some_out,
+      the_namespace_is_the_objects_or_the_given_one, what_is_done_can_be_chosen_for_each,
       lists_are_taken_apart, json_is_read_too, nothing_is_nothing,
       the_order_of_documents_does_not_matter, a_kind_may_come_after_its_group_was_asked_for,
       many_definitions_are_served_when_it_returns, it_waits_on_the_clients_clock,
