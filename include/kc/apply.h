@@ -50,6 +50,7 @@ typedef struct kc_apply_report {
     const kc_kind *kind;
     kc_key key;
     const kc_object *object; /* As the server has it. */
+    const kc_object *text;   /* As it stands in the text. */
     const char *source;      /* The file, or the name of the text; NULL if it has none. */
     size_t document;
 } kc_apply_report;

@@ -127,6 +127,7 @@ static void tell(const application *a, const kc__apply_item *item, const kc_kind
                                           .kind = kind,
                                           .key = kc_object_key(o->object),
                                           .object = o->object,
+                                          .text = item->object,
                                           .source = item->source,
                                           .document = item->document},
                        a->opts.user);
