@@ -55,13 +55,16 @@ static int open_plane(kc__up *up, kc_error *err)
     return kc__plane_open(&up->plane, &up->options->server, up->log, err);
 }
 
+/* The server's warnings (of kinds that are deprecated) are for those who type, not for a garbage
+ * collector that watches everything. */
 static int open_door(kc__up *up, kc_error *err)
 {
+    kc_log *log = up->options->server.verbosity ? up->log : NULL;
     up->door = kc__embed_around(up->plane.server, NULL);
     up->client = kc_client_new(&(kc_client_opts){.transport = kc_embed_transport(up->door, NULL),
                                                  .user_agent = "kc-up",
                                                  .field_manager = "kc",
-                                                 .log = up->log},
+                                                 .log = log},
                                err);
     return up->client ? 0 : -1;
 }
