@@ -122,7 +122,7 @@ const kc_app_entry *kc_app_at(const kc_app *app, size_t i)
     return i < app->entries.n ? &app->entries.items[i] : NULL;
 }
 
-static const char **names_of(const kc_app *app)
+const char **kc__app_names(const kc_app *app)
 {
     const char **names = kc_calloc(app->entries.n + 1, sizeof(*names));
     for (size_t i = 0; i < app->entries.n; i++)
@@ -135,7 +135,7 @@ const kc_app_entry *kc_app_find(const kc_app *app, const char *name, kc_error *e
     kc_vec_each (&app->entries, entry)
         if (!strcmp(entry->name, name))
             return entry;
-    kc_autofree const char **names = names_of(app);
+    kc_autofree const char **names = kc__app_names(app);
     kc_autofree bool *chosen = kc_calloc(app->entries.n + 1, sizeof(*chosen));
     if (kc_choose(name, "reconciler", names, app->entries.n, chosen, err) == 0)
         kc_error_set(err, KC_INVALID, "\"%s\" is not the name of one reconciler", name);
@@ -160,9 +160,10 @@ static bool is_named(const char *names, const char *name)
 int kc_app_choose(kc_app *app, kc_error *err)
 {
     const size_t n = app->entries.n;
-    kc_autofree const char **names = names_of(app);
+    kc_autofree const char **names = kc__app_names(app);
     kc_autofree bool *chosen = kc_calloc(n + 1, sizeof(*chosen));
-    if (kc_choose(app->names, "reconciler", names, n, chosen, err) < 0)
+    if (kc_choose(app->names, "reconciler", names, n, chosen, err) < 0 ||
+        kc__settings_check(app->config, app, err) < 0)
         return -1;
     kc_vec_each (&app->entries, entry)
         entry->enabled = chosen[entry - app->entries.items] &&
@@ -181,8 +182,7 @@ int kc_app_setup(kc_app *app, kc_manager *manager, kc_error *err)
         if (entry->enabled && kc__reconciler_check(entry, err) < 0)
             return kc_error_wrap(err, "reconciler %s", entry->name);
     kc_vec_each (&app->entries, entry)
-        if (entry->enabled &&
-            kc__reconciler_bind(entry, manager, app->config->manager.concurrence, err) < 0)
+        if (entry->enabled && kc__reconciler_bind(entry, manager, app->config, err) < 0)
             return kc_error_wrap(err, "reconciler %s", entry->name);
     return 0;
 }
