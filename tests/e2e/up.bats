@@ -17,7 +17,7 @@ setup() {
 }
 
 teardown() {
-    [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true
+    [ -z "$pid" ] || down INT 0
 }
 
 ports() {
@@ -224,6 +224,14 @@ YAML
     fails 2 --insecure-addr=0.0.0.0
     says "would listen beyond this machine"
     [ ! -e "$root" ]
+}
+
+@test "its metrics are on one page" {
+    up
+    kubectl apply -f manifests/banana/cr.yaml
+    eventually field_is banana banana-one '{.status.phase}' Success
+    run -0 curl -sf "$HTTP/metrics"
+    says 'kc_phase_transitions_total{reconciler="banana",phase="Success"} 1' apiserver_request_total workqueue_adds_total
 }
 
 @test "parts are left out" {
