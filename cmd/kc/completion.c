@@ -36,16 +36,16 @@ static void put_escaped(const char *text, const char *special)
 
 static void bash_values(const kc_flag_set *set)
 {
-    for (size_t i = 0; i < set->n_flags; i++) {
-        const kc_flag *flag = &set->flags[i];
-        if (!flag->argument)
+    kc_flag flag;
+    for (size_t i = 0; kc_flag_at(set, i, &flag); i++) {
+        if (!flag.argument)
             continue;
-        printf("                --%s", flag->name);
-        if (flag->letter)
-            printf(" | -%c", flag->letter);
+        printf("                --%s", flag.name);
+        if (flag.letter)
+            printf(" | -%c", flag.letter);
         putchar(')');
-        switch (offer_of(flag)) {
-        case OFFER_WORDS: printf(" words='%s' ;;\n", flag->values); break;
+        switch (offer_of(&flag)) {
+        case OFFER_WORDS: printf(" words='%s' ;;\n", flag.values); break;
         case OFFER_FILES: puts(" action='file' ;;"); break;
         case OFFER_FOLDERS: puts(" action='directory' ;;"); break;
         case OFFER_NOTHING: puts(" words='' ;;"); break;
@@ -62,8 +62,9 @@ static void bash_verb(const kc_verb *verb)
     printf("        %s)\n            case $flag in\n", verb->name);
     bash_values(verb->flags);
     fputs("                *) words='", stdout);
-    for (size_t i = 0; i < verb->flags->n_flags; i++)
-        printf("--%s ", verb->flags->flags[i].name);
+    kc_flag flag;
+    for (size_t i = 0; kc_flag_at(verb->flags, i, &flag); i++)
+        printf("--%s ", flag.name);
     printf("--help%s%s' ;;\n            esac ;;\n", verb->words ? " " : "",
            verb->words ? verb->words : "");
 }
@@ -129,8 +130,9 @@ static void zsh_verb(const kc_verb *verb)
         fputs("_arguments '--help[this text]'", stdout);
     if (verb->flags && verb->words)
         printf(" \\\n                '1:what:(%s)' '*:path:_files'", verb->words);
-    for (size_t i = 0; verb->flags && i < verb->flags->n_flags; i++)
-        zsh_flag(&verb->flags->flags[i]);
+    kc_flag flag;
+    for (size_t i = 0; verb->flags && kc_flag_at(verb->flags, i, &flag); i++)
+        zsh_flag(&flag);
     puts(" ;;");
 }
 
@@ -187,8 +189,9 @@ static void fish_verb(const kc_verb *verb)
     if (verb->words)
         printf("complete -c kc -n '__fish_seen_subcommand_from %s' -a '%s'\n", verb->name,
                verb->words);
-    for (size_t i = 0; verb->flags && i < verb->flags->n_flags; i++)
-        fish_flag(verb->name, &verb->flags->flags[i]);
+    kc_flag flag;
+    for (size_t i = 0; verb->flags && kc_flag_at(verb->flags, i, &flag); i++)
+        fish_flag(verb->name, &flag);
 }
 
 static void write_fish(void)

@@ -10,6 +10,7 @@
 #include "flags.h"
 
 #include "kc/buf.h"
+#include "kc/vec.h"
 
 static void *field_of(const kc_flag *flag, void *options)
 {
@@ -18,29 +19,61 @@ static void *field_of(const kc_flag *flag, void *options)
 
 /* ---- finding ---- */
 
-static const kc_flag *find(const kc_flag_set *set, kc_str name)
+static kc_flag as_changed(const kc_flag_set *set, kc_flag flag)
 {
-    for (size_t i = 0; i < set->n_flags; i++)
-        if (kc_str_is(name, set->flags[i].name))
-            return &set->flags[i];
-    return NULL;
+    for (size_t i = 0; i < set->n_changes; i++) {
+        const kc_flag_change *change = &set->changes[i];
+        if (strcmp(change->name, flag.name) != 0)
+            continue;
+        flag.initial = change->initial ? change->initial : flag.initial;
+        flag.help = change->help ? change->help : flag.help;
+    }
+    return flag;
 }
 
-static const kc_flag *find_letter(const kc_flag_set *set, char letter)
+bool kc_flag_at(const kc_flag_set *set, size_t i, kc_flag *ret)
 {
-    for (size_t i = 0; i < set->n_flags; i++)
-        if (letter && set->flags[i].letter == letter)
-            return &set->flags[i];
-    return NULL;
+    if (i < set->n_flags) {
+        *ret = set->flags[i];
+        return true;
+    }
+    i -= set->n_flags;
+    for (const kc_flag_part *part = set->parts; part < set->parts + set->n_parts; part++) {
+        if (i < part->set->n_flags) {
+            *ret = as_changed(set, part->set->flags[i]);
+            ret->offset += part->at;
+            return true;
+        }
+        i -= part->set->n_flags;
+    }
+    return false;
+}
+
+static bool find(const kc_flag_set *set, kc_str name, kc_flag *ret)
+{
+    for (size_t i = 0; kc_flag_at(set, i, ret); i++)
+        if (kc_str_is(name, ret->name))
+            return true;
+    return false;
+}
+
+static bool find_letter(const kc_flag_set *set, char letter, kc_flag *ret)
+{
+    for (size_t i = 0; kc_flag_at(set, i, ret); i++)
+        if (letter && ret->letter == letter)
+            return true;
+    return false;
 }
 
 static int unknown(const kc_flag_set *set, const char *typed, kc_str name, kc_error *err)
 {
-    kc_autofree const char **names = kc_calloc(set->n_flags + 1, sizeof(*names));
-    for (size_t i = 0; i < set->n_flags; i++)
-        names[i] = set->flags[i].name;
-    names[set->n_flags] = "help";
-    const char *nearest = kc_str_nearest(name, names, set->n_flags + 1);
+    KC_VEC(const char *) names = {0};
+    kc_flag flag;
+    for (size_t i = 0; kc_flag_at(set, i, &flag); i++)
+        kc_vec_push(&names, flag.name);
+    kc_vec_push(&names, "help");
+    const char *nearest = kc_str_nearest(name, names.items, names.n);
+    kc_vec_done(&names);
     const int shown = (int)strcspn(typed, "=");
     if (nearest)
         return kc_error_set(err, KC_INVALID, "there is no flag '%.*s'; did you mean '--%s'?", shown,
@@ -83,23 +116,23 @@ static int take_long(reader *r, const char *typed, kc_error *err)
     const char *equals = strchr(typed, '=');
     const char *name = typed + 2;
     const kc_str text = kc_str_of(name, equals ? (size_t)(equals - name) : strlen(name));
-    const kc_flag *flag = find(r->set, text);
-    if (!flag)
+    kc_flag flag;
+    if (!find(r->set, text, &flag))
         return unknown(r->set, typed, text, err);
-    return take_value(r, flag, equals ? equals + 1 : NULL, err);
+    return take_value(r, &flag, equals ? equals + 1 : NULL, err);
 }
 
 static int take_short(reader *r, const char *typed, kc_error *err)
 {
-    const kc_flag *flag = find_letter(r->set, typed[1]);
+    kc_flag flag;
     const char *rest = typed + 2;
-    if (!flag || (!flag->argument && *rest && *rest != '='))
+    if (!find_letter(r->set, typed[1], &flag) || (!flag.argument && *rest && *rest != '='))
         return unknown(r->set, typed, kc_str_of(typed + 1, strcspn(typed + 1, "=")), err);
     if (*rest == '=')
         rest++;
     else if (!*rest)
         rest = NULL;
-    return take_value(r, flag, rest, err);
+    return take_value(r, &flag, rest, err);
 }
 
 /* What is left is no flag; perhaps somebody wrote "--switch false". */
@@ -107,11 +140,11 @@ static int stray(const reader *r, kc_error *err)
 {
     const char *typed = r->argv[r->at];
     const char *before = r->argv[r->at - 1];
-    const kc_flag *flag =
-        r->at > 1 && !strncmp(before, "--", 2) ? find(r->set, kc_cstr(before + 2)) : NULL;
-    if (flag && !flag->argument)
+    kc_flag flag;
+    if (r->at > 1 && !strncmp(before, "--", 2) && find(r->set, kc_cstr(before + 2), &flag) &&
+        !flag.argument)
         return kc_error_set(err, KC_INVALID, "'%s' is no flag; for a switch write --%s=%s", typed,
-                            flag->name, typed);
+                            flag.name, typed);
     return kc_error_set(err, KC_INVALID, "'%s' is no flag, and 'kc %s' takes nothing else", typed,
                         r->set->verb);
 }
@@ -136,11 +169,10 @@ static bool asks_for_help(const char *typed)
 
 static void set_defaults(const reader *r)
 {
-    for (size_t i = 0; i < r->set->n_flags; i++) {
-        const kc_flag *flag = &r->set->flags[i];
-        if (flag->initial && flag->parse(flag->initial, field_of(flag, r->options), NULL) < 0)
+    kc_flag flag;
+    for (size_t i = 0; kc_flag_at(r->set, i, &flag); i++)
+        if (flag.initial && flag.parse(flag.initial, field_of(&flag, r->options), NULL) < 0)
             abort(); /* Our own table is wrong. */
-    }
 }
 
 int kc_flags_parse(const kc_flag_set *set, int argc, char **argv, void *ret_options, kc_error *err)
@@ -206,11 +238,11 @@ void kc_flags_help(const kc_flag_set *set, FILE *out)
     const char *group = "";
     fprintf(out, "%s\n\nUsage: kc %s%s%s [FLAGS]\n", set->synopsis, set->verb,
             set->operands ? " " : "", set->operands ? set->operands : "");
-    for (size_t i = 0; i < set->n_flags; i++) {
-        const kc_flag *flag = &set->flags[i];
-        if (flag->group && strcmp(flag->group, group) != 0)
-            fprintf(out, "\n%s:\n", group = flag->group);
-        print_flag(out, flag);
+    kc_flag flag;
+    for (size_t i = 0; kc_flag_at(set, i, &flag); i++) {
+        if (flag.group && strcmp(flag.group, group) != 0)
+            fprintf(out, "\n%s:\n", group = flag.group);
+        print_flag(out, &flag);
     }
     fputs("\n  -h, --help\n      this text\n", out);
     if (set->examples)

@@ -12,6 +12,8 @@
  *     options o;
  *     switch (kc_flags_parse(&set, argc, argv, &o, err)) …
  *
+ * A verb may have the rows of others beside its own (`parts`), some of them with another default.
+ *
  * As kubectl's: "--flag value", "--flag=value", "-v 4", "-v=4", "-v4"; a switch is turned on by
  * "--flag" and off by "--flag=false". Given twice, the last one counts. "--" ends the flags.
  */
@@ -38,13 +40,27 @@ typedef struct kc_flag {
     size_t offset; /* Of the field in the options. */
 } kc_flag;
 
+typedef struct kc_flag_set kc_flag_set;
+
+/* Rows that a verb has from another, or from a set that is no verb's. */
+typedef struct kc_flag_part {
+    const kc_flag_set *set; /* Of which it has the own rows. */
+    size_t at;              /* Where that one's options are in the verb's. */
+} kc_flag_part;
+
+/* What a shared row says otherwise in one verb; NULL: as it stands there. */
+typedef struct kc_flag_change {
+    const char *name;
+    const char *initial, *help;
+} kc_flag_change;
+
 /* What a verb takes beside flags, in order. */
 typedef struct kc_flag_operands {
     const char *items[64];
     size_t n;
 } kc_flag_operands;
 
-typedef struct kc_flag_set {
+struct kc_flag_set {
     const char *verb;     /* "apiserver" */
     const char *operands; /* For help: "[PATH…]"; NULL: it takes none. */
     size_t operands_at;   /* Offset of a kc_flag_operands in the options. */
@@ -52,10 +68,19 @@ typedef struct kc_flag_set {
     const char *examples; /* Lines for its end, indented. */
     const kc_flag *flags;
     size_t n_flags;
+    const kc_flag_part *parts; /* Behind its own. */
+    size_t n_parts;
+    const kc_flag_change *changes;
+    size_t n_changes;
     size_t size; /* Of the options. */
-} kc_flag_set;
+};
 
-#define KC_FLAGS(table) .flags = (table), .n_flags = KC_COUNT(table)
+#define KC_FLAGS(table)        .flags = (table), .n_flags = KC_COUNT(table)
+#define KC_FLAG_PARTS(table)   .parts = (table), .n_parts = KC_COUNT(table)
+#define KC_FLAG_CHANGES(table) .changes = (table), .n_changes = KC_COUNT(table)
+
+/* A flag by its number, as it is in this verb. False behind the last. */
+bool kc_flag_at(const kc_flag_set *set, size_t i, kc_flag *ret);
 
 /*
  * Zeroes the options, sets defaults, reads argv[1] and on. 0: done; 1: help was asked for. Negative

@@ -6,9 +6,8 @@
  * Both are the same program (kc/app.h) with another choice; so their flags are one table, of which
  * the hub has the rows at its beginning more.
  */
+#include "hub.h"
 #include "verb.h"
-
-#include "kc/app.h"
 
 #include <stddef.h>
 
@@ -149,7 +148,7 @@ static int print_graph(kc_app *app, const options *o, kc_error *err)
 
 /* ---- running ---- */
 
-static int load_plugins(kc_app *app, const char *plugins, kc_error *err)
+int kc__load_plugins(kc_app *app, const char *plugins, kc_error *err)
 {
     kc_str rest = kc_cstr(plugins);
     while (rest.p) {
@@ -176,7 +175,7 @@ static int run(const char *name, const options *o, kc_error *err)
                                                      .metrics_address = o->metrics_address,
                                                      .health_address = o->health_address,
                                                      .log = log});
-    if (kc_app_with_linked(app, err) < 0 || load_plugins(app, o->plugins, err) < 0)
+    if (kc_app_with_linked(app, err) < 0 || kc__load_plugins(app, o->plugins, err) < 0)
         return -1;
     if (o->list)
         return print_list(app, err);

@@ -27,6 +27,7 @@ const kc_verb kc_verbs[] = {
     {"hub", "every reconciler, in one process", kc_verb_hub, &kc_hub_flags},
     {"init", "a new project, for controllers", kc_verb_init, &kc_init_flags},
     {"run", "one reconciler", kc_verb_run, &kc_run_flags},
+    {"up", "a whole plane, in one process", kc_verb_up, &kc_up_flags},
     {"version", "the version of this binary", print_version},
 };
 const size_t kc_n_verbs = KC_COUNT(kc_verbs);
@@ -81,15 +82,14 @@ static int print_help(int argc, char **argv)
         printf("  %-12s %s\n", kc_verbs[i].name, kc_verbs[i].summary);
     puts("\n"
          "Examples:\n"
+         "  kc up                                     a whole plane, kept in ./data\n"
          "  kc apiserver --file-rootpath=/tmp/kc      start an API server\n"
          "  kc apiserver --help                       all its flags\n"
          "  kc controllers --pods=simulate            deployments, a scheduler, nodes\n"
          "  kc hub --list                             which reconcilers there are\n"
          "  kc init --domain example.io               a project for controllers\n"
          "  kc generate crd api                       write CRDs of the types in api/\n"
-         "  source <(kc completion bash)              complete arguments in this shell\n"
-         "\n"
-         "The whole plane in one process (kc up) is to come.");
+         "  source <(kc completion bash)              complete arguments in this shell");
     return 0;
 }
 

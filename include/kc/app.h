@@ -33,6 +33,22 @@
 #include "kc/controller.h"
 #include "kc/phase.h"
 
+/* What the config file may say to a reconciler: under reconcilers.NAME. */
+typedef struct kc_setting {
+    const char *name, *initial; /* Its value where the file says none. Not NULL. */
+    const char *help;           /* For people; one line. */
+} kc_setting;
+#define KC_SETTINGS(...) ((const kc_setting[]){__VA_ARGS__, {0}})
+
+/* What a reconciler is set up with. */
+typedef struct kc_setup {
+    kc_manager *manager;
+    const char *const
+        *settings;       /* Values, in the order of its rows; live as long as the manager. */
+    kc_channel *channel; /* Keys sent there come to it, as those of objects do: what after_sync
+                          * finds, what others tell. Lives as long as the manager. */
+} kc_setup;
+
 typedef struct kc_reconciler {
     const char *name;        /* Unique in a program. Defaults to the word of KC_RECONCILER. */
     const char *description; /* For people; one line. */
@@ -47,6 +63,8 @@ typedef struct kc_reconciler {
     kc_predicate *(*predicate)(kc_error *err); /* Made at setup: for all kinds. May be NULL. */
     int workers;                               /* Defaults to the program's. */
     int64_t timeout;                           /* Of one call. Defaults to none. */
+    int64_t resync;                            /* All objects come by again so often. 0: never. */
+    const kc_setting *settings;                /* KC_SETTINGS(…) */
 
     /* Which objects it sees; both may be NULL: all. */
     bool (*key_filter)(kc_key key);
@@ -55,7 +73,7 @@ typedef struct kc_reconciler {
 
     /* Anything special, before its controller is made: further controllers, indexes, state. What it
      * leaves in *ret_user is ctx->user of its calls; kc_manager_keep frees it. May be NULL. */
-    int (*setup)(kc_manager *manager, void **ret_user, kc_error *err);
+    int (*setup)(const kc_setup *setup, void **ret_user, kc_error *err);
     /* Once its objects are in the cache, on a thread of its own; an error ends the program. */
     int (*after_sync)(kc_manager *manager, void *user, kc_error *err);
 
@@ -83,7 +101,9 @@ typedef struct kc_app_opts {
     const char *kubeconfig;       /* Instead of the config's. */
     const char *context, *server; /* See kubeconfig.h. */
     const char *metrics_address, *health_address; /* Instead of the config's. "": nowhere. */
+    bool leave_signals;                           /* SIGINT and SIGTERM are the caller's. */
     kc_log *log;                                  /* Defaults to standard error. */
+    kc_metrics *metrics;                          /* Defaults to a registry of its own. */
 } kc_app_opts;
 
 /* opts may be NULL. */
@@ -92,6 +112,8 @@ kc_app *kc_app_new(const kc_app_opts *opts);
 kc_app *kc_app_free(kc_app *app);
 KC_AUTO_DEFINE(kc_app, kc_app_free)
 
+/* Its requests go by this client, instead of one by a kubeconfig. Before it is prepared. */
+void kc_app_with_client(kc_app *app, kc_client *client);
 /* With: one more. KC_ALREADY_EXISTS when its name is taken, KC_INVALID when it is none. */
 int kc_app_with(kc_app *app, const kc_reconciler *reconciler, kc_error *err);
 /* All that are linked in: into the program or shared object that calls it. */

@@ -14,6 +14,12 @@
 #include "kc/error.h"
 #include "kc/log.h"
 
+/* One line of the section `reconcilers`: what a single reconciler is told. */
+typedef struct kc_app_config_setting {
+    const char *reconciler, *name, *value;
+    size_t line;
+} kc_app_config_setting;
+
 /* Text is its own, and never NULL. Lists end with NULL. */
 typedef struct kc_app_config {
     struct { /* reconcilermgr: */
@@ -49,7 +55,11 @@ typedef struct kc_app_config {
         const char *const *output_paths;       /* output-paths ["stderr"], or "stdout", files */
         const char *const *error_output_paths; /* error-output-paths ["stderr"] */
     } log;
-    void *memory; /* Private. */
+    /* reconcilers: {NAME: {KEY: VALUE}}; which keys there are, a reconciler's definition says
+     * (kc_setting in app.h), and an app checks. Ends with one without a reconciler. */
+    const kc_app_config_setting *settings;
+    const char *file; /* It was loaded from; "". */
+    void *memory;     /* Private. */
 } kc_app_config;
 
 /* NULL on error, which names the file and the line. Reads the file. */

@@ -40,6 +40,7 @@ typedef struct kc_watch_kind {
     bool metadata_only;
     bool high_priority; /* Also initial adds and resyncs have priority 0. */
     int64_t after;      /* Keys are added so long after the change. Defaults to at once. */
+    int64_t resync;     /* All come by again so often. Defaults to the cache's; -1: never. */
 } kc_watch_kind;
 
 #define KC_KINDS(...)   ((const kc_kind *const[]){__VA_ARGS__, NULL})
@@ -65,6 +66,7 @@ typedef struct kc_controller_opts {
     void *user;
     int workers;           /* Defaults to 1. */
     int64_t timeout;       /* Of one call: ctx->cancel fires then. Defaults to none. */
+    int64_t resync;        /* All objects of `kind` come by again so often: see kc_watch_kind. */
     kc_limiter *limiter;   /* Taken over. Defaults to the queue's. */
     bool fair;             /* See queue.h. */
     bool without_election; /* Runs also where the manager does not lead. */

@@ -69,6 +69,9 @@ kc_str kc_http_body(const kc_http_call *call);
 /* Whom the client's certificate names, which one of the authorities has signed; empty: none. */
 kc_str kc_http_peer(const kc_http_call *call);
 
+/* A field of the answer's head, before that begins: kc_http_set_header(call, "ETag", "\"7\"").
+ * Negative, and it is left out, when it would not be one: KC_BAD_REQUEST. */
+int kc_http_set_header(kc_http_call *call, const char *name, const char *value, kc_error *err);
 /* Begins the answer; its body is what is written until the handler returns. */
 void kc_http_begin(kc_http_call *call, int status, const char *type);
 /* Waits while the client is slow. False when it has left: nothing can be written any more. */

@@ -7,10 +7,10 @@
  *         .kind = &redismigration_kind,
  *         .initial = "Pending",
  *         .phases = KC_PHASES(
- *             {"Pending",   collect,  .next = "PreFlight"},
+ *             {"Pending", collect, .next = "PreFlight"},
  *             {"PreFlight", precheck, .next = "InFlight", .failed = "PreFailed"},
- *             {"InFlight",  KC_SERIAL(copy_keys, verify), .next = "Succeeded", .failed =
- * "Failed"}), .terminal = KC_NAMES("Succeeded", "PreFailed", "Failed"),
+ *             {"InFlight", KC_SERIAL(copy_keys, verify), .next = "Done", .failed = "Failed"}),
+ *         .terminal = KC_NAMES("Done", "PreFailed", "Failed"),
  *     };
  *
  *     static kc_phase_verdict precheck(kc_phase_call *call, kc_error *err)
@@ -23,8 +23,9 @@
  * Everything a machine knows of an object is in the object, in status.phase and status.state, one
  * record a phase:
  *
- *     state: {PreFlight: {done: true, startTime: …, endTime: …, state: {…}, warning: …}, InFlight:
- * {…}}
+ *     state:
+ *       PreFlight: {done: true, startTime: …, endTime: …, state: {…}, warning: …}
+ *       InFlight: {…}
  *
  * A step (kc_phase_step) takes an object, runs the handler of its phase once, and gives the object
  * as it is to be stored. Nothing is written here: kc/app.h binds machines to controllers. A crash

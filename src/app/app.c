@@ -21,6 +21,7 @@ struct kc_app {
     kc_app_config *defaults; /* Where none was given. */
     const kc_app_config *config;
     KC_VEC(kc_app_entry) entries;
+    kc_client *client;   /* NULL: by a kubeconfig. */
     kc_manager *manager; /* Its own; of kc_app_prepare_run. */
     bool chosen;
 };
@@ -52,6 +53,7 @@ kc_app *kc_app_free(kc_app *app)
     if (!app)
         return NULL;
     kc_manager_free(app->manager);
+    kc_client_unref(app->client);
     kc_app_config_free(app->defaults);
     kc_vec_done(&app->entries);
     free(app->names);
@@ -61,6 +63,12 @@ kc_app *kc_app_free(kc_app *app)
 }
 
 /* ---- with ---- */
+
+void kc_app_with_client(kc_app *app, kc_client *client)
+{
+    kc_client_unref(app->client);
+    app->client = kc_client_ref(client);
+}
 
 static int by_name(const void *a, const void *b)
 {
@@ -114,7 +122,7 @@ const kc_app_entry *kc_app_at(const kc_app *app, size_t i)
     return i < app->entries.n ? &app->entries.items[i] : NULL;
 }
 
-static const char **names_of(const kc_app *app)
+const char **kc__app_names(const kc_app *app)
 {
     const char **names = kc_calloc(app->entries.n + 1, sizeof(*names));
     for (size_t i = 0; i < app->entries.n; i++)
@@ -127,7 +135,7 @@ const kc_app_entry *kc_app_find(const kc_app *app, const char *name, kc_error *e
     kc_vec_each (&app->entries, entry)
         if (!strcmp(entry->name, name))
             return entry;
-    kc_autofree const char **names = names_of(app);
+    kc_autofree const char **names = kc__app_names(app);
     kc_autofree bool *chosen = kc_calloc(app->entries.n + 1, sizeof(*chosen));
     if (kc_choose(name, "reconciler", names, app->entries.n, chosen, err) == 0)
         kc_error_set(err, KC_INVALID, "\"%s\" is not the name of one reconciler", name);
@@ -152,9 +160,10 @@ static bool is_named(const char *names, const char *name)
 int kc_app_choose(kc_app *app, kc_error *err)
 {
     const size_t n = app->entries.n;
-    kc_autofree const char **names = names_of(app);
+    kc_autofree const char **names = kc__app_names(app);
     kc_autofree bool *chosen = kc_calloc(n + 1, sizeof(*chosen));
-    if (kc_choose(app->names, "reconciler", names, n, chosen, err) < 0)
+    if (kc_choose(app->names, "reconciler", names, n, chosen, err) < 0 ||
+        kc__settings_check(app->config, app, err) < 0)
         return -1;
     kc_vec_each (&app->entries, entry)
         entry->enabled = chosen[entry - app->entries.items] &&
@@ -173,8 +182,7 @@ int kc_app_setup(kc_app *app, kc_manager *manager, kc_error *err)
         if (entry->enabled && kc__reconciler_check(entry, err) < 0)
             return kc_error_wrap(err, "reconciler %s", entry->name);
     kc_vec_each (&app->entries, entry)
-        if (entry->enabled &&
-            kc__reconciler_bind(entry, manager, app->config->manager.concurrence, err) < 0)
+        if (entry->enabled && kc__reconciler_bind(entry, manager, app->config, err) < 0)
             return kc_error_wrap(err, "reconciler %s", entry->name);
     return 0;
 }
@@ -203,14 +211,17 @@ static char *address_of(const char *flag, const char *text)
 static kc_manager *make_manager(const kc_app *app, kc_error *err)
 {
     const kc_app_config *c = app->config;
-    kc_auto(kc_config) *config = load_config(app, err);
+    kc_auto(kc_config) *config = app->client ? NULL : load_config(app, err);
     kc_autofree char *metrics = address_of(app->opts.metrics_address, c->manager.metrics_address);
     kc_autofree char *health = address_of(app->opts.health_address, c->manager.health_address);
-    if (!config)
+    if (!config && !app->client)
         return NULL;
     kc_manager_opts opts = {.name = app->name,
+                            .client = app->client,
                             .config = config,
+                            .leave_signals = app->opts.leave_signals,
                             .log = app->opts.log,
+                            .metrics = app->opts.metrics,
                             .metrics_address = metrics,
                             .health_address = health};
     if (c->manager.leader_elect)

@@ -4,13 +4,32 @@
 #define KC_APP_INTERNAL_H
 
 #include "kc/app.h"
+#include "kc/arena.h"
+#include "kc/view.h"
 
 /* ---- bind.c: one reconciler on one manager ---- */
 
 /* Negative when its definition makes no sense. Nothing is done. */
 int kc__reconciler_check(const kc_app_entry *entry, kc_error *err);
-/* Adds it; `workers` is for those that say none. */
-int kc__reconciler_bind(const kc_app_entry *entry, kc_manager *manager, int workers, kc_error *err);
+/* Adds it, with what the configuration says. */
+int kc__reconciler_bind(const kc_app_entry *entry, kc_manager *manager, const kc_app_config *config,
+                        kc_error *err);
+
+/* ---- settings.c: what the config file says to single reconcilers ---- */
+
+/* `section` is its part of `text`; may be NULL. */
+int kc__settings_read(const kc_value *section, kc_str text, kc_arena *arena,
+                      const kc_app_config_setting **ret, kc_error *err);
+/* Are they of reconcilers that there are, and do these have them? */
+int kc__settings_check(const kc_app_config *config, const kc_app *app, kc_error *err);
+/* Values, in the order of the rows. */
+const char *const *kc__settings_of(const kc_app_config *config, const char *reconciler,
+                                   const kc_setting *rows, kc_arena *arena);
+
+/* ---- app.c ---- */
+
+/* Of all there are, in their order; the caller frees the list. */
+const char **kc__app_names(const kc_app *app);
 
 /* ---- phase_controller.c ---- */
 

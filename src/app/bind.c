@@ -19,12 +19,16 @@ typedef struct binding {
     void *user;
     kc_manager *manager;
     kc_selector *labels; /* NULL: all. */
+    kc_arena settings;   /* Values of its settings. */
+    kc_channel *channel;
 } binding;
 
 static void binding_free(void *state)
 {
     binding *b = state;
     kc_selector_free(b->labels);
+    kc_arena_done(&b->settings);
+    kc_channel_unref(b->channel);
     free(b);
 }
 
@@ -88,11 +92,13 @@ static int add_controller(binding *b, int workers, kc_error *err)
         .kind_predicate = kind_predicate(b, &bad),
         .owns = r->owns,
         .watches = r->watches,
+        .sources = KC_SOURCES(kc_source_channel(b->channel)),
         .predicate = r->predicate ? r->predicate(&bad) : NULL,
         .reconcile = reconcile,
         .user = b,
         .workers = r->workers ? r->workers : workers,
         .timeout = r->timeout,
+        .resync = r->resync,
     };
     const bool made = kc_controller_new(b->manager, &opts, &bad);
     return made ? 0 : kc_error_move(err, &bad);
@@ -140,28 +146,40 @@ int kc__reconciler_check(const kc_app_entry *entry, kc_error *err)
     return r->machine ? kc_phase_check(r->machine, err) : 0;
 }
 
-static int set_up(binding *b, int workers, kc_error *err)
+static int call_setup(binding *b, const kc_app_config *config, kc_error *err)
+{
+    const kc_reconciler *r = b->reconciler;
+    const kc_setup setup = {.manager = b->manager,
+                            .channel = b->channel,
+                            .settings =
+                                kc__settings_of(config, b->name, r->settings, &b->settings)};
+    return r->setup ? r->setup(&setup, &b->user, err) : 0;
+}
+
+static int set_up(binding *b, const kc_app_config *config, kc_error *err)
 {
     const kc_reconciler *r = b->reconciler;
     if (r->labels && !(b->labels = kc_selector_parse(kc_cstr(r->labels), err)))
         return kc_error_wrap(err, "labels");
-    if (r->setup && r->setup(b->manager, &b->user, err) < 0)
+    if (call_setup(b, config, err) < 0)
         return -1;
     if (r->machine &&
         !(b->machine = kc__phase_controller_new(b->name, r->machine, b->manager, err)))
         return -1;
-    if ((r->reconcile || r->machine) && add_controller(b, workers, err) < 0)
+    if ((r->reconcile || r->machine) && add_controller(b, config->manager.concurrence, err) < 0)
         return -1;
     return add_after_sync(b, err);
 }
 
-int kc__reconciler_bind(const kc_app_entry *entry, kc_manager *manager, int workers, kc_error *err)
+int kc__reconciler_bind(const kc_app_entry *entry, kc_manager *manager, const kc_app_config *config,
+                        kc_error *err)
 {
     binding *b = kc_new(binding);
     b->name = entry->name;
     b->reconciler = entry->reconciler;
     b->kind = entry->kind;
     b->manager = manager;
+    b->channel = kc_channel_new();
     kc_manager_keep(manager, b, binding_free);
-    return set_up(b, workers, err);
+    return set_up(b, config, err);
 }

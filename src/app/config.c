@@ -6,9 +6,9 @@
  * add a key: a field in app_config.h with its default in the comment, a row here, a line in
  * configs/kubecontroller.yaml. Reading goes twice through: what the file has must be in the table
  * (an unknown key is a mistake, and would be a silent one), then the table's rows take their
- * values.
+ * values. One section is not in it, `reconcilers`: see settings.c.
  */
-#include "kc/app_config.h"
+#include "app/app_internal.h"
 
 #include "kc/arena.h"
 #include "kc/yaml.h"
@@ -33,6 +33,7 @@ typedef struct key {
 #define SERVER    "apiextmgr.gin.server."
 #define INSECURE  "apiextmgr.gin.insecure."
 #define SECURE    "apiextmgr.gin.secure."
+#define SETTINGS  "reconcilers"
 
 static const key keys[] = {
     {MANAGER "metrics-bind-address", TEXT, AT(manager.metrics_address), ":18001"},
@@ -104,8 +105,10 @@ static kc_str name_behind(const char *path, kc_str prefix)
 
 static const char *nearest_name(const reading *r, kc_str typed, kc_str prefix)
 {
-    const char *names[KC_COUNT(keys)];
+    const char *names[KC_COUNT(keys) + 1];
     size_t n = 0;
+    if (!prefix.n)
+        names[n++] = SETTINGS;
     for (size_t i = 0; i < KC_COUNT(keys); i++) {
         const kc_str name = name_behind(keys[i].path, prefix);
         if (name.p)
@@ -126,6 +129,8 @@ typedef enum key_place { NOWHERE, ABOVE_KEYS, IS_KEY } key_place;
 
 static key_place place_of(kc_str path)
 {
+    if (kc_str_is(path, SETTINGS))
+        return IS_KEY;
     for (size_t i = 0; i < KC_COUNT(keys); i++) {
         const kc_str known = kc_cstr(keys[i].path);
         if (kc_str_eq(known, path))
@@ -276,6 +281,8 @@ static int read_all(const reading *r, kc_error *err)
         if (value && kc_type_of(value) != KC_NULL && set_value(r, &keys[i], value, err) < 0)
             return -1;
     }
+    if (kc__settings_read(kc_get(root, SETTINGS), r->text, r->arena, &r->config->settings, err) < 0)
+        return -1;
     return check_together(r, err);
 }
 
@@ -284,6 +291,7 @@ kc_app_config *kc_app_config_parse(kc_str yaml, kc_error *err)
     kc_app_config *config = kc_new(kc_app_config);
     kc_arena *arena = kc_new(kc_arena);
     config->memory = arena;
+    config->file = "";
     const reading r = {.text = yaml, .config = config, .arena = arena};
     return read_all(&r, err) < 0 ? kc_app_config_free(config) : config;
 }
@@ -323,7 +331,9 @@ kc_app_config *kc_app_config_load(const char *path, kc_error *err)
     if (read_file(path, &text, err) < 0)
         return NULL;
     kc_app_config *config = kc_app_config_parse(kc_buf_str(&text), err);
-    if (!config)
+    if (config)
+        config->file = kc_arena_printf(config->memory, "%s", path);
+    else
         kc_error_wrap(err, "%s", path);
     return config;
 }

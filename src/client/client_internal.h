@@ -111,6 +111,10 @@ bool kc__is_dry(const kc_client *client, bool said);
 kc__mapper *kc__mapper_new(void);
 kc__mapper *kc__mapper_free(kc__mapper *mapper);
 
+/* kc_client_kind for who knows that the kind may have come this moment: the server is asked
+ * whenever it is not known, however short the last time is ago. */
+const kc_kind *kc__client_kind_now(kc_client *client, kc_gvk gvk, kc_error *err);
+
 /* A resource as discovery tells it; borrowed. */
 typedef struct kc__found {
     kc_gvk gvk;

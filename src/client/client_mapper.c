@@ -202,24 +202,33 @@ static int ask_version(kc_client *client, kc_gvk gvk, kc_error *err)
     return 0;
 }
 
-const kc_kind *kc_client_kind(kc_client *client, kc_gvk gvk, kc_error *err)
+static const kc_kind *no_such_kind(kc_gvk gvk, kc_error *err)
 {
-    kc__mapper *m = client->core->mapper;
-    const kc_kind *kind = find_kind(m, gvk);
-    if (kind)
-        return kind;
-    if (!was_asked(client, gvk)) {
-        if (ask_version(client, gvk, err) < 0)
-            return NULL;
-        kind = find_kind(m, gvk);
-    }
-    if (kind)
-        return kind;
     kc_scoped(kc_buf) version = {0};
     kc_api_version_write(&version, gvk.group, gvk.version);
     kc_error_set(err, KC_NOT_FOUND, "no matches for kind \"%.*s\" in version \"%s\"",
                  KC_ARG(gvk.kind), kc_buf_cstr(&version));
     return NULL;
+}
+
+const kc_kind *kc__client_kind_now(kc_client *client, kc_gvk gvk, kc_error *err)
+{
+    kc__mapper *m = client->core->mapper;
+    const kc_kind *kind = find_kind(m, gvk);
+    if (kind)
+        return kind;
+    if (ask_version(client, gvk, err) < 0)
+        return NULL;
+    kind = find_kind(m, gvk);
+    return kind ? kind : no_such_kind(gvk, err);
+}
+
+const kc_kind *kc_client_kind(kc_client *client, kc_gvk gvk, kc_error *err)
+{
+    if (!was_asked(client, gvk))
+        return kc__client_kind_now(client, gvk, err);
+    const kc_kind *kind = find_kind(client->core->mapper, gvk);
+    return kind ? kind : no_such_kind(gvk, err);
 }
 
 /* ---- by name ---- */

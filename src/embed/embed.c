@@ -3,9 +3,13 @@
  * embed.c: an API server in this process: storage, the server over it, and a door for those who
  * come without a socket (embed_transport.c).
  *
+ * The server may also be somebody else's, who starts and stops it (around.h): then there is only
+ * the door.
+ *
  * Going down: the door closes, which ends what is under way and waits for the last to be out, as
  * kc__apiserver_api demands; then the server stops, and with it those who came by its port.
  */
+#include "embed/around.h"
 #include "embed/embed_internal.h"
 
 #include "apiserver/storage/storage_file.h"
@@ -18,7 +22,7 @@
 struct kc_embed {
     kc__door *door;
     kc__authn *authn;
-    kc_apiserver *server;
+    kc_apiserver *server; /* NULL: it is somebody else's. */
     int port;
     kc_mutex mutex; /* Guards rand; taken last. */
     kc_rand rand;   /* Of its clients. */
@@ -80,23 +84,41 @@ static int start_server(kc_embed *embed, const kc_embed_opts *opts, kc_error *er
     return embed->server ? 0 : -1;
 }
 
+static kc_embed *embed_new(const kc_clock *clock, kc_rand *rand)
+{
+    kc_embed *embed = kc_new(kc_embed);
+    embed->door = kc__door_new(clock ? clock : kc_clock_real());
+    kc_mutex_init(&embed->mutex);
+    if (rand)
+        embed->rand = kc_rand_split(rand);
+    else
+        kc_rand_seed_os(&embed->rand);
+    return embed;
+}
+
+static void open_door(kc_embed *embed, kc_apiserver *server)
+{
+    kc_locked (&embed->door->mutex)
+        embed->door->api = kc__apiserver_api(server);
+}
+
 kc_embed *kc_embed_start(const kc_embed_opts *opts, kc_error *err)
 {
     const kc_embed_opts defaults = {0};
     opts = opts ? opts : &defaults;
-    kc_auto(kc_embed) *embed = kc_new(kc_embed);
-    embed->door = kc__door_new(opts->clock ? opts->clock : kc_clock_real());
-    kc_mutex_init(&embed->mutex);
-    if (opts->rand)
-        embed->rand = kc_rand_split(opts->rand);
-    else
-        kc_rand_seed_os(&embed->rand);
+    kc_auto(kc_embed) *embed = embed_new(opts->clock, opts->rand);
     if (start_server(embed, opts, err) < 0)
         return NULL;
     embed->port = opts->port ? kc_apiserver_port(embed->server, 0) : 0;
-    kc_locked (&embed->door->mutex)
-        embed->door->api = kc__apiserver_api(embed->server);
+    open_door(embed, embed->server);
     return kc_take(embed);
+}
+
+kc_embed *kc__embed_around(kc_apiserver *server, const kc_clock *clock)
+{
+    kc_embed *embed = embed_new(clock, NULL);
+    open_door(embed, server);
+    return embed;
 }
 
 kc_embed *kc_embed_stop(kc_embed *embed)

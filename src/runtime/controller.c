@@ -40,7 +40,9 @@ static void add_watch(kc_controller *c, const kc_watch_kind *watch)
 static void add_sources(kc_controller *c, const kc_controller_opts *opts)
 {
     if (opts->kind)
-        add_watch(c, &(kc_watch_kind){.kind = opts->kind, .predicate = opts->kind_predicate});
+        add_watch(c, &(kc_watch_kind){.kind = opts->kind,
+                                      .predicate = opts->kind_predicate,
+                                      .resync = opts->resync});
     else
         kc_predicate_free(opts->kind_predicate);
     for (size_t i = 0; opts->owns && opts->owns[i]; i++)

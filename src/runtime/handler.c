@@ -152,7 +152,7 @@ static int watch_start(void *state, kc_queue *queue, kc_error *err)
     w->informer = informer_of(w, err);
     if (!w->informer)
         return kc_error_wrap(err, "watch %s", w->what.kind->kind);
-    w->listener = kc_informer_listen(w->informer, &ops, w, 0);
+    w->listener = kc_informer_listen(w->informer, &ops, w, w->what.resync);
     return 0;
 }
 

@@ -37,7 +37,7 @@ struct kc_http_call {
     kc_arena arena; /* Of all texts. */
     kc_str method, path, body, peer;
     kc__query query;
-    kc__headers headers;
+    kc__headers headers, answered; /* Of the request, and of the answer. */
     int status;
     const char *type;
     bool begun;
@@ -68,6 +68,7 @@ static void call_free(kc_http_call *call)
     kc_thread_join(call->thread);
     kc__pipe_unref(call->pipe);
     kc__headers_done(&call->headers);
+    kc__headers_done(&call->answered);
     kc_arena_done(&call->arena);
     free(call);
 }
@@ -108,10 +109,19 @@ static void begin(kc__task *task)
     kc_http_call *call = kc_container_of(task, kc_http_call, task);
     kc__exchange_answer(call->x, &(kc__answer){.status = call->status,
                                                .type = kc_cstr(call->type),
+                                               .headers = call->answered.list.items,
+                                               .n_headers = call->answered.list.n,
                                                .source = &kc__pipe_source,
                                                .user = kc__pipe_read_by(call->pipe, call->x),
                                                .flush = true});
     close_one(call);
+}
+
+int kc_http_set_header(kc_http_call *call, const char *name, const char *value, kc_error *err)
+{
+    assert(!call->begun);
+    return kc__headers_add(&call->answered, kc_arena_str(&call->arena, kc_cstr(name)),
+                           kc_arena_str(&call->arena, kc_cstr(value)), err);
 }
 
 void kc_http_begin(kc_http_call *call, int status, const char *type)

@@ -112,6 +112,32 @@ controllers_stop() {
     fi
 }
 
+# hub_start VERB FLAG…: `kc hub` or `kc run` beside the server, which logs to $BATS_TEST_TMPDIR/hub.log. Returns when it is
+# ready: $hub_pid is its process, $HEALTH its address.
+hub_start() {
+    local health
+    read -r health _ < <(free_ports)
+    "$KC" "$1" --kubeconfig="$KUBECONFIG" --metrics-bind-address= "${@:2}" --health-probe-bind-address="127.0.0.1:$health" \
+        >>"$BATS_TEST_TMPDIR/hub.log" 2>&1 3>&- 4>&- &
+    hub_pid=$!
+    HEALTH=http://127.0.0.1:$health
+    eventually hub_is_ready
+    kill -0 "$hub_pid" || { cat "$BATS_TEST_TMPDIR/hub.log"; return 1; }
+}
+
+hub_is_ready() { ! kill -0 "$hub_pid" 2>/dev/null || curl -sf -o /dev/null "$HEALTH/readyz"; }
+
+# hub_stop: SIGTERM, exit code 0, nothing bad in its log.
+hub_stop() {
+    local rc=0
+    [ -n "${hub_pid:-}" ] || return 0
+    kill -TERM "$hub_pid"
+    wait "$hub_pid" || rc=$?
+    hub_pid=
+    [ "$rc" -eq 0 ] || { echo "exit code $rc"; tail -n 30 "$BATS_TEST_TMPDIR/hub.log"; return 1; }
+    ! grep -nE 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/hub.log"
+}
+
 # namespace: a namespace of this test's own.
 namespace() {
     NS=test-$BATS_TEST_NUMBER
@@ -121,6 +147,9 @@ namespace() {
 
 # k ARGUMENT…: kubectl as the administrator, over HTTPS, in the test's namespace.
 k() { kubectl -n "$NS" "$@"; }
+
+# field_is KIND NAME JSONPATH TEXT: an object of the test's namespace says so.
+field_is() { [ "$(k get "$1" "$2" -o jsonpath="$3")" = "$4" ]; }
 
 # api ARGUMENT…: curl as the administrator; paths are relative to the server's plain address.
 api() {

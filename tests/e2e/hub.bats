@@ -7,8 +7,8 @@ setup_file() {
     load helpers
     server_start
     cd "$E2E/../.."
-    for kind in at banana dummy robot; do
-        kubectl apply -f manifests/$kind/*.*_*.yaml
+    for definition in manifests/*/*.*_*.yaml; do
+        kubectl apply -f "$definition"
     done
 }
 teardown_file() { load helpers; server_stop; }
@@ -24,33 +24,6 @@ teardown() {
     hub_stop
     kubectl delete ats,bananas,dummies,robots --all --wait=false >/dev/null 2>&1 || true
 }
-
-# hub_start VERB FLAG…: returns when it is ready.
-hub_start() {
-    local health
-    read -r health _ < <(free_ports)
-    "$KC" "$1" --kubeconfig="$KUBECONFIG" --metrics-bind-address= "${@:2}" --health-probe-bind-address="127.0.0.1:$health" \
-        >>"$BATS_TEST_TMPDIR/hub.log" 2>&1 3>&- 4>&- &
-    hub_pid=$!
-    HEALTH=http://127.0.0.1:$health
-    eventually hub_is_ready
-    kill -0 "$hub_pid" || { cat "$BATS_TEST_TMPDIR/hub.log"; return 1; }
-}
-
-hub_is_ready() { ! kill -0 "$hub_pid" 2>/dev/null || curl -sf -o /dev/null "$HEALTH/readyz"; }
-
-# hub_stop: SIGTERM, exit code 0, nothing bad in its log.
-hub_stop() {
-    local rc=0
-    [ -n "$hub_pid" ] || return 0
-    kill -TERM "$hub_pid"
-    wait "$hub_pid" || rc=$?
-    hub_pid=
-    [ "$rc" -eq 0 ] || { echo "exit code $rc"; tail -n 30 "$BATS_TEST_TMPDIR/hub.log"; return 1; }
-    ! grep -nE 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/hub.log"
-}
-
-field_is() { [ "$(k get "$1" "$2" -o jsonpath="$3")" = "$4" ]; }
 
 @test "the list says what there is" {
     run -0 "$KC" hub --list

@@ -30,6 +30,7 @@
 typedef struct story {
 #ifdef STORY_OF_RECONCILERS
     const char *reconcilers;
+    const char *config; /* Of the config file. May be NULL. */
 #else
     kc_controllers_opts controllers;
 #endif
@@ -44,7 +45,10 @@ static inline KC_UNUSED void story_add(const story *s, kc_manager *manager)
 {
     kc_scoped(kc_error) err = {0};
 #ifdef STORY_OF_RECONCILERS
-    OK(kc_reconcilers_add(manager, s->reconcilers, &err), &err);
+    kc_auto(kc_app_config) *config = kc_app_config_parse(kc_cstr(s->config), &err);
+    kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.config = config, .names = s->reconcilers});
+    OK(config ? kc_app_with_linked(app, &err) : -1, &err);
+    OK(kc_app_setup(app, manager, &err), &err);
 #else
     OK(kc_controllers_add(manager, &s->controllers, &err), &err);
 #endif

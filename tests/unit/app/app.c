@@ -2,6 +2,8 @@
 /* A program of reconcilers: which there are, which run, what they see, and what is refused. */
 #include "reconciler_testing.h"
 
+#include <stdio.h>
+
 static _Atomic int calls_of_maps, synced_maps, calls_of_secrets;
 
 /* ---- reconcilers of this test ---- */
@@ -18,9 +20,9 @@ static kc_result mark(kc_context *ctx, const kc_request *req, kc_error *err)
     return now ? kc_done() : kc_retry(err);
 }
 
-static int give_patch(kc_manager *manager, void **ret_user, kc_error *err)
+static int give_patch(const kc_setup *setup, void **ret_user, kc_error *err)
 {
-    (void)manager;
+    (void)setup;
     (void)err;
     static char patch[] = "{\"data\":{\"seen\":\"yes\"}}";
     *ret_user = patch;
@@ -213,9 +215,9 @@ static void a_name_is_taken_once(void **state)
     assert_true(kc_app_with(app, &(kc_reconciler){.reconcile = count}, &err) < 0);
 }
 
-static int fail_to_set_up(kc_manager *manager, void **ret_user, kc_error *err)
+static int fail_to_set_up(const kc_setup *setup, void **ret_user, kc_error *err)
 {
-    (void)manager;
+    (void)setup;
     (void)ret_user;
     return kc_error_set(err, KC_INTERNAL, "no such luck");
 }
@@ -239,8 +241,141 @@ static void what_makes_no_sense_is_refused_before_anything_runs(void **state)
     refused(&(kc_reconciler){.name = "bad", .setup = fail_to_set_up}, "no such luck");
 }
 
-TESTS(what_is_linked_in_is_found, it_reconciles_with_what_its_setup_gave,
-      filters_keep_objects_from_it, it_is_told_once_its_objects_are_in_the_cache,
-      one_that_is_off_runs_where_it_is_named, the_config_file_chooses,
-      a_name_that_there_is_not_is_refused, one_of_another_version_is_refused, a_name_is_taken_once,
+/* ---- settings ---- */
+
+static char told[64];
+
+static int keep_settings(const kc_setup *setup, void **ret_user, kc_error *err)
+{
+    (void)ret_user;
+    (void)err;
+    snprintf(told, sizeof(told), "%s %s", setup->settings[0], setup->settings[1]);
+    return 0;
+}
+
+static const kc_reconciler settled = {
+    .name = "settled",
+    .settings = KC_SETTINGS({"service", "http://nowhere", "where it is"}, {"tries", "3"}),
+    .setup = keep_settings,
+};
+
+/* What setting up says with this config file; "" when it went well. */
+static void set_up_with(const char *yaml, char *said, size_t n)
+{
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_testenv) *env = plane(1);
+    kc_auto(kc_app_config) *config = kc_app_config_parse(kc_cstr(yaml), &err);
+    kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.config = config});
+    if (config && kc_app_with(app, &settled, &err) == 0)
+        kc_app_setup(app, kc_testenv_manager(env), &err);
+    snprintf(said, n, "%s", err.reason ? kc_error_text(&err) : "");
+}
+
+static void the_config_file_tells_it_its_settings(void **state)
+{
+    (void)state;
+    char said[256];
+    set_up_with("", said, sizeof(said));
+    assert_string_equal(said, "");
+    assert_string_equal(told, "http://nowhere 3");
+    set_up_with("reconcilers:\n  settled:\n    tries: 7\n    service: here\n", said, sizeof(said));
+    assert_string_equal(said, "");
+    assert_string_equal(told, "here 7");
+}
+
+static void a_setting_that_nobody_has_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *yaml, *said;
+    } cases[] = {
+        {"reconcilers:\n  settled:\n    sevice: here\n",
+         "line 3: reconcilers.settled.sevice: there is no such setting; did you mean \"service\"?"},
+        {"reconcilers:\n  setled: {tries: 1}\n",
+         "line 2: reconcilers.setled.tries: there is no such "
+         "reconciler; did you mean \"settled\"?"},
+        {"reconcilers: {settled: {tries: [1]}}\n",
+         "line 1: reconcilers.settled.tries: it is text, a number, or true or false"},
+        {"reconcilers: {settled: 3}\n", "reconcilers.settled: it holds settings, not a value"},
+        {"reconcilers: 3\n", "reconcilers: it holds names of reconcilers"},
+        {"reconciler: {}\n",
+         "line 1: reconciler: there is no such key; did you mean \"reconcilers\"?"},
+    };
+    for (size_t i = 0; i < KC_COUNT(cases); i++) {
+        char said[256];
+        set_up_with(cases[i].yaml, said, sizeof(said));
+        assert_string_equal(said, cases[i].said);
+    }
+}
+
+/* ---- keys of one's own ---- */
+
+static _Atomic int rounds;
+
+static kc_result go_round(kc_context *ctx, const kc_request *req, kc_error *err)
+{
+    (void)ctx;
+    (void)err;
+    rounds += kc_str_is(req->key.name, "round");
+    return kc_done();
+}
+
+static int keep_channel(const kc_setup *setup, void **ret_user, kc_error *err)
+{
+    (void)err;
+    *ret_user = setup->channel;
+    return 0;
+}
+
+static int send_round(kc_manager *manager, void *user, kc_error *err)
+{
+    (void)manager;
+    return kc_channel_send(user, KC_KEY("", "round"), err);
+}
+
+static void keys_of_its_own_come_to_it(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_testenv) *env = plane(1);
+    kc_auto(kc_app) *app = kc_app_new(NULL);
+    static const kc_reconciler sends = {.name = "sends",
+                                        .kind = &kc_kind_secret,
+                                        .setup = keep_channel,
+                                        .after_sync = send_round,
+                                        .reconcile = go_round};
+    OK(kc_app_with(app, &sends, &err), &err);
+    OK(kc_app_setup(app, kc_testenv_manager(env), &err), &err);
+    settle(env);
+    assert_int_equal(rounds, 1);
+}
+
+/* ---- resync ---- */
+
+static void all_objects_come_by_again(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_testenv) *env = plane(1);
+    kc_auto(kc_app) *app = kc_app_new(NULL);
+    static const kc_reconciler again = {
+        .name = "again", .kind = &kc_kind_secret, .reconcile = count, .resync = 30 * KC_SECOND};
+    OK(kc_app_with(app, &again, &err), &err);
+    OK(kc_app_setup(app, kc_testenv_manager(env), &err), &err);
+    OK(kc_testenv_apply(env, KC_STR("{apiVersion: v1, kind: Secret, metadata: {name: one}}"), &err),
+       &err);
+    OK(kc_testenv_run(env, &err), &err);
+    calls_of_secrets = 0;
+    kc_testenv_advance(env, 10 * KC_SECOND);
+    assert_int_equal(calls_of_secrets, 1);
+    kc_testenv_advance(env, 65 * KC_SECOND);
+    assert_int_equal(calls_of_secrets, 3);
+}
+
+TESTS(the_config_file_tells_it_its_settings, a_setting_that_nobody_has_is_refused,
+      keys_of_its_own_come_to_it, all_objects_come_by_again, what_is_linked_in_is_found,
+      it_reconciles_with_what_its_setup_gave, filters_keep_objects_from_it,
+      it_is_told_once_its_objects_are_in_the_cache, one_that_is_off_runs_where_it_is_named,
+      the_config_file_chooses, a_name_that_there_is_not_is_refused,
+      one_of_another_version_is_refused, a_name_is_taken_once,
       what_makes_no_sense_is_refused_before_anything_runs)

@@ -247,6 +247,32 @@ static void stopping_does_not_wait_for_clients(void **state)
     assert_true(kc_clock_now(kc_clock_real()) - began < 10 * KC_SECOND);
 }
 
-TESTS(an_answer_is_passed_on_and_both_know_each_other, another_key_is_not_talked_to,
-      a_long_answer_comes_whole, a_refusal_comes_with_its_text,
+static void tag(kc_http_call *call, void *user)
+{
+    (void)user;
+    kc_http_set_header(call, "ETag", "\"7\"", NULL);
+    kc_scoped(kc_error) err = {0};
+    if (kc_http_set_header(call, "X-Bad", "two\r\nlines: here", &err) == 0)
+        return;
+    kc_http_answer(call, 200, "text/plain", kc_cstr(kc_reason_text(err.reason)));
+}
+
+static void an_answer_has_fields_of_its_own(void **state)
+{
+    (void)state;
+    kc_auto(kc_http_server) *server =
+        kc_http_server_start(&(kc_http_server_opts){.address = "127.0.0.1:0", .handle = tag}, NULL);
+    kc_autofree char *url = kc_asprintf("http://127.0.0.1:%d", kc_http_server_port(server));
+    kc_auto(kc_config) *config = kc_config_for_url(url);
+    kc_auto(kc_transport) *transport = kc_transport_http_new(config, NULL, NULL);
+    kc_auto(kc_http_response) *response = kc_transport_open(
+        transport, &(kc_http_request){.method = "GET", .target = KC_STR("/")}, NULL);
+    assert_non_null(response);
+    assert_int_equal(response->status, 200);
+    assert_str(kc_http_field_of(response, KC_STR("etag")), "\"7\"");
+    assert_str(kc_http_field_of(response, KC_STR("x-bad")), "");
+}
+
+TESTS(an_answer_has_fields_of_its_own, an_answer_is_passed_on_and_both_know_each_other,
+      another_key_is_not_talked_to, a_long_answer_comes_whole, a_refusal_comes_with_its_text,
       a_client_that_leaves_is_noticed_at_the_other_end, stopping_does_not_wait_for_clients)
