@@ -171,8 +171,10 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
         return kc_give_up(err);
     if (kc_selector_is_everything(r.selector))
         return refuse_to_select_all(&r, err);
-    if (kc__rollout_find_sets(&r, err) < 0 || roll_out(&r, err) < 0)
+    if (kc__rollout_find_sets(&r, err) < 0 || roll_out(&r, err) < 0) {
+        kc__rollout_tell(&r, NULL);
         return kc_retry(err);
+    }
     return kc_again_after(kc__rollout_next_look(&r));
 }
 

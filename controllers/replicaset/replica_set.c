@@ -80,7 +80,8 @@ static kc_result look_at(kc__rs_call *call, kc_error *err)
         return kc_retry(err);
     if (!kc_object_being_deleted(call->object))
         kc__rs_scale(call, &more, &failure);
-    if (kc__rs_write_status(call, &failure, err) < 0)
+    const bool next = !more && call->n_changed;
+    if (kc__rs_write_status(call, next, &failure, err) < 0)
         return kc_retry(err);
     if (failure.reason) {
         kc_error_move(err, &failure);
