@@ -2,12 +2,12 @@
 /*
  * configuration.c: keeps the MutatingWebhookConfiguration that sends the API server to the hook.
  *
- * There are two entries: pods of the rule are found by their labels (an objectSelector), those with
- * the annotation by an expression, so that no other pod costs a call. Whom the server asks
- * needlessly, the hook lets pass. Nobody has to wait for us: a hook that is not there is ignored,
- * after two seconds at most; so the configuration may stay when the program ends. What others add
- * to an entry (a namespaceSelector) stays; what we say in it is put right. Its caBundle is the
- * webhook server's.
+ * There are two entries: pods of the rule are found by their labels (an objectSelector);
+ * annotations are seen by the hook alone, so it is asked about all other pods too. Who has many of
+ * them adds a namespaceSelector or matchConditions to that entry: what others add stays, what we
+ * say is put right. Nobody has to wait for us: a hook that is not there is ignored, after two
+ * seconds at most; so the configuration may stay when the program ends. Its caBundle is the webhook
+ * server's.
  *
  * Only who leads writes it. The port may be any (:0), so it is known once the hook is served.
  */
@@ -20,7 +20,7 @@
 #define SERVICE  "service://"
 #define HTTPS    "https://"
 #define LABELLED "labelled.sidecar.kubecontroller.io"
-#define NOTED    "annotated.sidecar.kubecontroller.io"
+#define OTHERS   "annotated.sidecar.kubecontroller.io"
 
 static const char entry[] = "admissionReviewVersions: [v1]\n"
                             "failurePolicy: Ignore\n"
@@ -34,12 +34,6 @@ static const char entry[] = "admissionReviewVersions: [v1]\n"
                             "  operations: [CREATE]\n"
                             "  resources: [pods]\n"
                             "  scope: Namespaced\n";
-
-static const char conditions[] =
-    "- name: annotated\n"
-    "  expression: has(object.metadata.annotations)"
-    " && '" SIDECARS_ANNOTATED "' in object.metadata.annotations"
-    " && object.metadata.annotations['" SIDECARS_ANNOTATED "'] == 'true'\n";
 
 /* ---- how it is reached ---- */
 
@@ -127,33 +121,50 @@ static kc_node *client_config(const injector *in, kc_edit *to)
 
 /* ---- whom it is asked about ---- */
 
-static const char *const operators[] = {
-    [KC_SELECT_EQUALS] = "In",    [KC_SELECT_DOUBLE_EQUALS] = "In",
-    [KC_SELECT_IN] = "In",        [KC_SELECT_NOT_EQUALS] = "NotIn",
-    [KC_SELECT_NOT_IN] = "NotIn", [KC_SELECT_EXISTS] = "Exists",
-    [KC_SELECT_LESS] = NULL,      [KC_SELECT_DOES_NOT_EXIST] = "DoesNotExist",
+/* A LabelSelector cannot say "less" or "greater". */
+static const struct {
+    const char *is, *is_not;
+} operators[] = {
+    [KC_SELECT_EQUALS] = {"In", "NotIn"},
+    [KC_SELECT_DOUBLE_EQUALS] = {"In", "NotIn"},
+    [KC_SELECT_IN] = {"In", "NotIn"},
+    [KC_SELECT_NOT_EQUALS] = {"NotIn", "In"},
+    [KC_SELECT_NOT_IN] = {"NotIn", "In"},
+    [KC_SELECT_EXISTS] = {"Exists", "DoesNotExist"},
+    [KC_SELECT_DOES_NOT_EXIST] = {"DoesNotExist", "Exists"},
+    [KC_SELECT_GREATER] = {NULL, NULL},
+    [KC_SELECT_LESS] = {NULL, NULL},
 };
 
-/* The rule as a LabelSelector, which cannot say "less" or "greater": such a requirement is left
- * out, and the hook looks for itself. */
-static kc_node *object_selector(const injector *in, kc_edit *to)
+static void add_expression(kc_edit *to, kc_node *expressions, const kc_requirement *r,
+                           const char *operator)
+{
+    kc_node *one = kc_node_object(to), *values = kc_node_array(to);
+    if (!operator)
+        return;
+    for (size_t i = 0; i < r->n_values; i++)
+        kc_node_append(values, kc_node_str(to, r->values[i]));
+    kc_node_add(to, one, KC_STR("key"), kc_node_str(to, r->key));
+    kc_node_add(to, one, KC_STR("operator"), kc_node_str(to, kc_cstr(operator)));
+    if (r->n_values)
+        kc_node_add(to, one, KC_STR("values"), values);
+    kc_node_append(expressions, one);
+}
+
+/* The pods of the rule, or the others: those can be told only where the rule is one requirement.
+ * Whatever cannot be told is left out, and the hook looks for itself. */
+static kc_node *object_selector(const injector *in, kc_edit *to, bool others)
 {
     kc_node *selector = kc_node_object(to), *expressions = kc_node_array(to);
     size_t n = 0;
-    const kc_requirement *all = kc_selector_requirements(in->rule, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (!operators[all[i].op])
-            continue;
-        kc_node *one = kc_node_object(to), *values = kc_node_array(to);
-        for (size_t v = 0; v < all[i].n_values; v++)
-            kc_node_append(values, kc_node_str(to, all[i].values[v]));
-        kc_node_add(to, one, KC_STR("key"), kc_node_str(to, all[i].key));
-        kc_node_add(to, one, KC_STR("operator"), kc_node_str(to, kc_cstr(operators[all[i].op])));
-        if (all[i].n_values)
-            kc_node_add(to, one, KC_STR("values"), values);
-        kc_node_append(expressions, one);
-    }
-    kc_node_add(to, selector, KC_STR("matchExpressions"), expressions);
+    const kc_requirement *all = in->rule ? kc_selector_requirements(in->rule, &n) : NULL;
+    if (others && n > 1)
+        n = 0;
+    for (size_t i = 0; i < n; i++)
+        add_expression(to, expressions, &all[i],
+                       others ? operators[all[i].op].is_not : operators[all[i].op].is);
+    if (kc_node_len(expressions))
+        kc_node_add(to, selector, KC_STR("matchExpressions"), expressions);
     return selector;
 }
 
@@ -170,8 +181,9 @@ static size_t place_of(const kc_node *hooks, const char *name)
     return i;
 }
 
-/* The entry of a name, added if it is not there, with what is the same in both. */
-static kc_node *fill_entry(const injector *in, kc_edit *to, kc_node *hooks, const char *name)
+/* The entry of a name, added if it is not there. */
+static void fill_entry(const injector *in, kc_edit *to, kc_node *hooks, const char *name,
+                       kc_node *selector)
 {
     const size_t at = place_of(hooks, name);
     if (at == kc_node_len(hooks))
@@ -187,7 +199,7 @@ static kc_node *fill_entry(const injector *in, kc_edit *to, kc_node *hooks, cons
     if (bundle)
         kc_node_add(to, config, KC_STR("caBundle"), kc_node_clone(to, bundle));
     kc_node_set(to, hook, KC_STR("clientConfig"), config);
-    return hook;
+    kc_node_set(to, hook, KC_STR("objectSelector"), selector);
 }
 
 static int fill(kc_edit *to, void *user, kc_error *err)
@@ -197,15 +209,11 @@ static int fill(kc_edit *to, void *user, kc_error *err)
     (void)err;
     if (kc_node_type(hooks) != KC_ARRAY)
         kc_edit_put(to, "webhooks", hooks = kc_node_array(to));
-    kc_auto(kc_view) *when = kc_yaml_parse(kc_cstr(conditions), NULL, NULL);
-    kc_node *noted = fill_entry(in, to, hooks, NOTED);
-    kc_node_set(to, noted, KC_STR("matchConditions"), kc_node_copy(to, kc_view_root(when)));
-    if (in->rule) {
-        kc_node *labelled = fill_entry(in, to, hooks, LABELLED);
-        kc_node_set(to, labelled, KC_STR("objectSelector"), object_selector(in, to));
-    } else if (place_of(hooks, LABELLED) < kc_node_len(hooks)) {
+    fill_entry(in, to, hooks, OTHERS, object_selector(in, to, true));
+    if (in->rule)
+        fill_entry(in, to, hooks, LABELLED, object_selector(in, to, false));
+    else if (place_of(hooks, LABELLED) < kc_node_len(hooks))
         kc_node_remove_at(hooks, place_of(hooks, LABELLED));
-    }
     return 0;
 }
 

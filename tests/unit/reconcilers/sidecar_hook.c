@@ -267,7 +267,7 @@ static bool entry_says(kc_testenv *env, const char *name, const char *path, cons
     return kc_str_is(kc_as_str(kc_dig(entry_of(view, name), path)), text);
 }
 
-static void its_configuration_asks_about_chosen_pods_only(void **state)
+static void its_configuration_says_the_rule(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{selector: 'a=b,c notin (d,e),!f,g'}", NULL);
@@ -278,10 +278,19 @@ static void its_configuration_asks_about_chosen_pods_only(void **state)
                  "{\"key\":\"g\",\"operator\":\"Exists\"}]");
     assert_entry(env, LABELLED, "failurePolicy", "\"Ignore\"");
     assert_entry(env, LABELLED, "timeoutSeconds", "2");
-    assert_entry(env, ANNOTATED, "matchConditions",
-                 "[{\"name\":\"annotated\",\"expression\":\"has(object.metadata.annotations) && "
-                 "'initializer.kubernetes.io/envoy' in object.metadata.annotations && "
-                 "object.metadata.annotations['initializer.kubernetes.io/envoy'] == 'true'\"}]");
+    assert_entry(env, ANNOTATED, "objectSelector", "{}");
+}
+
+static void no_pod_is_asked_about_twice(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = running("{}", NULL);
+    assert_entry(env, LABELLED, "objectSelector.matchExpressions",
+                 "[{\"key\":\"sidecar.kubecontroller.io/inject\",\"operator\":\"In\","
+                 "\"values\":[\"true\"]}]");
+    assert_entry(env, ANNOTATED, "objectSelector.matchExpressions",
+                 "[{\"key\":\"sidecar.kubecontroller.io/inject\",\"operator\":\"NotIn\","
+                 "\"values\":[\"true\"]}]");
 }
 
 static void without_a_rule_only_the_annotation_counts(void **state)
@@ -330,6 +339,6 @@ static void its_configuration_is_put_right(void **state)
 
 TESTS(a_pod_that_is_chosen_gets_its_sidecars, what_it_gave_is_let_pass, others_are_let_pass,
       several_are_answered_at_a_time, without_a_map_a_pod_is_let_in_with_a_warning,
-      a_map_without_sense_is_told, its_configuration_asks_about_chosen_pods_only,
+      a_map_without_sense_is_told, its_configuration_says_the_rule, no_pod_is_asked_about_twice,
       without_a_rule_only_the_annotation_counts, it_may_be_reached_through_a_service,
       its_configuration_is_put_right)
