@@ -102,11 +102,14 @@ static inline KC_UNUSED void redis_server_kill(redis_server *s)
 
 static inline KC_UNUSED void redis_server_stop(redis_server *s)
 {
-    kc_autofree char *log = kc_asprintf("%s/log", s->folder);
+    static const char *const files[] = {"log", "nodes.conf"};
     redis_server_kill(s);
     if (!s->port)
         return;
-    unlink(log);
+    for (size_t i = 0; i < KC_COUNT(files); i++) {
+        kc_autofree char *path = kc_asprintf("%s/%s", s->folder, files[i]);
+        unlink(path);
+    }
     rmdir(s->folder);
     s->port = 0;
 }
