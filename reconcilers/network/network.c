@@ -23,6 +23,7 @@
 #include "kc/names.h"
 
 #define LOOK_FOR_ORPHANS (5 * KC_MINUTE)
+#define LOOK_AGAIN       (30 * KC_SECOND)
 
 enum { SERVICE, OWNER };
 
@@ -190,19 +191,22 @@ static int look_at(kc_key key, void *user, kc_error *err)
     return claims ? 0 : kc_channel_send(l->channel, key, err);
 }
 
-static kc_result look_for_orphans(kc_context *ctx, kc_error *err)
+/* A service that cannot be reached is no error as long as no object needs it. */
+static kc_result look_for_orphans(kc_context *ctx)
 {
     links *l = ctx->user;
+    kc_scoped(kc_error) err = {0};
     l->without_status = false; /* The definition may be another one now. */
-    if (kc__network_each(l->service, ctx->cancel, look_at, ctx, err) < 0)
-        return kc_retry(err);
-    return kc_again_after(LOOK_FOR_ORPHANS);
+    if (kc__network_each(l->service, ctx->cancel, look_at, ctx, &err) == 0)
+        return kc_again_after(LOOK_FOR_ORPHANS);
+    kc_log_verbose(ctx->log, 1, "cannot look for networks without objects", kc_kv("err", &err));
+    return kc_again_after(LOOK_AGAIN);
 }
 
 static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err)
 {
     if (!req->key.name.n)
-        return look_for_orphans(ctx, err);
+        return look_for_orphans(ctx);
     kc_auto(network) *n = network_get(ctx->client, req->key, err);
     if (n)
         return ensure(ctx, req, n, err);
