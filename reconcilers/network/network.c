@@ -40,14 +40,19 @@ static bool same(const char *a, const char *b)
 
 /* ---- telling ---- */
 
+/* Whether its status says so already. */
+static bool is_told(const network *n, const char *why_not)
+{
+    return n->status.observed_generation == n->metadata.generation && n->status.ready == !why_not &&
+           same(n->status.message, why_not);
+}
+
 /* Of an object whose status the server does not take, that it is there tells it from one that was
  * deleted meanwhile. Neither is an error. */
 static int tell(kc_context *ctx, network *n, const char *why_not, kc_error *err)
 {
     links *l = ctx->user;
-    const bool known = n->status.observed_generation == n->metadata.generation;
-    if (l->without_status ||
-        (known && n->status.ready == !why_not && same(n->status.message, why_not)))
+    if (l->without_status || is_told(n, why_not))
         return 0;
     n->status = (network_status){.ready = !why_not,
                                  .message = (char *)why_not,
@@ -118,8 +123,9 @@ static kc_result refused(kc_context *ctx, const kc_request *req, network *n, kc_
         return kc_retry(err);
     }
     const bool conflict = kc_is_conflict(err);
-    kc_event(ctx->recorder, object, KC_WARNING, conflict ? "Conflict" : "Invalid", "%s",
-             kc_error_text(err));
+    if (!is_told(n, kc_error_text(err)))
+        kc_event(ctx->recorder, object, KC_WARNING, conflict ? "Conflict" : "Invalid", "%s",
+                 kc_error_text(err));
     kc_scoped(kc_error) untold = {0};
     if (tell(ctx, n, kc_error_text(err), &untold) < 0) {
         kc_error_move(err, &untold);

@@ -236,6 +236,20 @@ static void something_else_at_the_address_is_no_service(void **state)
 
 /* ---- status ---- */
 
+/* How often an event was told in all. */
+static int64_t times_told(kc_testenv *env, const char *reason)
+{
+    kc_scoped(kc_objects) events = {0};
+    int64_t n = 0;
+    kc_client_list(kc_testenv_client(env), &kc_kind_event, NULL, &events, NULL);
+    for (size_t i = 0; i < events.n; i++) {
+        kc_auto(kc_view) *view = kc_view_of(events.items[i]);
+        if (kc_str_is(kc_as_str(kc_get(kc_view_root(view), "reason")), reason))
+            n += kc_as_i64_or(kc_get(kc_view_root(view), "count"), 1);
+    }
+    return n;
+}
+
 static void a_status_is_written_where_there_is_one(void **state)
 {
     (void)state;
@@ -249,6 +263,9 @@ static void a_status_is_written_where_there_is_one(void **state)
     assert_says(env, &network_kind, "one", "status.ready", "false");
     kc_autofree char *why = text_of(env, &network_kind, "one", "status.message");
     assert_contains(why, "cidr \"10.0.0.0/99\" is not a range of addresses");
+    kc_testenv_advance(env, 5 * KC_MINUTE);
+    assert_int_equal(events_told(env, "Invalid", "10.0.0.0/99"), 1);
+    assert_int_equal(times_told(env, "Invalid"), 1);
     object(env, "one", "11.0.0.0/8");
     settle(env);
     assert_says(env, &network_kind, "one", "status.ready", "true");
