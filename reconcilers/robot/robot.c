@@ -2,7 +2,8 @@
 /*
  * robot.c: for every robot a deployment, with as many replicas as it says: deleted by hand it is
  * made again, scaled by hand it is put right. One of that name that is not the robot's is left
- * alone, and an event says so.
+ * alone, and an event says so. Every robot is looked at again each 30 seconds: nobody tells when
+ * such a name becomes free.
  */
 #include "api/robot_v1/zz_generated.h"
 
@@ -88,4 +89,5 @@ KC_RECONCILER(robot) = {
     .owns = KC_KINDS(&kc_kind_deployment),
     .reconcile = reconcile,
     .workers = 2,
+    .resync = 30 * KC_SECOND,
 };
