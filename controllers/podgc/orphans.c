@@ -99,10 +99,7 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
     if (left > 0)
         return kc_is_not_found(err) ? kc_again_after(left) : kc_retry(err);
     if (!node_exists(ctx, request->key, &(kc_get_opts){.metadata_only = true, .live = true}, err)) {
-        if (!kc_is_not_found(err))
-            return kc_retry(err);
-        kc_error_done(err);
-        if (collect_all(ctx, node, err) < 0)
+        if (kc_ignore_not_found(err) < 0 || collect_all(ctx, node, err) < 0)
             return kc_retry(err);
     }
     not_missing(c, node);

@@ -16,19 +16,11 @@
 
 #include <stdio.h>
 
-enum {
-    FIRST_WINDOW = 16,
-    MAX_WINDOW = 256,
-    SMALL = 256 << 10, /* Bytes of a window after which the next one is larger… */
-    LARGE = 4 << 20,   /* …or smaller. */
-    FLUSH = 1 << 20,   /* Bytes to the dest. */
-    BATCH_BYTES = 64 << 20,
-};
+enum { FLUSH = 1 << 20 }; /* Bytes kept for the dest. */
 
 typedef struct copier {
     const migration *m;
     walk *walk;
-    size_t window;
     KC_VEC(kc_str) sent; /* Keys whose RESTORE is not answered. */
 } copier;
 
@@ -94,18 +86,14 @@ static int copy_window(copier *c, const kc_str *keys, size_t n, kc_error *err)
         if (redis_unsent(c->m->dest.conn) > FLUSH && settle(c, err) < 0)
             return -1;
     }
-    const uint64_t bytes = redis_bytes(source->conn) - before;
-    if (bytes < SMALL)
-        c->window = KC_MIN(c->window * 2, (size_t)MAX_WINDOW);
-    else if (bytes > LARGE)
-        c->window = KC_MAX(c->window / 4, (size_t)1);
+    walk_adapt(c->walk, redis_bytes(source->conn) - before);
     return settle(c, err);
 }
 
 static int copy_page(copier *c, const page *p, kc_error *err)
 {
     for (size_t i = 0, n; i < p->n; i += n) {
-        n = KC_MIN(c->window, p->n - i);
+        n = KC_MIN(c->walk->window, p->n - i);
         if (copy_window(c, p->keys + i, n, err) < 0)
             return -1;
     }
@@ -116,9 +104,9 @@ static int copy_page(copier *c, const page *p, kc_error *err)
 static int copy_batch(copier *c, kc_error *err)
 {
     kc_scoped(page) p = {0};
-    const int64_t until = c->walk->keys + c->m->limits.batch;
-    const uint64_t most = redis_bytes(c->m->source.conn) + BATCH_BYTES;
-    while (!c->walk->ended && c->walk->keys < until && redis_bytes(c->m->source.conn) < most) {
+    const int64_t keys = c->walk->keys;
+    const uint64_t bytes = redis_bytes(c->m->source.conn);
+    while (walk_goes_on(c->walk, c->m, keys, bytes)) {
         const walk before = *c->walk;
         if (walk_next(c->walk, c->m, &p, err) < 0 || copy_page(c, &p, err) < 0) {
             *c->walk = before;
@@ -131,7 +119,7 @@ static int copy_batch(copier *c, kc_error *err)
 int migration_copy(kc_phase_call *call, migration *m, walk *w, kc_error *err)
 {
     (void)call;
-    copier c = {.m = m, .walk = w, .window = FIRST_WINDOW};
+    copier c = {.m = m, .walk = w};
     const int result = copy_batch(&c, err);
     kc_vec_done(&c.sent);
     return result < 0 ? -1 : w->ended;

@@ -14,7 +14,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SCAN_COUNT = 500 };
+enum {
+    SCAN_COUNT = 500,
+    SMALL_WINDOW = 256 << 10, /* Bytes. */
+    LARGE_WINDOW = 4 << 20,
+};
 
 static void side_done(side *s)
 {
@@ -130,6 +134,7 @@ int walk_begin(walk *w, const kc_phase_call *call, const migration *m, kc_error 
 {
     const kc_value *state = call->state;
     uint64_t cursor = 0;
+    w->window = FIRST_WINDOW;
     if (side_count(&m->source, &w->total, err) < 0)
         return -1;
     if (kc_as_bool(kc_get(state, "ended"), false) ||
@@ -176,6 +181,20 @@ int walk_next(walk *w, const migration *m, page *ret, kc_error *err)
         take_page(w, &answer, ret, err) < 0)
         return side_wrap(&m->source, err);
     return 0;
+}
+
+void walk_adapt(walk *w, uint64_t bytes)
+{
+    if (bytes < SMALL_WINDOW)
+        w->window = KC_MIN(w->window * 2, (size_t)MAX_WINDOW);
+    else if (bytes > LARGE_WINDOW)
+        w->window = KC_MAX(w->window / 4, (size_t)1);
+}
+
+bool walk_goes_on(const walk *w, const migration *m, int64_t keys, uint64_t bytes)
+{
+    return !w->ended && w->keys < keys + m->limits.batch &&
+           redis_bytes(m->source.conn) < bytes + BATCH_BYTES;
 }
 
 int walk_keep(const walk *w, kc_phase_call *call, const migration *m, kc_error *err)

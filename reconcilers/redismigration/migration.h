@@ -48,7 +48,12 @@ int side_count(const side *s, int64_t *ret, kc_error *err);
 
 /* ---- going through the keys of the source ---- */
 
-enum { NAMED_KEYS = 5 }; /* Of those that differ. */
+enum {
+    NAMED_KEYS = 5, /* Of those that differ. */
+    FIRST_WINDOW = 16,
+    MAX_WINDOW = 256,
+    BATCH_BYTES = 64 << 20, /* After so many a batch ends, too. */
+};
 
 /* How far it has come, kept in the phase's state. */
 typedef struct walk {
@@ -58,6 +63,7 @@ typedef struct walk {
     int64_t gone;      /* Of those: not there any more when they were looked at. */
     int64_t different; /* Found by verify. */
     int64_t total;     /* DBSIZE of the source, now. */
+    size_t window;     /* How many keys a server is asked for at once. Not kept. */
     kc_buf named;      /* The first NAMED_KEYS of those, for people. */
 } walk;
 
@@ -75,6 +81,11 @@ void page_done(page *p);
 int walk_begin(walk *w, const kc_phase_call *call, const migration *m, kc_error *err);
 /* The next keys, none perhaps; w->ended with the last. */
 int walk_next(walk *w, const migration *m, page *ret, kc_error *err);
+/* So many bytes were answered for a window: the next may be larger, or had better be smaller, since
+ * answers wait in the server's memory. */
+void walk_adapt(walk *w, uint64_t bytes);
+/* Whether a batch that began with so many keys and bytes goes on. */
+bool walk_goes_on(const walk *w, const migration *m, int64_t keys, uint64_t bytes);
 /* Writes it down, and how much that is of all. */
 int walk_keep(const walk *w, kc_phase_call *call, const migration *m, kc_error *err);
 

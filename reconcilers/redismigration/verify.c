@@ -14,10 +14,8 @@
 #include "migration.h"
 
 enum {
-    WINDOW = 32,
     FOOTER = 10,  /* Two bytes of version, eight of checksum. */
     ENOUGH = 100, /* Differences after which the rest is not looked at. */
-    BATCH_BYTES = 64 << 20,
 };
 
 /* What a server says of a key. */
@@ -76,7 +74,8 @@ static int look_closely(const migration *m, walk *w, kc_str key, kc_error *err)
 static int verify_window(const migration *m, walk *w, const kc_str *keys, size_t n, kc_error *err)
 {
     const side *sides[] = {&m->source, &m->dest};
-    bool doubtful[WINDOW] = {0};
+    const uint64_t before = redis_bytes(m->source.conn);
+    bool doubtful[MAX_WINDOW] = {0};
     for (size_t s = 0; s < KC_COUNT(sides); s++) {
         for (size_t i = 0; i < n; i++) {
             REDIS_SEND(sides[s]->conn, KC_STR("PTTL"), keys[i]);
@@ -91,6 +90,7 @@ static int verify_window(const migration *m, walk *w, const kc_str *keys, size_t
             return -1;
         doubtful[i] = !look_equal(&a, &b);
     }
+    walk_adapt(w, redis_bytes(m->source.conn) - before);
     for (size_t i = 0; i < n && w->different < ENOUGH; i++)
         if (doubtful[i] && look_closely(m, w, keys[i], err) < 0)
             return -1;
@@ -100,7 +100,7 @@ static int verify_window(const migration *m, walk *w, const kc_str *keys, size_t
 static int verify_page(const migration *m, walk *w, const page *p, kc_error *err)
 {
     for (size_t i = 0, n; i < p->n && w->different < ENOUGH; i += n) {
-        n = KC_MIN((size_t)WINDOW, p->n - i);
+        n = KC_MIN(w->window, p->n - i);
         if (verify_window(m, w, p->keys + i, n, err) < 0)
             return -1;
     }
@@ -110,9 +110,9 @@ static int verify_page(const migration *m, walk *w, const page *p, kc_error *err
 static int verify_batch(const migration *m, walk *w, kc_error *err)
 {
     kc_scoped(page) p = {0};
-    const int64_t until = w->keys + m->limits.batch;
-    const uint64_t most = redis_bytes(m->source.conn) + BATCH_BYTES;
-    while (!w->ended && w->keys < until && redis_bytes(m->source.conn) < most) {
+    const int64_t keys = w->keys;
+    const uint64_t bytes = redis_bytes(m->source.conn);
+    while (walk_goes_on(w, m, keys, bytes)) {
         const walk before = *w;
         const size_t named = w->named.n;
         if (walk_next(w, m, &p, err) < 0 || verify_page(m, w, &p, err) < 0) {

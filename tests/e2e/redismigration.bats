@@ -39,6 +39,9 @@ redis_answers() { redis-cli -p "$1" PING 2>&1 | grep -qE 'PONG|NOAUTH'; }
 ali() { REDISCLI_AUTH=s3cret-of-ali redis-cli -p "$ALI" "$@"; }
 tx() { redis-cli -p "$TX" "$@"; }
 
+# fill N: so many keys at the source.
+fill() { ali EVAL "for i = 1, ARGV[1] do redis.call('SET', 'key:' .. i, 'value-' .. i) end" 0 "$1"; }
+
 # What the document's names stand for.
 know_both() {
     kubectl create secret generic ali-123 --from-literal=address="127.0.0.1:$ALI" --from-literal=password=s3cret-of-ali
@@ -60,7 +63,7 @@ EOF
 
 @test "the document's migration succeeds, and the keys are there" {
     know_both
-    for i in $(seq 3000); do echo "SET key:$i value-$i"; done | ali --pipe >/dev/null
+    fill 3000
     ali RPUSH queue one two three
     ali SET session x EX 1000
     hub_start run redismigration --zap-log-level=4 --config=configs/kubecontroller.yaml
@@ -97,7 +100,7 @@ EOF
 
 @test "one that is killed on the way goes on where it was" {
     know_both
-    for i in $(seq 20000); do echo "SET key:$i value-$i"; done | ali --pipe >/dev/null
+    fill 20000
     hub_start run redismigration --config=configs/kubecontroller.yaml
     rmtest
     under_way() { [ "$(tx DBSIZE)" -gt 2000 ]; }

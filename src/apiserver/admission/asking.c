@@ -59,3 +59,11 @@ kc__verdict kc__asking_match(kc__asking *a, const kc__hook *hook, const kc__reso
     *ret_concerned = false;
     return hook->ignored ? KC__NEXT : no_conditions(a, hook);
 }
+
+kc__verdict kc__asking_in_time(kc__asking *a)
+{
+    kc__call *call = a->call;
+    if (kc_clock_now(call->api->clock) < call->x->request.received + call->patience)
+        return KC__NEXT;
+    return kc__fail(call, KC_TIMEOUT, "Timeout: request did not complete within requested timeout");
+}

@@ -48,6 +48,8 @@ kc__verdict kc__asking_validate(kc__asking *asking);
  */
 kc__verdict kc__asking_match(kc__asking *asking, const kc__hook *hook, const kc__resource **ret_as,
                              bool *ret_concerned);
+/* KC__FAIL when the client's patience has ended meanwhile. */
+kc__verdict kc__asking_in_time(kc__asking *asking);
 /* Releases what it holds. Returns the verdict. */
 kc__verdict kc__asking_end(kc__asking *asking, kc__verdict verdict);
 
@@ -56,5 +58,13 @@ kc__phase_fn kc__admit_mutating_hooks, kc__admit_validating_hooks;
 /* The same for what is sent in an object's place (a Binding, an Eviction), once, before anything is
  * proposed: ends with KC__PROPOSE. */
 kc__phase_fn kc__admit_sent;
+
+/* The same for an object that goes with others: KC__NEXT, KC__FAIL (call->error) or KC__LATER;
+ * `done` then hears one of the others. */
+typedef void kc__departure_done(void *user, kc__verdict verdict);
+kc__verdict kc__admit_departure(kc__call *call, const kc_object *current, kc__departure_done *done,
+                                void *user);
+/* Whether anybody might have to be asked. */
+bool kc__asks_hooks(kc__call *call);
 
 #endif

@@ -147,7 +147,9 @@ static kc__verdict settle(kc__asking *a)
     kc__hook_settle(q);
     const bool fails = q->result == KC__HOOK_DENIED || q->result == KC__HOOK_REFUSED ||
                        (q->result == KC__HOOK_FAILED && !q->hook->ignored);
-    kc__verdict verdict = fails ? kc__hook_fail(q) : KC__NEXT;
+    kc__verdict verdict = fails                          ? kc__hook_fail(q)
+                          : q->result == KC__HOOK_FAILED ? kc__asking_in_time(a)
+                                                         : KC__NEXT;
     if (verdict == KC__NEXT && a->changed) {
         ask_again(a);
         a->output = kc_object_unref(a->output);

@@ -57,6 +57,8 @@ kc__verdict kc__asking_validate(kc__asking *a)
 {
     size_t n;
     kc__verdict verdict = collect(a, &n);
+    if (verdict == KC__NEXT && n)
+        verdict = kc__asking_in_time(a);
     if (verdict != KC__NEXT)
         return kc__asking_end(a, verdict);
     a->left = n + 1; /* One for ourselves, until all are asked. */

@@ -34,7 +34,6 @@ typedef struct sentence {
 static const sentence sentences[] = {
     {400, "the server rejected our request for an unknown reason"},
     {401, "the server has asked for the client to provide credentials"},
-    {403, "unknown"},
     {404, "the server could not find the requested resource"},
     {405, "the server does not allow this method on the requested resource"},
     {406, "the server was unable to respond with a content type that the client supports"},
@@ -61,6 +60,10 @@ static void say_status(const kc__ask_answer *answer, kc_buf *out)
             kc_buf_puts(out, sentences[i].text);
             return;
         }
+    if (answer->status == 403) {
+        kc_buf_append(out, words_of(answer));
+        return;
+    }
     if (answer->status < 500) {
         kc_buf_printf(out,
                       "the server responded with the status code %d but did not return more "

@@ -3,8 +3,8 @@
  * webhooks.c: what a call is to admission webhooks, and when they are asked about it.
  *
  *     create, update, patch    changed when it was proposed, refused when it was validated
- *     delete                   both with what goes, and nothing to change
- *     binding, eviction        both with what was sent, before anything is proposed
+ *     delete                   both with what goes, and nothing to change; of a collection one by
+ * one binding, eviction        both with what was sent, before anything is proposed
  *
  * An object that is created is shown as the client sent it: what the server gives it (a uid, a
  * generated name) it has only when it was prepared. The configurations themselves are never shown:
@@ -169,11 +169,16 @@ static void go_on(kc__asking *a, kc__verdict verdict)
 
 /* ---- what they see ---- */
 
+static bool deletes(const kc__call *call)
+{
+    return call->verb->bit & (KC__DELETE | KC__DELETE_COLLECTION);
+}
+
 /* In the version of the request; a Scale of it where that is what is spoken of. */
 static kc_object *shown(kc__call *call, const kc_object *object)
 {
     const kc__resource *r = call->resource;
-    const bool ready = r->custom && call->verb->bit != KC__DELETE;
+    const bool ready = r->custom && !deletes(call);
     kc_auto(kc_object) *own =
         ready ? kc_object_ref(object) : kc__from_stored(r, object, &call->error);
     if (!own || !kc__is_scale(call))
@@ -207,11 +212,6 @@ static kc_object *shown_finished(kc__call *call)
 }
 
 /* ---- changing ---- */
-
-static bool deletes(const kc__call *call)
-{
-    return call->verb->bit == KC__DELETE;
-}
 
 /* A generated name that is taken is drawn again, and nothing else is done again. */
 static void keep_given(kc__call *call)
@@ -309,4 +309,68 @@ kc__verdict kc__admit_sent(kc__call *call)
     a->done = sent_mutated;
     kc__verdict verdict = kc__asking_mutate(a);
     return verdict == KC__NEXT ? validate_sent(call) : verdict;
+}
+
+/* ---- of a collection ---- */
+
+bool kc__asks_hooks(kc__call *call)
+{
+    kc_auto(kc__hook_set) *set = hooks_for(call);
+    return set != NULL;
+}
+
+typedef struct departure {
+    kc__departure_done *done;
+    void *user;
+    const kc_object *old; /* As it is shown. */
+} departure;
+
+static kc__verdict depart(kc__asking *a, departure *d, kc__verdict verdict)
+{
+    d->old = kc_object_unref(d->old);
+    if (a)
+        d->done(d->user, verdict);
+    return verdict;
+}
+
+static void departure_validated(kc__asking *a, kc__verdict verdict)
+{
+    depart(a, a->user, verdict);
+}
+
+static kc__verdict validate_departure(kc__call *call, departure *d)
+{
+    kc_auto(kc__hook_set) *set = hooks_for(call);
+    if (!set)
+        return KC__NEXT;
+    kc__asking *a = begin(call, set, NULL, d->old);
+    a->done = departure_validated;
+    a->user = d;
+    return kc__asking_validate(a);
+}
+
+static void departure_mutated(kc__asking *a, kc__verdict verdict)
+{
+    if (verdict == KC__NEXT)
+        verdict = validate_departure(a->call, a->user);
+    if (verdict != KC__LATER)
+        depart(a, a->user, verdict);
+}
+
+kc__verdict kc__admit_departure(kc__call *call, const kc_object *current, kc__departure_done *done,
+                                void *user)
+{
+    kc_auto(kc__hook_set) *set = hooks_for(call);
+    kc_object *old = set ? shown(call, current) : NULL;
+    if (!old)
+        return set ? KC__FAIL : KC__NEXT;
+    departure *d = kc_arena_calloc(call->arena, 1, sizeof(*d));
+    *d = (departure){done, user, old};
+    kc__asking *a = begin(call, set, NULL, old);
+    a->done = departure_mutated;
+    a->user = d;
+    kc__verdict verdict = kc__asking_mutate(a);
+    if (verdict == KC__NEXT)
+        verdict = validate_departure(call, d);
+    return verdict == KC__LATER ? verdict : depart(NULL, d, verdict);
 }
