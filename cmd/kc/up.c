@@ -22,9 +22,9 @@
 #include "signals.h"
 #include "verb.h"
 
-#include "apiserver/serving/files.h"
 #include "embed/around.h"
 #include "kc/controllers.h"
+#include "kc/file.h"
 
 /* ---- starting ---- */
 
@@ -44,6 +44,7 @@ static int open_app(kc__up *up, kc_error *err)
         .health_address = o->health_address ? o->health_address : nowhere,
         .leave_signals = true,
         .log = up->log,
+        .metrics = up->metrics,
     });
     if (kc_app_with_linked(up->app, err) < 0 || kc__load_plugins(up->app, o->plugins, err) < 0)
         return -1;
@@ -52,16 +53,20 @@ static int open_app(kc__up *up, kc_error *err)
 
 static int open_plane(kc__up *up, kc_error *err)
 {
-    return kc__plane_open(&up->plane, &up->options->server, up->log, err);
+    return kc__plane_open(&up->plane, &up->options->server, up->log, up->metrics, err);
 }
 
+/* The server's warnings (of kinds that are deprecated) are for those who type, not for a garbage
+ * collector that watches everything. */
 static int open_door(kc__up *up, kc_error *err)
 {
+    kc_log *log = up->options->server.verbosity ? up->log : NULL;
     up->door = kc__embed_around(up->plane.server, NULL);
     up->client = kc_client_new(&(kc_client_opts){.transport = kc_embed_transport(up->door, NULL),
                                                  .user_agent = "kc-up",
                                                  .field_manager = "kc",
-                                                 .log = up->log},
+                                                 .log = log,
+                                                 .metrics = up->metrics},
                                err);
     return up->client ? 0 : -1;
 }
@@ -101,7 +106,7 @@ static int prepare_controllers(kc__up *up, kc_error *err)
     if (find_pods_folder(up, err) < 0)
         return -1;
     if (up->plane.secure_url &&
-        kc__read_file(kc__plane_authority(&up->plane), &up->root_ca, err) < 0)
+        kc_file_read(kc__plane_authority(&up->plane), KC_FILE_MAX, &up->root_ca, err) < 0)
         return -1;
     opts.root_ca = kc_buf_cstr(&up->root_ca);
     opts.pods.folder = up->pods_folder;
@@ -177,8 +182,12 @@ static int up(const kc__up_options *options)
     kc_auto(kc_cancel) *stopping = kc_cancel_new(NULL);
     kc_auto(kc__stopper) *stopper = kc__stopper_new(stopping, &err);
     kc_auto(kc_log) *log = make_log(&options->server);
-    kc__up up = {
-        .options = options, .stop = stopping, .began = kc_clock_now(kc_clock_real()), .log = log};
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
+    kc__up up = {.options = options,
+                 .stop = stopping,
+                 .began = kc_clock_now(kc_clock_real()),
+                 .log = log,
+                 .metrics = metrics};
     const int failed = stopper ? run(&up, &err) : -1;
     if (failed)
         fprintf(stderr, "kc up: %s\n", kc_error_text(&err));

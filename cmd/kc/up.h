@@ -15,6 +15,7 @@ typedef struct kc__up {
     kc_cancel *stop; /* Fires when it is to end. */
     int64_t began;   /* Monotonic. */
     kc_log *log;
+    kc_metrics *metrics; /* Of everything; the server's page has them. */
     kc__plane plane;
     kc_embed *door; /* Without a socket into the plane. */
     kc_client *client;

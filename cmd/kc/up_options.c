@@ -71,6 +71,7 @@ static const kc_flag_change changes[] = {
      "which of the plane's own, with commas between them: '*' is all, '-name' not this one ('kc "
      "controllers --list' shows them)"},
     {"pods", "process", NULL},
+    {"pods-stand-in", "true", NULL},
     {"pods-folder", NULL,
      "where processes have their volumes and logs; defaults to the folder pods in "
      "--file-rootpath"},

@@ -5,7 +5,6 @@
 #include "common/indexes.h"
 
 #include "kc/json.h"
-#include "kc/view.h"
 
 void kc__claims_done(kc__claims *claims)
 {
@@ -175,9 +174,7 @@ int kc__claim(kc__claims *claims, const kc_kind *kind, const kc_object *object, 
 
 static bool selects(const kc_object *selecting, const kc_object *object)
 {
-    kc_auto(kc_view) *view = kc_view_of(selecting);
-    kc_auto(kc_selector) *selector =
-        kc_selector_of(kc_dig(kc_view_root(view), "spec.selector"), NULL);
+    kc_auto(kc_selector) *selector = kc__selector_in(selecting, NULL);
     return selector && !kc_selector_is_everything(selector) && kc_selector_match(selector, object);
 }
 

@@ -17,6 +17,7 @@
 #include "deployment/deployment.h"
 
 #include "common/adoption.h"
+#include "common/indexes.h"
 #include "common/template.h"
 #include "internal.h"
 
@@ -95,8 +96,7 @@ static int read_deployment(kc__rollout *r, const kc_object *object, kc_error *er
     if (!r->d)
         return -1;
     r->template = kc__template_text(kc_cstr(r->d->spec.template.json));
-    kc_auto(kc_view) *selector = kc_view_parse(kc_cstr(r->d->spec.selector.json), NULL, err);
-    r->selector = selector ? kc_selector_of(kc_view_root(selector), err) : NULL;
+    r->selector = kc__selector_in(object, err);
     return r->selector ? 0 : -1;
 }
 

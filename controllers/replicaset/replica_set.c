@@ -17,6 +17,7 @@
 #include "replicaset/replica_set.h"
 
 #include "common/adoption.h"
+#include "common/indexes.h"
 #include "internal.h"
 
 #include "kc/controller.h"
@@ -67,8 +68,7 @@ static int read_set(kc__rs_call *call, kc_error *err)
         return -1;
     call->wanted = call->rs->spec.replicas ? *call->rs->spec.replicas : 1;
     call->min_ready = call->rs->spec.min_ready_seconds * KC_SECOND;
-    kc_auto(kc_view) *selector = kc_view_parse(kc_cstr(call->rs->spec.selector.json), NULL, err);
-    call->selector = selector ? kc_selector_of(kc_view_root(selector), err) : NULL;
+    call->selector = kc__selector_in(call->object, err);
     return call->selector ? 0 : -1;
 }
 

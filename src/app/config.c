@@ -12,11 +12,10 @@
 
 #include "kc/arena.h"
 #include "kc/duration.h"
+#include "kc/file.h"
 #include "kc/yaml.h"
 
-#include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 
 typedef enum key_type { TEXT, SWITCH, NUMBER, DURATION, LIST } key_type;
 
@@ -343,27 +342,10 @@ kc_app_config *kc_app_config_free(kc_app_config *config)
 
 /* ---- the file ---- */
 
-static int read_file(const char *path, kc_buf *out, kc_error *err)
-{
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return kc_error_set(err, KC_NOT_FOUND, "cannot open %s: %s", path, strerror(errno));
-    char chunk[4096];
-    size_t n;
-    out->limit = MAX_FILE;
-    while ((n = fread(chunk, 1, sizeof(chunk), file)) > 0 && !out->failed)
-        kc_buf_append(out, kc_str_of(chunk, n));
-    const bool bad = ferror(file);
-    fclose(file);
-    if (bad)
-        return kc_error_set(err, KC_INVALID, "cannot read %s", path);
-    return out->failed ? kc_error_set(err, KC_TOO_LARGE, "%s is larger than 1 MiB", path) : 0;
-}
-
 kc_app_config *kc_app_config_load(const char *path, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
-    if (read_file(path, &text, err) < 0)
+    if (kc_file_read(path, MAX_FILE, &text, err) < 0)
         return NULL;
     kc_app_config *config = kc_app_config_parse(kc_buf_str(&text), err);
     if (config)

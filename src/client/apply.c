@@ -101,8 +101,8 @@ static outcome patch(const application *a, const kc_object *now, const kc_object
     return (outcome){same ? KC_APPLIED_UNCHANGED : KC_APPLIED_CONFIGURED, changed, false};
 }
 
-static outcome try_once(const application *a, const kc_object *wanted, const kc_write_opts *opts,
-                        kc_error *err)
+static outcome try_once(const application *a, const kc_object *wanted, kc_apply_how how,
+                        const kc_write_opts *opts, kc_error *err)
 {
     kc_auto(kc_object) *now = kc_client_get(a->client, opts->kind, kc_object_key(wanted),
                                             &(kc_get_opts){.live = true}, err);
@@ -112,7 +112,7 @@ static outcome try_once(const application *a, const kc_object *wanted, const kc_
         kc_error_done(err);
         return create(a, wanted, opts, err);
     }
-    if (a->opts.keep)
+    if (how == KC_APPLY_KEEP)
         return (outcome){KC_APPLIED_KEPT, kc_take(now), false};
     if (says_nothing_new(now, wanted))
         return (outcome){KC_APPLIED_UNCHANGED, kc_take(now), false};
@@ -127,12 +127,13 @@ static void tell(const application *a, const kc__apply_item *item, const kc_kind
                                           .kind = kind,
                                           .key = kc_object_key(o->object),
                                           .object = o->object,
+                                          .text = item->object,
                                           .source = item->source,
                                           .document = item->document},
                        a->opts.user);
 }
 
-static int apply_item(application *a, const kc__apply_item *item, kc_error *err)
+static int apply_item(application *a, const kc__apply_item *item, kc_apply_how how, kc_error *err)
 {
     const kc_gvk gvk = kc_object_gvk(item->object);
     const kc_kind *kind = kc__apply_kind(a->client, gvk, a->opts.timeout, err);
@@ -144,7 +145,7 @@ static int apply_item(application *a, const kc__apply_item *item, kc_error *err)
     outcome o = {.again = true};
     for (int i = 0; i < MAX_TRIES && o.again; i++) {
         kc_error_done(&failed);
-        o = try_once(a, wanted, &opts, &failed);
+        o = try_once(a, wanted, how, &opts, &failed);
     }
     if (!o.object)
         return kc_error_move(err, &failed);
@@ -174,12 +175,16 @@ static int await_definitions(application *a, kc_error *err)
     return 0;
 }
 
+static kc_apply_how how_of(const application *a, const kc_object *object)
+{
+    return a->opts.choose ? a->opts.choose(object, a->opts.user) : a->opts.how;
+}
+
 static int apply_turn(application *a, kc__apply_turn turn, kc_error *err)
 {
     kc_vec_each (&a->items, item) {
-        if (item->turn != turn || (a->opts.want && !a->opts.want(item->object, a->opts.user)))
-            continue;
-        if (apply_item(a, item, err) < 0)
+        const kc_apply_how how = item->turn != turn ? KC_APPLY_SKIP : how_of(a, item->object);
+        if (how != KC_APPLY_SKIP && apply_item(a, item, how, err) < 0)
             return name_object(item, err);
     }
     return turn == KC__APPLY_DEFINITIONS ? await_definitions(a, err) : 0;

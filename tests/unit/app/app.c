@@ -181,6 +181,22 @@ static void the_config_file_chooses(void **state)
     assert_true(kc_app_find(app, "secrets", &err)->enabled);
 }
 
+static void it_goes_by_the_client_it_is_given(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_testenv) *env = plane(1);
+    kc_auto(kc_object) *made = make(env, CONFIG_MAP("one"));
+    kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){
+        .names = "maps", .metrics_address = "", .health_address = "", .leave_signals = true});
+    OK(kc_app_with_linked(app, &err), &err);
+    kc_app_with_client(app, kc_testenv_client(env));
+    OK(kc_app_prepare_run(app, &err), &err);
+    OK(kc_manager_start(kc_app_manager(app), &err), &err);
+    kc_testenv_advance(env, 10 * KC_SECOND);
+    assert_true(is_marked(env, "one"));
+}
+
 static void a_name_that_there_is_not_is_refused(void **state)
 {
     (void)state;
@@ -413,6 +429,6 @@ TESTS(the_config_file_tells_it_its_settings, a_setting_that_nobody_has_is_refuse
       what_has_changed_goes_before_what_only_comes_by_again, what_is_linked_in_is_found,
       it_reconciles_with_what_its_setup_gave, filters_keep_objects_from_it,
       it_is_told_once_its_objects_are_in_the_cache, one_that_is_off_runs_where_it_is_named,
-      the_config_file_chooses, a_name_that_there_is_not_is_refused,
-      one_of_another_version_is_refused, a_name_is_taken_once,
+      the_config_file_chooses, it_goes_by_the_client_it_is_given,
+      a_name_that_there_is_not_is_refused, one_of_another_version_is_refused, a_name_is_taken_once,
       what_makes_no_sense_is_refused_before_anything_runs)

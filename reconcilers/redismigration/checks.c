@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * checks.c: what is looked at before anything is copied. Nothing is written here.
+ *
+ * A check is a row of the table: it is shown as an object of the phase, with an error if it failed.
+ * All are run, so that people see at once all there is to put right; only the first two, which
+ * connect, end it. The phase's error is the first one.
+ */
+#include "migration.h"
+
+#include "kc/ascii.h"
+
+#include <stdio.h>
+
+typedef struct look {
+    migration *m;
+    const kc_value *root;
+} look;
+
+static int open_source(const look *l, kc_error *err)
+{
+    return side_open(l->m, &l->m->source, err);
+}
+
+static int open_dest(const look *l, kc_error *err)
+{
+    return side_open(l->m, &l->m->dest, err);
+}
+
+/* By what the servers say of themselves: one has many addresses. */
+static int are_two(const look *l, kc_error *err)
+{
+    const migration *m = l->m;
+    const bool known = side_info(&m->source, "run_id").n > 0;
+    if (strcmp(m->source.at.place, m->dest.at.place) != 0 &&
+        !(known && !strcmp(m->source.id, m->dest.id)))
+        return 0;
+    return kc_error_set(err, KC_INVALID,
+                        "source and dest are the same database of the same server");
+}
+
+static int are_no_cluster(const look *l, kc_error *err)
+{
+    const side *sides[] = {&l->m->source, &l->m->dest};
+    for (size_t i = 0; i < KC_COUNT(sides); i++)
+        if (side_number(sides[i], "cluster_enabled"))
+            return kc_error_set(err, KC_INVALID,
+                                "the %s is a node of a cluster, which has only some of the keys",
+                                sides[i]->role);
+    return 0;
+}
+
+static int are_loaded(const look *l, kc_error *err)
+{
+    const side *sides[] = {&l->m->source, &l->m->dest};
+    for (size_t i = 0; i < KC_COUNT(sides); i++)
+        if (side_number(sides[i], "loading"))
+            return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the %s is still loading its keys",
+                                sides[i]->role);
+    return 0;
+}
+
+static int is_writable(const look *l, kc_error *err)
+{
+    const side *dest = &l->m->dest;
+    if (!kc_str_is(side_info(dest, "role"), "slave") || !side_number(dest, "slave_read_only"))
+        return 0;
+    return kc_error_set(err, KC_INVALID, "the dest is a replica that can only be read");
+}
+
+/* ---- versions ---- */
+
+/* The format of DUMP has a version: a server reads its own and older ones. Newest first. */
+static const struct format {
+    int major, minor, version;
+} formats[] = {
+    {7, 4, 12}, {7, 2, 11}, {7, 0, 10}, {5, 0, 9}, {4, 0, 8}, {3, 2, 7}, {2, 6, 6}, {0, 0, 0},
+};
+
+static int format_of(kc_str version)
+{
+    int64_t major = 0, minor = 0;
+    kc_str_to_i64(kc_str_cut(&version, '.'), &major);
+    kc_str_to_i64(kc_str_cut(&version, '.'), &minor);
+    const struct format *f = formats;
+    while (major < f->major || (major == f->major && minor < f->minor))
+        f++;
+    return f->version;
+}
+
+static int are_compatible(const look *l, kc_error *err)
+{
+    const kc_str source = side_info(&l->m->source, "redis_version");
+    const kc_str dest = side_info(&l->m->dest, "redis_version");
+    if (!source.n || !dest.n || format_of(dest) >= format_of(source))
+        return 0;
+    return kc_error_set(err, KC_INVALID,
+                        "the dest is Redis %.*s, which cannot read what the source's %.*s writes",
+                        KC_ARG(dest), KC_ARG(source));
+}
+
+/* ---- room ---- */
+
+static int is_empty(const look *l, kc_error *err)
+{
+    int64_t n = 0;
+    if (kc_as_bool(kc_dig(l->root, "spec.overwrite"), false))
+        return 0;
+    if (side_count(&l->m->dest, &n, err) < 0)
+        return -1;
+    if (!n)
+        return 0;
+    return kc_error_set(err, KC_INVALID,
+                        "the dest has %lld keys already; spec.overwrite: true allows that",
+                        (long long)n);
+}
+
+/* The keys that the server has in all its databases: db0:keys=3,expires=0,avg_ttl=0 */
+static int64_t count_all(const side *s)
+{
+    int64_t all = 0;
+    kc_str rest = kc_cstr(s->info);
+    while (rest.p) {
+        const kc_str line = kc_str_cut(&rest, '\n');
+        int64_t n = 0;
+        if (!kc_str_starts(line, KC_STR("db")) || line.n < 4 || !kc_is_digit(line.p[2]))
+            continue;
+        kc_str numbers = line;
+        kc_str_cut(&numbers, '=');
+        if (kc_str_to_i64(kc_str_cut(&numbers, ','), &n))
+            all += n;
+    }
+    return all;
+}
+
+/* Roughly: what the source needs for its keys, as far as they are of this database. */
+static int has_room(const look *l, kc_error *err)
+{
+    const side *source = &l->m->source, *dest = &l->m->dest;
+    const int64_t most = side_number(dest, "maxmemory"), used = side_number(dest, "used_memory");
+    const int64_t all = count_all(source);
+    int64_t mine = 0;
+    if (!most)
+        return 0;
+    if (side_count(source, &mine, err) < 0)
+        return -1;
+    const double share = all > 0 ? KC_MIN((double)mine / (double)all, 1.0) : 1.0;
+    const int64_t needed = (int64_t)((double)side_number(source, "used_memory_dataset") * share);
+    if (!mine || needed <= most - used)
+        return 0;
+    return kc_error_set(err, KC_INVALID,
+                        "the dest has not enough memory: maxmemory is %lld bytes, %lld are used, "
+                        "about %lld are needed",
+                        (long long)most, (long long)used, (long long)needed);
+}
+
+/* ---- all of them ---- */
+
+static const struct check {
+    const char *id, *name;
+    int (*run)(const look *look, kc_error *err);
+    bool needed; /* By those that follow. */
+} checks[] = {
+    {"source-answers", "The source answers and lets us in", open_source, true},
+    {"dest-answers", "The dest answers and lets us in", open_dest, true},
+    {"two-databases", "They are two databases", are_two, false},
+    {"no-cluster", "Neither is a node of a cluster", are_no_cluster, false},
+    {"loaded", "Both have loaded their keys", are_loaded, false},
+    {"versions", "The dest can read what the source writes", are_compatible, false},
+    {"dest-writable", "The dest can be written to", is_writable, false},
+    {"dest-empty", "The dest is empty, or may be overwritten", is_empty, false},
+    {"dest-memory", "The dest has enough memory", has_room, false},
+};
+
+int migration_check(kc_phase_call *call, migration *m, kc_error *err)
+{
+    const look l = {m, call->root};
+    bool goes_on = true;
+    kc_scoped(kc_error) first = {0};
+    for (size_t i = 0; i < KC_COUNT(checks) && goes_on; i++) {
+        const struct check *c = &checks[i];
+        kc_scoped(kc_error) failure = {0};
+        const bool passed = c->run(&l, &failure) >= 0;
+        kc_phase_set_object(call,
+                            &(kc_phase_object){.id = c->id,
+                                               .name = c->name,
+                                               .done = passed,
+                                               .error = passed ? NULL : kc_error_text(&failure)});
+        goes_on = passed || !c->needed;
+        if (!passed && !first.reason)
+            kc_error_move(&first, &failure);
+    }
+    return first.reason ? kc_error_move(err, &first) : 0;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_testing.h: real Redis servers, each with a folder and a port of its own, gone with the
+ * test.
+ *
+ *     redis_server server = {.args = {"--requirepass", "secret"}, .password = "secret"};
+ *     redis_server_start(&server);
+ *     redis_do(&server, "SET a b");
+ *     redis_server_stop(&server);
+ */
+#ifndef KC_REDIS_TESTING_H
+#define KC_REDIS_TESTING_H
+
+#include "testing.h"
+
+#include "redismigration/redis.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct redis_server {
+    const char *args[16]; /* Of redis-server; end with NULL. */
+    const char *password; /* As args have it. */
+    int port;
+    char folder[64];
+    pid_t pid;
+    redis *conn;
+} redis_server;
+
+static inline KC_UNUSED int free_port(void)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(any);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_return_code(bind(fd, (struct sockaddr *)&any, sizeof(any)), 0);
+    assert_return_code(getsockname(fd, (struct sockaddr *)&any, &size), 0);
+    close(fd);
+    return ntohs(any.sin_port);
+}
+
+static inline KC_UNUSED void redis_run(const redis_server *s)
+{
+    char port[8];
+    const char *argv[32] = {"redis-server", "--port",     port,      "--bind",    "127.0.0.1",
+                            "--dir",        s->folder,    "--save",  "",          "--appendonly",
+                            "no",           "--loglevel", "warning", "--logfile", "log"};
+    size_t n = 15;
+    const int nothing = open("/dev/null", O_RDWR);
+    snprintf(port, sizeof(port), "%d", s->port);
+    for (size_t i = 0; s->args[i]; i++)
+        argv[n++] = s->args[i];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(nothing, STDOUT_FILENO);
+    execvp(argv[0], (char *const *)argv);
+    _exit(127);
+}
+
+static inline KC_UNUSED redis *redis_connect(const redis_server *s)
+{
+    return redis_open(&(redis_opts){.host = "127.0.0.1",
+                                    .port = (uint16_t)s->port,
+                                    .password = s->password,
+                                    .timeout = 5 * KC_SECOND},
+                      NULL);
+}
+
+/* Also one that was killed, on the same port. Returns when it answers. */
+static inline KC_UNUSED void redis_server_start(redis_server *s)
+{
+    int tries = 0;
+    if (!s->port) {
+        s->port = free_port();
+        strcpy(s->folder, "/tmp/kc-redis-XXXXXX");
+        assert_non_null(mkdtemp(s->folder));
+    }
+    s->pid = fork();
+    assert_true(s->pid >= 0);
+    if (s->pid == 0)
+        redis_run(s);
+    while (!(s->conn = redis_connect(s))) {
+        if (waitpid(s->pid, NULL, WNOHANG) == s->pid || ++tries > 2000)
+            fail_msg("redis-server does not start on port %d: is it installed?", s->port);
+        usleep(5000);
+    }
+}
+
+static inline KC_UNUSED void redis_server_kill(redis_server *s)
+{
+    s->conn = redis_close(s->conn);
+    if (!s->pid)
+        return;
+    kill(s->pid, SIGKILL);
+    waitpid(s->pid, NULL, 0);
+    s->pid = 0;
+}
+
+static inline KC_UNUSED void redis_server_stop(redis_server *s)
+{
+    kc_autofree char *log = kc_asprintf("%s/log", s->folder);
+    redis_server_kill(s);
+    if (!s->port)
+        return;
+    unlink(log);
+    rmdir(s->folder);
+    s->port = 0;
+}
+
+/* A command whose answer must be no error; it lives until the next one. */
+static inline KC_UNUSED resp_value redis_do_words(redis_server *s, const kc_str *words, size_t n)
+{
+    kc_scoped(kc_error) err = {0};
+    resp_value answer = {0};
+    if (redis_ask(s->conn, &answer, &err, words, n) < 0)
+        fail_msg("%.*s: %s", KC_ARG(words[0]), kc_error_text(&err));
+    return answer;
+}
+#define REDIS_DO(s, ...) redis_do_words(s, REDIS_WORDS(__VA_ARGS__))
+
+/* The same, of words between spaces. */
+static inline KC_UNUSED resp_value redis_do(redis_server *s, const char *command)
+{
+    kc_str words[32], rest = kc_cstr(command);
+    size_t n = 0;
+    while (rest.p && n < KC_COUNT(words))
+        words[n++] = kc_str_cut(&rest, ' ');
+    return redis_do_words(s, words, n);
+}
+
+static inline KC_UNUSED int64_t redis_count(redis_server *s)
+{
+    return redis_do(s, "DBSIZE").number;
+}
+
+/* Strings named PREFIX0 and so on. */
+static inline KC_UNUSED void redis_fill(redis_server *s, const char *prefix, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char key[64], value[32];
+        snprintf(key, sizeof(key), "%s%zu", prefix, i);
+        snprintf(value, sizeof(value), "value %zu", i);
+        REDIS_SEND(s->conn, KC_STR("SET"), kc_cstr(key), kc_cstr(value));
+    }
+    for (size_t i = 0; i < n; i++) {
+        resp_value answer;
+        assert_int_equal(redis_read(s->conn, &answer, NULL), 0);
+        assert_int_equal(answer.type, RESP_TEXT);
+    }
+}
+
+#endif
