@@ -9,9 +9,8 @@ MAKEFLAGS += --no-print-directory
 
 all: release                ## build/release/kc
 
-run: release                ## start an API server on this machine; its data are in build/run
-	@mkdir -p build/run
-	@build/release/kc apiserver --file-rootpath=build/run --authn-allow-localhost
+run: release                ## start a whole plane on this machine; everything is kept in ./data
+	@exec build/release/kc up
 
 test: bootstrap             ## every check and test, as CI runs them
 	@scripts/test

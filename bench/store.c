@@ -174,16 +174,6 @@ static void tear_down(setup *s)
 
 /* ---- memory ---- */
 
-static double resident_bytes(void)
-{
-    long pages = 0, all = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%ld %ld", &all, &pages) != 2)
-        abort();
-    fclose(f);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
-}
-
 /* What the objects take in memory, and what their text alone would. */
 static void report_memory(const setup *s, const char *how, double took)
 {
@@ -205,10 +195,10 @@ static void fill(const char *folder)
     pid_t child = fork();
     if (child == 0) {
         setup s;
-        const double before = resident_bytes();
+        const double before = bench_resident();
         set_up(&s, folder);
         create(&s, OBJECTS, MANY);
-        report_memory(&s, "just created", resident_bytes() - before);
+        report_memory(&s, "just created", bench_resident() - before);
         fflush(stdout);
         kc__store_close(s.store);
         _exit(bench_result());
@@ -229,10 +219,10 @@ static void measure_memory(void)
     setup s = {0};
     make_folder(&s);
     fill(s.folder);
-    const double before = resident_bytes(), start = seconds();
+    const double before = bench_resident(), start = seconds();
     open_store(&s);
     printf("store: loaded in %.0f ms\n", (seconds() - start) * 1e3);
-    report_memory(&s, "loaded with their history", resident_bytes() - before);
+    report_memory(&s, "loaded with their history", bench_resident() - before);
     kc__store_close(s.store);
     remove_folder(s.folder);
 }

@@ -83,4 +83,4 @@ install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kc)
 install(TARGETS kc)
 install(FILES docs/man/kc.1 docs/man/kc-alpha.1 docs/man/kc-create.1 docs/man/kc-edit.1 docs/man/kc-generate.1 docs/man/kc-init.1
         DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES docs/man/kc-apiserver.8 docs/man/kc-controllers.8 docs/man/kc-hub.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+install(FILES docs/man/kc-apiserver.8 docs/man/kc-controllers.8 docs/man/kc-hub.8 docs/man/kc-networks.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)

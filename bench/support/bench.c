@@ -81,6 +81,28 @@ int bench_result(void)
     return broken_promises > 0;
 }
 
+double bench_resident(void)
+{
+    long pages = 0, all = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld %ld", &all, &pages) != 2)
+        abort();
+    fclose(f);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+double bench_most_resident(void)
+{
+    char line[256];
+    double kilobytes = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof(line), f))
+        sscanf(line, "VmHWM: %lf", &kilobytes);
+    if (f)
+        fclose(f);
+    return kilobytes * 1024;
+}
+
 void sample_config_map(kc_buf *out, size_t bytes)
 {
     kc_buf_puts(out,

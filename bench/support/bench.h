@@ -25,6 +25,10 @@ void bench_at_least(const char *what, double actual, double wanted);
 void bench_at_most(const char *what, double actual, double wanted);
 int bench_result(void);
 
+/* Bytes of this process that are resident: now, and the most there were. */
+double bench_resident(void);
+double bench_most_resident(void);
+
 /* Keeps the compiler from dropping a result. */
 #define bench_use(value) __asm__ volatile("" : : "r"(value) : "memory")
 

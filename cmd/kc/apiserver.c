@@ -34,8 +34,9 @@ static int serve(const kc__apiserver_options *options)
     kc_auto(kc__stopper) *stopper = kc__stopper_new(stop, &err);
     kc_auto(kc_log) *log =
         kc_log_new(&(kc_log_opts){.verbosity = options->verbosity, .format = options->log_format});
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
     kc__plane plane = {0};
-    const bool serves = stopper && kc__plane_open(&plane, options, log, &err) == 0;
+    const bool serves = stopper && kc__plane_open(&plane, options, log, metrics, &err) == 0;
     if (serves)
         run(&plane, stop);
     else

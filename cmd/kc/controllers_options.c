@@ -100,6 +100,9 @@ static const kc_flag flags[] = {
      .help = "whom processes run as; defaults to nobody"},
     {"pods-allow-root", .group = PODS, FIELD(pods.allow_root), .parse = kc_flag_switch,
      .help = "pods may say whom they run as, root included"},
+    {"pods-stand-in", .group = PODS, FIELD(pods.stand_in), .parse = kc_flag_switch,
+     .help = "where a container says no command, a process stands in that only waits to be "
+             "stopped; without it such a container is refused"},
 };
 
 const kc_flag_set kc__controllers_part = {KC_FLAGS(flags), .size = sizeof(kc_controllers_opts)};

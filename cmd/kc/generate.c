@@ -20,6 +20,7 @@
 #include "generate/write_types.h"
 #include "generate/write_webhook.h"
 
+#include "kc/file.h"
 #include "kc/yaml.h"
 
 #include <errno.h>
@@ -53,41 +54,8 @@ typedef struct run {
 
 static bool has_text(const char *path, kc_str text)
 {
-    FILE *file = fopen(path, "re");
-    kc_autofree char *there = kc_alloc(text.n + 1);
-    const size_t n = file ? fread(there, 1, text.n + 1, file) : SIZE_MAX;
-    if (file)
-        fclose(file);
-    return n == text.n && !memcmp(there, text.p, n);
-}
-
-static int make_folders(const char *path, kc_error *err)
-{
-    kc_autofree char *part = kc_strdup(path);
-    for (char *slash = part + 1; *slash; slash++) {
-        if (*slash != '/')
-            continue;
-        *slash = 0;
-        mkdir(part, 0777);
-        *slash = '/';
-    }
-    if (mkdir(part, 0777) < 0 && errno != EEXIST)
-        return kc_error_set(err, KC_INVALID, "%s: %s", path, strerror(errno));
-    return 0;
-}
-
-static int replace_file(const char *path, kc_str text, kc_error *err)
-{
-    kc_autofree char *fresh = kc_asprintf("%s.new", path);
-    FILE *file = fopen(fresh, "we");
-    bool good = file && fwrite(text.p, 1, text.n, file) == text.n;
-    if (file && fclose(file) != 0)
-        good = false;
-    if (good && rename(fresh, path) == 0)
-        return 0;
-    kc_error_set(err, KC_INVALID, "%s: %s", path, strerror(errno));
-    unlink(fresh);
-    return -1;
+    kc_scoped(kc_buf) there = {0};
+    return kc_file_read(path, text.n, &there, NULL) == 0 && kc_str_eq(kc_buf_str(&there), text);
 }
 
 static int put_file(const char *name, kc_str text, void *user, kc_error *err)
@@ -112,7 +80,7 @@ static int put_file(const char *name, kc_str text, void *user, kc_error *err)
         return 0;
     }
     kc_autofree char *folder = kc_strndup(path, (size_t)(strrchr(path, '/') - path));
-    return make_folders(folder, err) < 0 ? -1 : replace_file(path, text, err);
+    return kc_folder_make(folder, 0777, err) < 0 ? -1 : kc_file_put(path, text, err);
 }
 
 /* ---- generators ---- */
@@ -255,21 +223,6 @@ static char *find_sdk(void)
     return NULL;
 }
 
-static int read_whole(const char *path, kc_buf *text, kc_error *err)
-{
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return kc_error_set(err, KC_NOT_FOUND, "%s: %s", path, strerror(errno));
-    char chunk[8192];
-    size_t n;
-    do {
-        n = fread(chunk, 1, sizeof(chunk), file);
-        kc_buf_append(text, kc_str_of(chunk, n));
-    } while (n == sizeof(chunk));
-    fclose(file);
-    return 0;
-}
-
 static int read_header_file(const options *o, char **ret, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
@@ -391,7 +344,7 @@ static int generate_types(const options *o, kc_error *err)
                 .err = err};
     if (!o->from)
         return kc_error_set(err, KC_BAD_REQUEST, "types: which CRD? Name its file: --from FILE");
-    if (read_whole(o->from, &text, err) < 0 ||
+    if (kc_file_read(o->from, KC_FILE_MAX, &text, err) < 0 ||
         kc_yaml_each(kc_buf_str(&text), NULL, type_one, &t, err) < 0)
         return kc_error_wrap(err, "%s", o->from);
     if (!t.n_crds)

@@ -26,6 +26,8 @@ const kc_verb kc_verbs[] = {
     {"help", "what kc can do", print_help},
     {"hub", "every reconciler, in one process", kc_verb_hub, &kc_hub_flags},
     {"init", "a new project, for controllers", kc_verb_init, &kc_init_flags},
+    {"networks", "a small network service, for the reconciler network", kc_verb_networks,
+     &kc_networks_flags},
     {"run", "one reconciler", kc_verb_run, &kc_run_flags},
     {"up", "a whole plane, in one process", kc_verb_up, &kc_up_flags},
     {"version", "the version of this binary", print_version},

@@ -13,7 +13,8 @@
  */
 #include "plane.h"
 
-#include "apiserver/serving/files.h"
+#include "kc/file.h"
+
 #include "apiserver/serving/kubeconfig.h"
 
 #define GRACE (10 * KC_SECOND)
@@ -24,7 +25,7 @@ static int open_storage(kc__plane *p, kc_error *err)
 {
     kc_autofree char *location = kc_asprintf("%s/store", p->options->root);
     const kc_storage_opts opts = {.location = location};
-    if (kc__make_folder(p->options->root, err) < 0)
+    if (kc_folder_make(p->options->root, 0700, err) < 0)
         return kc_error_wrap(err, "--file-rootpath");
     return kc_storage_open(p->options->backend, &opts, &p->storage, err);
 }
@@ -57,7 +58,7 @@ static int open_certificates(kc__plane *p, kc_error *err)
                                         .log = p->log};
     if (kc__certificates_prepare(&opts, &p->certs, err) < 0)
         return -1;
-    return kc__read_file(p->certs.client_ca, &p->client_ca, err);
+    return kc_file_read(p->certs.client_ca, KC_FILE_MAX, &p->client_ca, err);
 }
 
 /* With a certificate of the operator's, clients trust that one: we cannot know who signed it. */
@@ -126,7 +127,6 @@ static int open_authn(kc__plane *p, kc_error *err)
 
 static int start_server(kc__plane *p, kc_error *err)
 {
-    p->metrics = kc_metrics_new();
     kc_rand_seed_os(&p->rand);
     p->server =
         kc_apiserver_start(&(kc_apiserver_opts){.storage = kc_take(p->storage),
@@ -144,13 +144,15 @@ static int start_server(kc__plane *p, kc_error *err)
     return p->server ? 0 : -1;
 }
 
-int kc__plane_open(kc__plane *p, const kc__apiserver_options *options, kc_log *log, kc_error *err)
+int kc__plane_open(kc__plane *p, const kc__apiserver_options *options, kc_log *log,
+                   kc_metrics *metrics, kc_error *err)
 {
     static int (*const steps[])(kc__plane *p, kc_error *err) = {
         open_authn, open_storage, open_certificates, open_secure, open_insecure, start_server,
     };
     p->options = options;
     p->log = log;
+    p->metrics = metrics;
     for (size_t i = 0; i < KC_COUNT(steps); i++)
         if (steps[i](p, err) < 0)
             return -1;
@@ -163,7 +165,6 @@ void kc__plane_close(kc__plane *p)
     kc__tls_free(p->tls);
     kc__authn_free(p->authn);
     kc_storage_close(p->storage);
-    kc_metrics_free(p->metrics);
     kc__certificates_done(&p->certs);
     kc_buf_done(&p->client_ca);
     free(p->secure_url);

@@ -11,8 +11,8 @@
 /* Zero is closed. */
 typedef struct kc__plane {
     const kc__apiserver_options *options;
-    kc_log *log; /* The caller's. */
-    kc_metrics *metrics;
+    kc_log *log;         /* The caller's. */
+    kc_metrics *metrics; /* The same. */
     kc_rand rand;
     kc_storage *storage;
     kc__authn *authn;
@@ -26,10 +26,10 @@ typedef struct kc__plane {
     kc_apiserver *server;
 } kc__plane;
 
-/* Serves when it returns. It keeps the options and the log, which outlive it. On error it is to be
- * closed all the same. Blocks. */
+/* Serves when it returns. It keeps the options, the log and the metrics, which outlive it. On error
+ * it is to be closed all the same. Blocks. */
 int kc__plane_open(kc__plane *plane, const kc__apiserver_options *options, kc_log *log,
-                   kc_error *err);
+                   kc_metrics *metrics, kc_error *err);
 /* PEM file of the authority by which clients know the server. */
 const char *kc__plane_authority(const kc__plane *plane);
 /* Drains, waits for the last requests, closes storage, and zeroes it. */

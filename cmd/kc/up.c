@@ -8,6 +8,7 @@
  *                       ├─ reconcilers (the hub)
  *                       ├─ controllers
  *                       └─ a node: pods, as processes in ROOT/pods
+ *     a network service, for the reconciler `network`: ROOT/networks
  *
  * One manager for all: so there is one informer for each kind, and one order in which all of it
  * stops. It needs no lease, since nobody else can open the store, unless the config file wants one.
@@ -19,31 +20,34 @@
 #include "up.h"
 
 #include "hub.h"
+#include "initial.h"
 #include "signals.h"
 #include "verb.h"
 
-#include "apiserver/serving/files.h"
 #include "embed/around.h"
 #include "kc/controllers.h"
+#include "kc/file.h"
 
 /* ---- starting ---- */
 
 static int open_app(kc__up *up, kc_error *err)
 {
     const kc__up_options *o = up->options;
-    up->config =
+    up->config_file =
         o->config ? kc_app_config_load(o->config, err) : kc_app_config_parse(KC_STR(""), err);
-    if (!up->config)
+    if (!up->config_file)
         return -1;
+    kc__up_own_settings(up);
     const char *nowhere = o->config ? NULL : "";
     up->app = kc_app_new(&(kc_app_opts){
         .name = "kc",
-        .config = up->config,
+        .config = &up->config,
         .names = o->without[KC__UP_HUB] ? "" : o->reconcilers,
         .metrics_address = o->metrics_address ? o->metrics_address : nowhere,
         .health_address = o->health_address ? o->health_address : nowhere,
         .leave_signals = true,
         .log = up->log,
+        .metrics = up->metrics,
     });
     if (kc_app_with_linked(up->app, err) < 0 || kc__load_plugins(up->app, o->plugins, err) < 0)
         return -1;
@@ -52,23 +56,29 @@ static int open_app(kc__up *up, kc_error *err)
 
 static int open_plane(kc__up *up, kc_error *err)
 {
-    return kc__plane_open(&up->plane, &up->options->server, up->log, err);
+    return kc__plane_open(&up->plane, &up->options->server, up->log, up->metrics, err);
 }
 
+/* The server's warnings (of kinds that are deprecated) are for those who type, not for a garbage
+ * collector that watches everything. */
 static int open_door(kc__up *up, kc_error *err)
 {
+    kc_log *log = up->options->server.verbosity ? up->log : NULL;
     up->door = kc__embed_around(up->plane.server, NULL);
     up->client = kc_client_new(&(kc_client_opts){.transport = kc_embed_transport(up->door, NULL),
                                                  .user_agent = "kc-up",
                                                  .field_manager = "kc",
-                                                 .log = up->log},
+                                                 .log = log,
+                                                 .metrics = up->metrics},
                                err);
     return up->client ? 0 : -1;
 }
 
 static int load_initial(kc__up *up, kc_error *err)
 {
-    return up->options->without[KC__UP_INITIAL] ? 0 : kc__up_load_initial(up, err);
+    if (up->options->without[KC__UP_INITIAL])
+        return 0;
+    return kc__initial_load(up->client, kc__manifests, kc__n_manifests, up->log, err);
 }
 
 static int prepare_reconcilers(kc__up *up, kc_error *err)
@@ -101,7 +111,7 @@ static int prepare_controllers(kc__up *up, kc_error *err)
     if (find_pods_folder(up, err) < 0)
         return -1;
     if (up->plane.secure_url &&
-        kc__read_file(kc__plane_authority(&up->plane), &up->root_ca, err) < 0)
+        kc_file_read(kc__plane_authority(&up->plane), KC_FILE_MAX, &up->root_ca, err) < 0)
         return -1;
     opts.root_ca = kc_buf_cstr(&up->root_ca);
     opts.pods.folder = up->pods_folder;
@@ -130,9 +140,15 @@ static int await_ready(kc__up *up, kc_error *err)
 static int start(kc__up *up, kc_error *err)
 {
     static int (*const steps[])(kc__up *up, kc_error *err) = {
-        open_app,      open_plane,          open_door,
-        load_initial,  prepare_reconcilers, prepare_controllers,
-        start_manager, await_ready,
+        open_app,
+        open_plane,
+        open_door,
+        load_initial,
+        kc__up_start_networks,
+        prepare_reconcilers,
+        prepare_controllers,
+        start_manager,
+        await_ready,
     };
     for (size_t i = 0; i < KC_COUNT(steps); i++)
         if (steps[i](up, err) < 0)
@@ -147,10 +163,11 @@ static void stop(kc__up *up)
     if (up->manager)
         kc_cancel_unhang(up->stop, &up->hook);
     kc_app_free(up->app);
+    kc__up_stop_networks(up);
     kc_client_unref(up->client);
     kc_embed_stop(up->door);
     kc__plane_close(&up->plane);
-    kc_app_config_free(up->config);
+    kc_app_config_free(up->config_file);
     kc_buf_done(&up->root_ca);
     free(up->pods_folder);
 }
@@ -177,8 +194,12 @@ static int up(const kc__up_options *options)
     kc_auto(kc_cancel) *stopping = kc_cancel_new(NULL);
     kc_auto(kc__stopper) *stopper = kc__stopper_new(stopping, &err);
     kc_auto(kc_log) *log = make_log(&options->server);
-    kc__up up = {
-        .options = options, .stop = stopping, .began = kc_clock_now(kc_clock_real()), .log = log};
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
+    kc__up up = {.options = options,
+                 .stop = stopping,
+                 .began = kc_clock_now(kc_clock_real()),
+                 .log = log,
+                 .metrics = metrics};
     const int failed = stopper ? run(&up, &err) : -1;
     if (failed)
         fprintf(stderr, "kc up: %s\n", kc_error_text(&err));

@@ -44,6 +44,9 @@ extern const kc_flag_set kc_run_flags;
 int kc_verb_up(int argc, char **argv);
 extern const kc_flag_set kc_up_flags;
 
+int kc_verb_networks(int argc, char **argv);
+extern const kc_flag_set kc_networks_flags;
+
 int kc_verb_alpha(int argc, char **argv);
 extern const kc_flag_set kc_alpha_flags;
 

@@ -21,6 +21,15 @@ static void by_node(const kc_object *object, kc_index_emit *emit, void *to, void
     emit(kc_as_str(kc_dig(kc_view_root(view), "spec.nodeName")), to);
 }
 
+void kc__node_of_pod(const kc_object *pod, kc_enqueuer *to, void *user)
+{
+    (void)user;
+    kc_auto(kc_view) *view = kc_view_of(pod);
+    const kc_str node = kc_as_str(kc_dig(kc_view_root(view), "spec.nodeName"));
+    if (node.n)
+        kc_enqueue(to, (kc_key){.name = node});
+}
+
 void kc__index_of_label(kc_buf *out, kc_str ns, kc_str key, kc_str value)
 {
     kc_buf_clear(out);
@@ -43,12 +52,16 @@ void kc__required_label(const kc_selector *selector, kc_str *ret_key, kc_str *re
             *ret_key = all[i].key;
 }
 
+kc_selector *kc__selector_in(const kc_object *object, kc_error *err)
+{
+    kc_auto(kc_view) *view = kc_view_of(object);
+    return kc_selector_of(kc_dig(kc_view_root(view), "spec.selector"), err);
+}
+
 static void by_selector(const kc_object *object, kc_index_emit *emit, void *to, void *user)
 {
     (void)user;
-    kc_auto(kc_view) *view = kc_view_of(object);
-    kc_auto(kc_selector) *selector =
-        kc_selector_of(kc_dig(kc_view_root(view), "spec.selector"), NULL);
+    kc_auto(kc_selector) *selector = kc__selector_in(object, NULL);
     kc_str key, value;
     kc_scoped(kc_buf) at = {0};
     kc__required_label(selector, &key, &value);

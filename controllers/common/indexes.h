@@ -12,12 +12,15 @@
 #define KC_CONTROLLERS_INDEXES_H
 
 #include "kc/cache.h"
+#include "kc/controller.h"
 #include "kc/selector.h"
 
 /* Pods, ReplicaSets: by the uid of their controller. */
 #define KC__BY_CONTROLLER "controller"
 /* Pods: by spec.nodeName; those without one by "". */
 #define KC__BY_NODE "node"
+/* And the other way, for watches of pods (kc_map_fn): the key of the node that a pod is on. */
+void kc__node_of_pod(const kc_object *pod, kc_enqueuer *to, void *user);
 
 /* ReplicaSets, Deployments: by a label that their selector requires and their namespace
  * (kc__index_of_label); those that require no certain value by the namespace alone. So that who
@@ -27,6 +30,9 @@
 /* Pods, ReplicaSets that have no controller: by each of their labels and their namespace, and by
  * the namespace alone. So that a selector finds what it might adopt. */
 #define KC__ORPHANS "orphans"
+
+/* The selector in an object's spec; the caller's. NULL on error. */
+kc_selector *kc__selector_in(const kc_object *object, kc_error *err);
 
 /* What a label of a namespace is found under in the two above, in `out`, in place of what was
  * there; with an empty key the namespace alone. */

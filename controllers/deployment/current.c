@@ -31,14 +31,15 @@ static int keep_revision(kc__rollout *r, kc_error *err)
             return -1;
     }
     const char *of_set = kc__notes_get(&set->metadata.annotations, KC__REVISION);
-    bool changed = kc__notes_put(&r->d->metadata.annotations, KC__REVISION, of_set ? of_set : "",
-                                 r->d->metadata.arena);
+    if (kc__notes_put(&r->d->metadata.annotations, KC__REVISION, of_set ? of_set : "",
+                      r->d->metadata.arena))
+        r->untold = true;
     if (kc__rollout_has_deadline(r->d) && !kc__rollout_progress(r->d)) {
         kc__rollout_set_progress(r, "True", "FoundNewReplicaSet", "Found new replica set \"%s\"",
                                  set->metadata.name);
-        changed = true;
+        r->untold = true;
     }
-    return changed ? kc__rollout_write_status(r, err) : 0;
+    return 0;
 }
 
 /* ---- making one ---- */
@@ -149,21 +150,21 @@ static void tell_failure(kc__rollout *r, const kc_replica_set *draft, const kc_e
     kc__rollout_write_status(r, NULL);
 }
 
-static int tell_success(kc__rollout *r, bool new, kc_error *err)
+static void tell_success(kc__rollout *r, bool new)
 {
     const kc_replica_set *set = r->current;
     const char *revision = kc__notes_get(&set->metadata.annotations, KC__REVISION);
-    bool changed = kc__notes_put(&r->d->metadata.annotations, KC__REVISION,
-                                 revision ? revision : "", r->d->metadata.arena);
+    if (kc__notes_put(&r->d->metadata.annotations, KC__REVISION, revision ? revision : "",
+                      r->d->metadata.arena))
+        r->untold = true;
     if (new && kc__set_size(set) > 0)
         kc_event(r->ctx->recorder, r->d->metadata.origin, KC_NORMAL, "ScalingReplicaSet",
                  "Scaled up replica set %s from 0 to %d", set->metadata.name, kc__set_size(set));
     if (new && kc__rollout_has_deadline(r->d)) {
         kc__rollout_set_progress(r, "True", "NewReplicaSetCreated",
                                  "Created new replica set \"%s\"", set->metadata.name);
-        changed = true;
+        r->untold = true;
     }
-    return changed ? kc__rollout_write_status(r, err) : 0;
 }
 
 static int make_current(kc__rollout *r, kc_error *err)
@@ -183,7 +184,8 @@ static int make_current(kc__rollout *r, kc_error *err)
     if (!set)
         return -1;
     kc__rollout_add_current(r, set);
-    return tell_success(r, made != NULL, err);
+    tell_success(r, made != NULL);
+    return 0;
 }
 
 int kc__rollout_sync_current(kc__rollout *r, bool make, kc_error *err)

@@ -28,7 +28,7 @@
 typedef KC_VEC(kc_replica_set *) kc__sets;
 
 /* One look at a deployment. Structs of sets and of the deployment are as the server keeps them,
- * also after this call has written them. */
+ * also after this call has written them; but for what is `untold`. */
 typedef struct kc__rollout {
     kc_context *ctx;
     kc_deployment *d;
@@ -37,6 +37,8 @@ typedef struct kc__rollout {
     kc__sets sets;           /* All that are its own, oldest first. */
     kc__sets old;            /* Those of other templates, oldest first. Borrowed. */
     kc_replica_set *current; /* That of the template; NULL: there is none. Borrowed. */
+    bool untold;             /* d's status or annotations say more than the server's: it is written
+                              * with the counters, in one, at the end of the look. */
 } kc__rollout;
 
 /* What the deployment wants. */
@@ -96,7 +98,7 @@ int32_t kc__rollout_new_size(const kc__rollout *r);
 /* ---- current.c ---- */
 
 /* Keeps the revision of the current set and of the deployment; with `make` a set is made where
- * there is none. */
+ * there is none. What the deployment has to say of it may be left untold. */
 int kc__rollout_sync_current(kc__rollout *r, bool make, kc_error *err);
 
 /* ---- resize.c ---- */
@@ -133,6 +135,8 @@ void kc__rollout_set_progress(kc__rollout *r, const char *status, const char *re
                               const char *fmt, ...) KC_PRINTF(4, 5);
 /* Writes d->status, with d's annotations. */
 int kc__rollout_write_status(kc__rollout *r, kc_error *err);
+/* The same if something is untold. */
+int kc__rollout_tell(kc__rollout *r, kc_error *err);
 /* Counters, and whether enough is available. */
 int kc__rollout_sync_status(kc__rollout *r, kc_error *err);
 /* And how the roll-out is getting on. */

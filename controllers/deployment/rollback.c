@@ -80,7 +80,7 @@ static int take_template(kc__rollout *r, const kc_replica_set *set, kc_error *er
 
 int kc__rollout_back(kc__rollout *r, int64_t revision, kc_error *err)
 {
-    if (kc__rollout_sync_current(r, true, err) < 0)
+    if (kc__rollout_sync_current(r, true, err) < 0 || kc__rollout_tell(r, err) < 0)
         return -1;
     if (revision == 0 && (revision = last_revision(r)) == 0)
         return warn_and_end(r, "DeploymentRollbackRevisionNotFound",

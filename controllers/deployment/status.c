@@ -226,12 +226,18 @@ static void tell_failure(kc__rollout *r, kc_deployment_status *status)
 
 int kc__rollout_write_status(kc__rollout *r, kc_error *err)
 {
+    r->untold = false; /* Or refused: then it is computed anew. */
     return kc_deployment_update_status(r->ctx->client, r->d, err);
+}
+
+int kc__rollout_tell(kc__rollout *r, kc_error *err)
+{
+    return r->untold ? kc__rollout_write_status(r, err) : 0;
 }
 
 static int write_if_new(kc__rollout *r, const kc_deployment_status *status, kc_error *err)
 {
-    if (kc_struct_equal(&kc_deployment_status_struct, &r->d->status, status))
+    if (!r->untold && kc_struct_equal(&kc_deployment_status_struct, &r->d->status, status))
         return 0;
     r->d->status = *status;
     return kc__rollout_write_status(r, err);

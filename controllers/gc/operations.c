@@ -24,15 +24,6 @@ kc_object *kc__gc_get(kc_context *ctx, const kc_kind *kind, const kc__gc_identit
                          &(kc_get_opts){.metadata_only = true, .live = true}, err);
 }
 
-/* What is gone is what was wanted. */
-static int gone_is_fine(kc_error *err)
-{
-    if (!kc_is_not_found(err))
-        return -1;
-    kc_error_done(err);
-    return 0;
-}
-
 /* The object as it is at the server; NULL without an error when it is there no more, or another
  * one has its name. */
 static kc_object *get_same(kc_context *ctx, const kc_kind *kind, const kc__gc_item *item,
@@ -40,7 +31,7 @@ static kc_object *get_same(kc_context *ctx, const kc_kind *kind, const kc__gc_it
 {
     kc_object *object = kc__gc_get(ctx, kind, &item->id, err);
     if (!object)
-        gone_is_fine(err);
+        kc_ignore_not_found(err);
     else if (!kc_str_eq(kc_object_uid(object), item->id.uid))
         object = kc_object_unref(object);
     return object;
@@ -55,7 +46,7 @@ static int delete_as(kc_context *ctx, const kc_kind *kind, const kc__gc_item *it
         .propagation = propagation, .uid = item->id.uid.p, .resource_version = version};
     if (kc_client_delete(ctx->client, kind, key_of(kind, &item->id), &opts, err) == 0)
         return 0;
-    return gone_is_fine(err);
+    return kc_ignore_not_found(err);
 }
 
 static bool is_ref(const kc__gc_ref *ref, const kc_owner *owner)
@@ -141,7 +132,7 @@ int kc__gc_remove_finalizer(kc_context *ctx, const kc_kind *kind, const kc__gc_i
     write_finalizers(&patch, now, finalizer);
     kc_auto(kc_object) *after = kc_client_patch(ctx->client, kind, key_of(kind, &item->id),
                                                 KC_PATCH_MERGE, kc_buf_str(&patch), NULL, err);
-    return after ? 0 : gone_is_fine(err);
+    return after ? 0 : kc_ignore_not_found(err);
 }
 
 /* ---- owner references ---- */
@@ -232,7 +223,7 @@ int kc__gc_remove_refs(kc_context *ctx, const kc__gc_resource *resource, const k
     kc_scoped(kc_error) why = {0};
     const change c = {ctx->user, resource, item, uids};
     kc_auto(kc_object) *after = patch_refs(ctx, &c, &why);
-    return after || !why.reason || gone_is_fine(&why) == 0 ? 0 : kc_error_move(err, &why);
+    return after || !why.reason || kc_ignore_not_found(&why) == 0 ? 0 : kc_error_move(err, &why);
 }
 
 int kc__gc_unblock(kc_context *ctx, const kc__gc_resource *resource, kc__gc_item *item,
@@ -242,7 +233,7 @@ int kc__gc_unblock(kc_context *ctx, const kc__gc_resource *resource, kc__gc_item
     const change c = {ctx->user, resource, item, NULL};
     kc_auto(kc_object) *after = patch_refs(ctx, &c, &why);
     if (!after)
-        return why.reason && gone_is_fine(&why) < 0 ? kc_error_move(err, &why) : 0;
+        return why.reason && kc_ignore_not_found(&why) < 0 ? kc_error_move(err, &why) : 0;
     item->revision = kc_object_revision(after);
     for (size_t i = 0; i < item->n_refs; i++)
         item->refs[i].blocks = false;

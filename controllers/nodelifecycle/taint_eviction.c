@@ -262,32 +262,16 @@ static bool pod_changes(kc_change_type type, const kc_change *change, void *user
            (type == KC_CHANGE_UPDATE && hash_of_pod(change->old) != hash_of_pod(change->object));
 }
 
-static void node_of(const kc_object *pod, kc_enqueuer *to, void *user)
-{
-    (void)user;
-    kc_auto(kc_view) *view = kc_view_of(pod);
-    const kc_str node = kc_as_str(kc_dig(kc_view_root(view), "spec.nodeName"));
-    if (node.n)
-        kc_enqueue(to, (kc_key){.name = node});
-}
-
 /* ---- setting up ---- */
 
-static void forget_all(evictor *e)
+/* When a lead begins, and at its end. */
+static void forget_all(void *state)
 {
+    evictor *e = state;
     kc_map_each (&e->nodes, entry)
         tainted_free(entry->value);
     kc_map_done(&e->nodes);
     e->nodes = (kc_map){0};
-}
-
-/* Before the first key: another one may have led since we did. */
-static int begin(void *state, kc_queue *queue, kc_error *err)
-{
-    (void)queue;
-    (void)err;
-    forget_all(state);
-    return 0;
 }
 
 static void evictor_free(void *state)
@@ -325,7 +309,6 @@ static int register_metrics(evictor *e, kc_metrics *metrics, kc_error *err)
 
 int kc__taint_eviction_setup(kc_manager *manager, int workers, kc_error *err)
 {
-    static const kc_source_ops beginning = {.start = begin};
     evictor *e = kc_new(evictor);
     kc_mutex_init(&e->mutex);
     kc_manager_keep(manager, e, evictor_free);
@@ -339,9 +322,9 @@ int kc__taint_eviction_setup(kc_manager *manager, int workers, kc_error *err)
             .watches = KC_WATCHES(
                 {.kind = &kc_kind_node, .predicate = kc_predicate_new(taints_change, NULL)},
                 {.kind = &kc_kind_pod,
-                 .map = node_of,
+                 .map = kc__node_of_pod,
                  .predicate = kc_predicate_new(pod_changes, NULL)}),
-            .sources = KC_SOURCES(kc_source_new(&beginning, e)),
+            .begin = forget_all,
             .reconcile = reconcile,
             .user = e,
             .workers = workers,

@@ -25,7 +25,8 @@ typedef struct kc__collector {
 int kc__collect(kc_context *ctx, const kc__collector *collector, const kc_object *pod,
                 const char *why, const kc__disruption *how, kc_error *err);
 
-void kc__forget_missing(kc__collector *collector);
+/* Of a kc__collector: when a lead begins, and at its end. */
+void kc__forget_missing(void *collector);
 /* Pods of nodes that are gone: orphans.c. */
 int kc__orphans_setup(kc_manager *manager, kc__collector *collector, int workers, kc_error *err);
 

@@ -76,21 +76,13 @@ static void not_missing(kc__collector *c, kc_str node)
     missing_free(m);
 }
 
-void kc__forget_missing(kc__collector *c)
+void kc__forget_missing(void *collector)
 {
+    kc__collector *c = collector;
     kc_map_each (&c->missing, entry)
         missing_free(entry->value);
     kc_map_done(&c->missing);
     c->missing = (kc_map){0};
-}
-
-/* Before the first key: another one may have led since we did. */
-static int begin(void *state, kc_queue *queue, kc_error *err)
-{
-    (void)queue;
-    (void)err;
-    kc__forget_missing(state);
-    return 0;
 }
 
 /* ---- one node ---- */
@@ -107,10 +99,7 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
     if (left > 0)
         return kc_is_not_found(err) ? kc_again_after(left) : kc_retry(err);
     if (!node_exists(ctx, request->key, &(kc_get_opts){.metadata_only = true, .live = true}, err)) {
-        if (!kc_is_not_found(err))
-            return kc_retry(err);
-        kc_error_done(err);
-        if (collect_all(ctx, node, err) < 0)
+        if (kc_ignore_not_found(err) < 0 || collect_all(ctx, node, err) < 0)
             return kc_retry(err);
     }
     not_missing(c, node);
@@ -118,15 +107,6 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
 }
 
 /* ---- keys ---- */
-
-static void node_of(const kc_object *pod, kc_enqueuer *to, void *user)
-{
-    (void)user;
-    kc_auto(kc_view) *view = kc_view_of(pod);
-    const kc_str node = kc_as_str(kc_dig(kc_view_root(view), "spec.nodeName"));
-    if (node.n)
-        kc_enqueue(to, (kc_key){.name = node});
-}
 
 static bool is_bound_to(const kc_object *pod, const kc_object *other)
 {
@@ -151,17 +131,16 @@ static bool comes_or_goes(kc_change_type type, const kc_change *change, void *us
 
 int kc__orphans_setup(kc_manager *manager, kc__collector *collector, int workers, kc_error *err)
 {
-    static const kc_source_ops beginning = {.start = begin};
     kc_controller *made = kc_controller_new(
         manager,
         &(kc_controller_opts){
             .name = "orphaned_pods_nodes",
             .watches = KC_WATCHES(
                 {.kind = &kc_kind_pod,
-                 .map = node_of,
+                 .map = kc__node_of_pod,
                  .predicate = kc_predicate_new(is_new_there, NULL)},
                 {.kind = &kc_kind_node, .predicate = kc_predicate_new(comes_or_goes, NULL)}),
-            .sources = KC_SOURCES(kc_source_new(&beginning, collector)),
+            .begin = kc__forget_missing,
             .reconcile = reconcile,
             .user = collector,
             .workers = workers,

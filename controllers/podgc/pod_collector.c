@@ -17,6 +17,7 @@
 
 #include "common/pod_state.h"
 
+#include "kc/conditions.h"
 #include "kc/kinds.h"
 #include "kc/log.h"
 #include "kc/view.h"
@@ -121,14 +122,6 @@ static bool has_taint(const kc_value *node, const char *key)
     return false;
 }
 
-static bool is_ready(const kc_value *node)
-{
-    kc_items (kc_dig(node, "status.conditions"), c)
-        if (kc_str_is(kc_as_str(kc_get(c, "type")), "Ready"))
-            return kc_str_is(kc_as_str(kc_get(c, "status")), "True");
-    return false;
-}
-
 static bool is_out_of_service(kc_context *ctx, kc_str node)
 {
     kc_auto(kc_object) *found =
@@ -136,8 +129,8 @@ static bool is_out_of_service(kc_context *ctx, kc_str node)
     if (!found)
         return false;
     kc_auto(kc_view) *view = kc_view_of(found);
-    const kc_value *root = kc_view_root(view);
-    return !is_ready(root) && has_taint(root, "node.kubernetes.io/out-of-service");
+    return !kc_condition_true(found, KC_STR("Ready")) &&
+           has_taint(kc_view_root(view), "node.kubernetes.io/out-of-service");
 }
 
 static int sweep_terminating(kc_context *ctx, kc_error *err)

@@ -82,10 +82,7 @@ static int find(kc__node *node, kc_error *err)
         kc_client_get(node->client, &kc_kind_lease, KC_KEY(NAMESPACE, node->name), NULL, err);
     if (node->lease)
         return update(node, err);
-    if (!kc_is_not_found(err))
-        return -1;
-    kc_error_done(err);
-    return create(node, err);
+    return kc_ignore_not_found(err) < 0 ? -1 : create(node, err);
 }
 
 int kc__node_renew_lease(kc__node *node, kc_error *err)

@@ -260,8 +260,5 @@ int kc__node_report(kc__node *node, kc_error *err)
         return 0;
     if (patch_status(node, was, err) == 0)
         return 0;
-    if (!kc_is_not_found(err))
-        return -1;
-    kc_error_done(err);
-    return kc__node_register(node, err);
+    return kc_ignore_not_found(err) < 0 ? -1 : kc__node_register(node, err);
 }

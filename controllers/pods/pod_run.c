@@ -105,10 +105,7 @@ static int delete_pod(kc__look *l, kc_error *err)
         return 0;
     if (kc_client_delete(l->ctx->client, &kc_kind_pod, key, &opts, err) == 0)
         return 0;
-    if (!kc_is_not_found(err))
-        return -1;
-    kc_error_done(err);
-    return 0;
+    return kc_ignore_not_found(err);
 }
 
 /* The pod has changed, or is gone: no failure, but worth another look. */

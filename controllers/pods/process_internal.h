@@ -132,6 +132,7 @@ struct kc__process_runtime {
     kc__isolation isolation;
     kc__identity user;
     bool allow_root;
+    bool stand_in;
     char *folder;   /* Absolute, without symlinks. */
     char *image;    /* The same; "/" is the host's own. */
     char *new_root; /* folder/root */

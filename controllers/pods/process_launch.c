@@ -159,10 +159,30 @@ static void add_args(kc__launch *l, size_t *n, char *const *args, size_t n_args)
         l->argv[(*n)++] = kc_arena_printf(&l->arena, "%s", args[i]);
 }
 
-static int set_command(kc__launch *l, const kc_container *c, kc_error *err)
+/* What stands in for an image's own program: it takes the signal that a main process does not get
+ * without a handler. */
+static void set_stand_in(kc__launch *l, const kc_container *c)
+{
+    static const char waiting[] = "trap 'exit 0' TERM INT\n"
+                                  "echo \"$0: no image is pulled; this process stands in for it\"\n"
+                                  "sleep infinity & wait";
+    const char *const args[] = {"sh", "-c", waiting, c->image ? c->image : ""};
+    l->argv = kc_arena_calloc(&l->arena, KC_COUNT(args) + 1, sizeof(char *));
+    for (size_t i = 0; i < KC_COUNT(args); i++)
+        l->argv[i] = kc_arena_printf(&l->arena, "%s", args[i]);
+    set_paths(l);
+}
+
+static int set_command(const kc__process_runtime *rt, kc__launch *l, const kc_container *c,
+                       kc_error *err)
 {
     size_t n = 0, bytes = 0;
-    if (c->n_command == 0 || !c->command[0][0])
+    const bool says_none = c->n_command == 0 || !c->command[0][0];
+    if (says_none && rt->stand_in) {
+        set_stand_in(l, c);
+        return 0;
+    }
+    if (says_none)
         return kc_error_set(
             err, KC_INVALID,
             "container %s has no command: no image is pulled whose entrypoint could "
@@ -227,7 +247,7 @@ kc__launch *kc__launch_new(kc__process_runtime *rt, const kc__container_start *w
     kc_auto(kc__launch) *l = kc_new(kc__launch);
     kc__launch_init(rt, l);
     if (set_identity(rt, l, what->pod, what->container, err) < 0 || set_env(rt, l, what, err) < 0 ||
-        set_command(l, what->container, err) < 0 || set_place(rt, l, what, err) < 0)
+        set_command(rt, l, what->container, err) < 0 || set_place(rt, l, what, err) < 0)
         return NULL;
     return kc_take(l);
 }

@@ -279,6 +279,7 @@ kc__runtime *kc__process_runtime_new_with(const kc_pods_opts *opts, kc__isolatio
     rt->clock = clock;
     rt->log = log;
     rt->allow_root = opts->allow_root;
+    rt->stand_in = opts->stand_in;
     rt->folder_fd = rt->pods_fd = rt->image_fd = rt->lock_fd = rt->null_fd = -1;
     rt->epoll = rt->wake.fd = rt->isolation.cgroup = -1;
     kc_mutex_init(&rt->mutex);

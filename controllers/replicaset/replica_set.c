@@ -17,37 +17,17 @@
 #include "replicaset/replica_set.h"
 
 #include "common/adoption.h"
+#include "common/indexes.h"
 #include "internal.h"
 
 #include "kc/controller.h"
 
 /* ---- whose pod ---- */
 
-static void enqueue_set(const kc_object *set, void *to)
-{
-    kc_enqueue(to, kc_object_key(set));
-}
-
-static bool is_replica_set(const kc_owner *owner)
-{
-    return kc_str_is(owner->kind, "ReplicaSet") &&
-           kc_str_starts(owner->api_version, KC_STR("apps/"));
-}
-
-/* Orphans concern whoever selects them. Before the sets are there nothing is lost: they will all be
- * looked at then, after the pods. */
 static void sets_of_pod(const kc_object *pod, kc_enqueuer *to, void *user)
 {
     const kc__rs_controller *c = user;
-    kc_scoped(kc_arena) arena = {0};
-    kc_owner controller;
-    if (kc_object_controller(pod, &arena, &controller)) {
-        if (is_replica_set(&controller))
-            kc_enqueue(to, (kc_key){kc_object_namespace(pod), controller.name});
-        return;
-    }
-    if (!kc_object_being_deleted(pod) && kc_informer_synced(c->sets))
-        kc__each_selecting(c->cache, &kc_kind_replica_set, pod, enqueue_set, to);
+    kc__enqueue_claimants(c->cache, c->sets, pod, to);
 }
 
 /* ---- one set ---- */
@@ -67,8 +47,7 @@ static int read_set(kc__rs_call *call, kc_error *err)
         return -1;
     call->wanted = call->rs->spec.replicas ? *call->rs->spec.replicas : 1;
     call->min_ready = call->rs->spec.min_ready_seconds * KC_SECOND;
-    kc_auto(kc_view) *selector = kc_view_parse(kc_cstr(call->rs->spec.selector.json), NULL, err);
-    call->selector = selector ? kc_selector_of(kc_view_root(selector), err) : NULL;
+    call->selector = kc__selector_in(call->object, err);
     return call->selector ? 0 : -1;
 }
 
@@ -80,7 +59,8 @@ static kc_result look_at(kc__rs_call *call, kc_error *err)
         return kc_retry(err);
     if (!kc_object_being_deleted(call->object))
         kc__rs_scale(call, &more, &failure);
-    if (kc__rs_write_status(call, &failure, err) < 0)
+    const bool next = !more && call->n_changed;
+    if (kc__rs_write_status(call, next, &failure, err) < 0)
         return kc_retry(err);
     if (failure.reason) {
         kc_error_move(err, &failure);

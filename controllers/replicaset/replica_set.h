@@ -67,6 +67,7 @@ typedef struct kc__rs_call {
     kc_objects pods;     /* All that may concern it. */
     kc__replica *active; /* Its replicas. */
     size_t n_active;
+    atomic_size_t n_changed; /* Pods made or deleted by this call: they cause another one. */
 } kc__rs_call;
 
 /* Lists pods, adopts and releases; sets `pods` and `active`. */
@@ -86,8 +87,9 @@ int kc__rs_rank(kc__rs_call *call, size_t n_to_delete, kc_error *err);
 
 /* ---- status.c ---- */
 
-/* `failure`: what scaling failed with, or no error. Written if something has changed. */
-int kc__rs_write_status(kc__rs_call *call, const kc_error *failure, kc_error *err);
+/* `failure`: what scaling failed with, or no error. Written if something has changed that cannot
+ * wait for the call that comes `next`. */
+int kc__rs_write_status(kc__rs_call *call, bool next, const kc_error *failure, kc_error *err);
 /* How long until another replica becomes available; 0: that is not a matter of time. */
 int64_t kc__rs_next_look(const kc__rs_call *call);
 

@@ -64,6 +64,7 @@ static int make_one(size_t i, void *user, kc_error *err)
     kc_scoped(kc_error) why = {0};
     kc_auto(kc_object) *made = kc_client_create(ctx->client, m->pod, NULL, &why);
     if (made) {
+        m->call->n_changed++;
         kc_event(ctx->recorder, m->call->object, KC_NORMAL, "SuccessfulCreate", "Created pod: %.*s",
                  KC_ARG(kc_object_name(made)));
         return 0;
@@ -96,6 +97,7 @@ static int delete_one(size_t i, void *user, kc_error *err)
     kc_autofree char *uid = kc_str_dup(kc_object_uid(pod));
     if (kc_client_delete(call->ctx->client, &kc_kind_pod, key, &(kc_delete_opts){.uid = uid},
                          &why) == 0) {
+        call->n_changed++;
         kc_event(call->ctx->recorder, call->object, KC_NORMAL, "SuccessfulDelete",
                  "Deleted pod: %.*s", KC_ARG(key.name));
         return 0;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * status.c: what a set says of itself. Counted of the pods there were before this call made or
- * deleted any; what that changes comes with the next call, which the pods cause.
+ * deleted any; what that changes comes with the next call, which the pods cause. So a call that has
+ * made or deleted some has, mostly, nothing to say that would not be said anew at once, and leaves
+ * it to the next: a new set is written once with its pods, not once without and once with them. But
+ * who waits for pods to be ready, or counts on those that are, never hears of it later.
  *
  * terminatingReplicas is not said: in v1.34 the feature gate
  * DeploymentReplicaSetTerminatingReplicas is off by default.
@@ -55,11 +58,22 @@ static void tell_failure(const kc__rs_call *call, const kc_error *failure,
     status->n_conditions = conditions.n;
 }
 
-int kc__rs_write_status(kc__rs_call *call, const kc_error *failure, kc_error *err)
+/* Nothing but how many there are, and that this was seen. */
+static bool can_wait(const kc_replica_set_status *was, const kc_replica_set_status *is)
+{
+    return was->ready_replicas == is->ready_replicas &&
+           was->available_replicas == is->available_replicas &&
+           was->n_conditions == is->n_conditions;
+}
+
+int kc__rs_write_status(kc__rs_call *call, bool next, const kc_error *failure, kc_error *err)
 {
     kc_replica_set_status *status = &call->rs->status;
+    const kc_replica_set_status was = *status;
     count(call, status);
     tell_failure(call, failure, status);
+    if (next && can_wait(&was, status))
+        return 0;
     status->terminating_replicas = NULL;
     status->observed_generation = call->rs->metadata.generation;
     const kc_write_opts to_status = {.subresource = "status"};

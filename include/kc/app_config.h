@@ -32,6 +32,9 @@ typedef struct kc_app_config {
         const char *const *reconcilers; /* controllers ["*"]: which; "-name" is not this one. */
         bool leader_elect;              /* leader-elect false: of several copies one works. */
         const char *lease_namespace;    /* leader-elect-namespace "default" */
+        /* leader-elect-lease-duration "15s", leader-elect-renew-deadline "10s",
+         * leader-elect-retry-period "2s": see election.h. Nanoseconds. */
+        int64_t lease_duration, lease_renew, lease_retry;
     } manager;
     struct {                              /* apiextmgr.gin: */
         const char *mode;                 /* server.mode "release", or "debug", "test" */

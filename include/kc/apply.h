@@ -38,7 +38,7 @@ typedef enum kc_applied {
     KC_APPLIED_CREATED,
     KC_APPLIED_CONFIGURED, /* It was there, and is another now. */
     KC_APPLIED_UNCHANGED,  /* It was as the text says. */
-    KC_APPLIED_KEPT,       /* It was there, and kc_apply_opts.keep said to leave it. */
+    KC_APPLIED_KEPT,       /* It was there, and was to be left as it is. */
 } kc_applied;
 
 /* "created", "configured", "unchanged", "kept". */
@@ -50,21 +50,31 @@ typedef struct kc_apply_report {
     const kc_kind *kind;
     kc_key key;
     const kc_object *object; /* As the server has it. */
+    const kc_object *text;   /* As it stands in the text. */
     const char *source;      /* The file, or the name of the text; NULL if it has none. */
     size_t document;
 } kc_apply_report;
 
+/* What is done with an object of the text. */
+typedef enum kc_apply_how {
+    KC_APPLY_MERGE, /* If it is there, it gets what the text says. */
+    KC_APPLY_KEEP,  /* If it is there, it is left as it is. */
+    KC_APPLY_SKIP,  /* Nothing, and nothing is reported. */
+} kc_apply_how;
+
 typedef struct kc_apply_opts {
-    const char *ns;  /* Of namespaced objects that say none. Defaults to "default". */
-    bool keep;       /* What is there is left as it is. */
-    int64_t timeout; /* How long new kinds are waited for. Defaults to ten seconds. */
-    /* Asked for each object before anything is sent; those it says no to are left out. Defaults to
-     * all. */
-    bool (*want)(const kc_object *object, void *user);
+    const char *ns;   /* Of namespaced objects that say none. Defaults to "default". */
+    kc_apply_how how; /* All of them. Defaults to KC_APPLY_MERGE. */
+    int64_t timeout;  /* How long new kinds are waited for. Defaults to ten seconds. */
+    /* Instead of `how`, for each object by itself, as it stands in the text. */
+    kc_apply_how (*choose)(const kc_object *object, void *user);
     /* After each object. Defaults to none. */
     void (*report)(const kc_apply_report *report, void *user);
     void *user; /* Of both. */
     const char *field_manager;
+    /* What is written remembers the text, as kubectl apply has it: who applies a later text with
+     * kubectl is not warned, and what that lacks is removed. */
+    bool last_applied;
 } kc_apply_opts;
 
 /* A text, and its name for errors and reports (may be NULL). */

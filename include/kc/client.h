@@ -92,6 +92,15 @@ KC_IS(expired, KC_EXPIRED)
 KC_IS(timeout, KC_TIMEOUT)
 KC_IS(too_many_requests, KC_TOO_MANY_REQUESTS)
 KC_IS(unavailable, KC_SERVICE_UNAVAILABLE)
+/* What is not there is often as it was wanted: then the error is emptied, and this is 0. Any other
+ * error stays, and it is negative. */
+static inline KC_UNUSED int kc_ignore_not_found(kc_error *err)
+{
+    if (!kc_is_not_found(err))
+        return -1;
+    kc_error_done(err);
+    return 0;
+}
 
 /* ---- reading ---- */
 

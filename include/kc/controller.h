@@ -64,6 +64,9 @@ typedef struct kc_controller_opts {
     kc_predicate *predicate;      /* For all kinds, before their own. */
     kc_reconcile_fn *reconcile;
     void *user;
+    /* Each time it starts, before its first key, with `user`: to forget what was true of the last
+     * time, since another may have led in between. Must not block. Defaults to nothing. */
+    void (*begin)(void *user);
     int workers;           /* Defaults to 1. */
     int64_t timeout;       /* Of one call: ctx->cancel fires then. Defaults to none. */
     int64_t resync;        /* All objects of `kind` come by again so often: see kc_watch_kind. */

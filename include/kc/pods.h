@@ -42,6 +42,9 @@ typedef struct kc_pods_opts {
     const char *user;   /* Processes run as: "nobody", "1000", "1000:1000". Defaults to nobody, or,
                          * where we are not root, to ourselves. */
     bool allow_root;    /* Pods may say whom they run as: root too. */
+    bool stand_in;      /* For a container that says no command a process stands in that only waits
+                         * to be stopped. Defaults to refusing it: no image is pulled whose
+                         * entrypoint could be run. */
 } kc_pods_opts;
 
 #endif

@@ -86,10 +86,7 @@ static inline kc_result kc_give_up(const kc_error *err)
 }
 static inline kc_result kc_done_if_not_found(kc_error *err)
 {
-    if (!kc_is_not_found(err))
-        return kc_retry(err);
-    kc_error_done(err);
-    return kc_done();
+    return kc_ignore_not_found(err) < 0 ? kc_retry(err) : kc_done();
 }
 
 typedef kc_result kc_reconcile_fn(kc_context *ctx, const kc_request *request, kc_error *err);

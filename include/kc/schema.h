@@ -162,7 +162,7 @@ typedef enum kc_map_type {
 } kc_map_type;
 
 /* x-kubernetes-patch-strategy, a set. */
-enum { KC_PATCH_MERGE = 1, KC_PATCH_REPLACE = 2, KC_PATCH_RETAIN_KEYS = 4 };
+enum { KC_STRATEGY_MERGE = 1, KC_STRATEGY_REPLACE = 2, KC_STRATEGY_RETAIN_KEYS = 4 };
 
 /* The schema of a member: of properties, else of additionalProperties, else NULL. */
 const kc_schema *kc_schema_field(const kc_schema *schema, kc_str name);
@@ -186,7 +186,7 @@ kc_list_type kc_schema_list_type(const kc_schema *schema);
 kc_map_type kc_schema_map_type(const kc_schema *schema);
 /* x-kubernetes-list-map-keys: an array of strings, or NULL. */
 const kc_value *kc_schema_list_map_keys(const kc_schema *schema);
-/* A set of KC_PATCH_*; 0 when it has none. */
+/* A set of KC_STRATEGY_*; 0 when it has none. */
 unsigned kc_schema_patch_strategy(const kc_schema *schema);
 /* x-kubernetes-patch-merge-key; empty when it has none. */
 kc_str kc_schema_patch_merge_key(const kc_schema *schema);

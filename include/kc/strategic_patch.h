@@ -65,6 +65,10 @@ typedef struct kc_patch_schema {
  * live as long as the result. */
 kc_patch_schema kc_patch_schema_of(const kc_schema *schema);
 
+/* Of pods, and of a pod's template: what is at spec.template of a deployment. For who has no schema
+ * at hand. */
+extern const kc_patch_schema kc_patch_schema_pod;
+
 /*
  * Merges the patch into the edit's tree, whose root must be an object. 0, or negative: then the
  * tree is half patched and the edit is to be thrown away. New members come last, in the patch's

@@ -35,6 +35,7 @@ typedef struct kc_testenv_opts {
     int64_t start;            /* Virtual wall time. Defaults to 2026-01-02T03:04:05Z. */
     const char *const *apply; /* YAML files applied at the start: CRDs. End with NULL. */
     kc_manager_opts manager;  /* Client, clock, rand, log are the environment's. */
+    kc_metrics *metrics;      /* The server's: what it was asked. Defaults to none. */
     kc_log *log;              /* Defaults to silence. */
 } kc_testenv_opts;
 

@@ -81,6 +81,14 @@ kc_http_response *kc_http_close(kc_http_response *response);
 KC_AUTO_DEFINE(kc_http_response, kc_http_close)
 /* The first value of a field (`name` in lower case), empty without one; lives as the response. */
 kc_str kc_http_field_of(const kc_http_response *response, kc_str name);
+/*
+ * All of it in one call: appends the whole body to `out` and gives the status, or negative, as
+ * above; KC_TOO_LARGE when the body is longer than the limit of `out`. For services of others:
+ *
+ *     kc_scoped(kc_buf) body = {.limit = 1 << 20};
+ *     int status = kc_http_fetch(t, &(kc_http_request){.method = "GET", …}, &body, err);
+ */
+int kc_http_fetch(kc_transport *t, const kc_http_request *request, kc_buf *out, kc_error *err);
 /* NULL is allowed; returns NULL. */
 kc_transport *kc_transport_free(kc_transport *t);
 KC_AUTO_DEFINE(kc_transport, kc_transport_free)

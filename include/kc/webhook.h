@@ -56,6 +56,9 @@ kc_webhook_server *kc_webhook_server_new(kc_manager *manager, const kc_webhook_s
                                          kc_error *err);
 /* 0 while it does not listen. */
 int kc_webhook_server_port(const kc_webhook_server *server);
+/* Looks at the caBundles now instead of within a minute: for who has just made a configuration.
+ * Returns at once. Any thread. */
+void kc_webhook_server_publish(kc_webhook_server *server);
 
 /* An AdmissionReview's request. All of it lives as long as the call. */
 typedef struct kc_admission {

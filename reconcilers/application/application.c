@@ -79,24 +79,15 @@ static void count_images(tally *t, const kc_value *containers)
     }
 }
 
-static bool is_ready(const kc_value *status)
-{
-    kc_items (kc_get(status, "conditions"), c)
-        if (kc_str_is(kc_as_str(kc_get(c, "type")), "Ready"))
-            return kc_str_is(kc_as_str(kc_get(c, "status")), "True");
-    return false;
-}
-
 static void count(tally *t, const kc_object *pod)
 {
     kc_auto(kc_view) *view = kc_view_of(pod);
-    const kc_value *root = kc_view_root(view), *status = kc_get(root, "status");
-    const kc_str phase = kc_as_str(kc_get(status, "phase"));
-    if (kc_str_is(phase, "Succeeded") || kc_str_is(phase, "Failed") ||
-        kc_dig(root, "metadata.deletionTimestamp"))
+    const kc_value *root = kc_view_root(view);
+    const kc_str phase = kc_as_str(kc_dig(root, "status.phase"));
+    if (kc_str_is(phase, "Succeeded") || kc_str_is(phase, "Failed") || kc_object_being_deleted(pod))
         return; /* It is there, but not for long, or for nothing. */
     t->pods++;
-    t->ready += is_ready(status);
+    t->ready += kc_condition_true(pod, KC_STR("Ready"));
     count_images(t, kc_dig(root, "spec.initContainers"));
     count_images(t, kc_dig(root, "spec.containers"));
 }

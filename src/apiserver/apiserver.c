@@ -8,6 +8,7 @@
  */
 #include "apiserver/apiserver.h"
 
+#include "apiserver/admission/hooks.h"
 #include "apiserver/admission/service_numbers.h"
 #include "apiserver/crd/crd_resource.h"
 #include "apiserver/openapi/openapi.h"
@@ -18,6 +19,9 @@
 #include "http/fetch.h"
 
 enum { MAX_READING = 400, MAX_MUTATING = 200 };
+
+/* How long webhooks may still take once the server goes down. */
+#define HOOK_GRACE (5 * KC_SECOND)
 
 struct kc_apiserver {
     kc__api api;
@@ -50,7 +54,8 @@ static int serve_kinds(kc_apiserver *server, kc_error *err)
     api->namespaces = kc__store_cache(api->store, KC_STR("/registry/core/namespaces/"));
     api->definitions = kc__store_cache(
         api->store, KC_STR("/registry/apiextensions.k8s.io/customresourcedefinitions/"));
-    return 0;
+    api->hooks = kc__hooks_new(api->store, api->metrics, err);
+    return api->hooks ? 0 : -1;
 }
 
 /* ---- loops ---- */
@@ -88,6 +93,7 @@ static void stopping(void *user)
     kc_apiserver *server = kc_container_of(api, kc_apiserver, api);
     if (server->definitions)
         kc__crds_stop(server->definitions);
+    kc__asker_stop(api->hooks->asker);
     api->store = kc__store_close(api->store);
 }
 
@@ -181,6 +187,7 @@ void kc_apiserver_drain(kc_apiserver *server)
     if (!server->http || atomic_exchange(&server->api.draining, true))
         return;
     kc__server_drain(server->http);
+    kc__asker_end_by(server->api.hooks->asker, kc_clock_deadline(kc_clock_real(), HOOK_GRACE));
     for (size_t i = 0; i < server->api.n_lanes; i++) {
         drain_task *t = kc_new(drain_task);
         *t = (drain_task){.task.run = drain_lane, .lane = &server->api.lanes[i]};
@@ -204,6 +211,7 @@ kc_apiserver *kc_apiserver_stop(kc_apiserver *server, int64_t grace)
     free(server->api.lanes);
     kc__openapi_free(server->api.openapi);
     kc__fetcher_free(server->api.fetcher);
+    kc__hooks_free(server->api.hooks);
     kc__authn_free(server->own_authn);
     kc_metrics_free(server->own_metrics);
     free(server);

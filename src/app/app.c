@@ -225,8 +225,12 @@ static kc_manager *make_manager(const kc_app *app, kc_error *err)
                             .metrics_address = metrics,
                             .health_address = health};
     if (c->manager.leader_elect)
-        opts.election = (kc_election_opts){
-            .name = app->name, .ns = c->manager.lease_namespace, .release = true};
+        opts.election = (kc_election_opts){.name = app->name,
+                                           .ns = c->manager.lease_namespace,
+                                           .duration = c->manager.lease_duration,
+                                           .renew = c->manager.lease_renew,
+                                           .retry = c->manager.lease_retry,
+                                           .release = true};
     return kc_manager_new(&opts, err);
 }
 

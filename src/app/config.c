@@ -11,13 +11,13 @@
 #include "app/app_internal.h"
 
 #include "kc/arena.h"
+#include "kc/duration.h"
+#include "kc/file.h"
 #include "kc/yaml.h"
 
-#include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 
-typedef enum key_type { TEXT, SWITCH, NUMBER, LIST } key_type;
+typedef enum key_type { TEXT, SWITCH, NUMBER, DURATION, LIST } key_type;
 
 typedef struct key {
     const char *path;
@@ -25,11 +25,12 @@ typedef struct key {
     size_t offset;
     const char *initial; /* As YAML. */
     const char *values;  /* Of a text: those there may be, with spaces between them. */
-    int least, most;     /* Of a number. */
+    int least, most;     /* Of a number; of a duration in seconds. */
 } key;
 
 #define AT(field) offsetof(kc_app_config, field)
 #define MANAGER   "reconcilermgr."
+#define LEASE     MANAGER "leader-elect-"
 #define SERVER    "apiextmgr.gin.server."
 #define INSECURE  "apiextmgr.gin.insecure."
 #define SECURE    "apiextmgr.gin.secure."
@@ -44,6 +45,9 @@ static const key keys[] = {
     {MANAGER "controllers", LIST, AT(manager.reconcilers), "*"},
     {MANAGER "leader-elect", SWITCH, AT(manager.leader_elect), "false"},
     {MANAGER "leader-elect-namespace", TEXT, AT(manager.lease_namespace), "default"},
+    {LEASE "lease-duration", DURATION, AT(manager.lease_duration), "15s", .least = 1, .most = 3600},
+    {LEASE "renew-deadline", DURATION, AT(manager.lease_renew), "10s", .most = 3600},
+    {LEASE "retry-period", DURATION, AT(manager.lease_retry), "2s", .most = 3600},
     {SERVER "mode", TEXT, AT(apiext.mode), "release", .values = "release debug test"},
     {SERVER "healthz", SWITCH, AT(apiext.healthz), "true"},
     {SERVER "middlewares", LIST, AT(apiext.middlewares), NULL},
@@ -204,6 +208,19 @@ static int set_number(const reading *r, const key *k, const kc_value *value, voi
     return 0;
 }
 
+static int set_duration(const reading *r, const key *k, const kc_value *value, void *field,
+                        kc_error *err)
+{
+    int64_t ns;
+    const kc_str text = kc_as_str(value);
+    if (!text.p || kc_duration_parse(text, &ns, NULL) < 0 || ns <= 0 || ns < k->least * KC_SECOND ||
+        ns > k->most * KC_SECOND)
+        return wrong(r, k->path, err, "it is a time from %d to %d seconds, as %s", k->least,
+                     k->most, k->initial);
+    *(int64_t *)field = ns;
+    return 0;
+}
+
 static int set_list(const reading *r, const key *k, const kc_value *value, void *field,
                     kc_error *err)
 {
@@ -225,8 +242,11 @@ static int set_list(const reading *r, const key *k, const kc_value *value, void 
 static int set_value(const reading *r, const key *k, const kc_value *value, kc_error *err)
 {
     static int (*const set[])(const reading *, const key *, const kc_value *, void *,
-                              kc_error *) = {
-        [TEXT] = set_text, [SWITCH] = set_switch, [NUMBER] = set_number, [LIST] = set_list};
+                              kc_error *) = {[TEXT] = set_text,
+                                             [SWITCH] = set_switch,
+                                             [NUMBER] = set_number,
+                                             [DURATION] = set_duration,
+                                             [LIST] = set_list};
     return set[k->type](r, k, value, (char *)r->config + k->offset, err);
 }
 
@@ -241,6 +261,7 @@ static void set_default(const reading *r, const key *k)
         kc_str_to_i64(kc_cstr(k->initial), &number);
         *(int *)field = (int)number;
         break;
+    case DURATION: kc_duration_parse(kc_cstr(k->initial), field, NULL); break;
     case LIST: {
         const char **items = kc_arena_alloc(r->arena, 2 * sizeof(*items));
         items[0] = k->initial;
@@ -253,6 +274,19 @@ static void set_default(const reading *r, const key *k)
 
 /* ---- what must fit together ---- */
 
+/* The rules of election.h. */
+static int check_lease(const reading *r, kc_error *err)
+{
+    const kc_app_config *c = r->config;
+    if (c->manager.lease_duration <= c->manager.lease_renew)
+        return wrong(r, LEASE "lease-duration", err,
+                     "it must be longer than leader-elect-renew-deadline");
+    if ((double)c->manager.lease_renew <= 1.2 * (double)c->manager.lease_retry)
+        return wrong(r, LEASE "renew-deadline", err,
+                     "it must be longer than 1.2 times leader-elect-retry-period");
+    return 0;
+}
+
 static int check_together(const reading *r, kc_error *err)
 {
     const kc_app_config *c = r->config;
@@ -262,7 +296,7 @@ static int check_together(const reading *r, kc_error *err)
     if (c->apiext.secure_port && c->apiext.secure_port == c->apiext.insecure_port &&
         !strcmp(c->apiext.secure_address, c->apiext.insecure_address))
         return wrong(r, "apiextmgr.gin.secure.bind-port", err, "insecure has the same port");
-    return 0;
+    return check_lease(r, err);
 }
 
 static int read_all(const reading *r, kc_error *err)
@@ -308,27 +342,10 @@ kc_app_config *kc_app_config_free(kc_app_config *config)
 
 /* ---- the file ---- */
 
-static int read_file(const char *path, kc_buf *out, kc_error *err)
-{
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return kc_error_set(err, KC_NOT_FOUND, "cannot open %s: %s", path, strerror(errno));
-    char chunk[4096];
-    size_t n;
-    out->limit = MAX_FILE;
-    while ((n = fread(chunk, 1, sizeof(chunk), file)) > 0 && !out->failed)
-        kc_buf_append(out, kc_str_of(chunk, n));
-    const bool bad = ferror(file);
-    fclose(file);
-    if (bad)
-        return kc_error_set(err, KC_INVALID, "cannot read %s", path);
-    return out->failed ? kc_error_set(err, KC_TOO_LARGE, "%s is larger than 1 MiB", path) : 0;
-}
-
 kc_app_config *kc_app_config_load(const char *path, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
-    if (read_file(path, &text, err) < 0)
+    if (kc_file_read(path, MAX_FILE, &text, err) < 0)
         return NULL;
     kc_app_config *config = kc_app_config_parse(kc_buf_str(&text), err);
     if (config)

@@ -16,7 +16,8 @@
 #include "kc/kinds.h"
 #include "kc/merge_patch.h"
 
-#define TIMEOUT (10 * KC_SECOND)
+#define TIMEOUT      (10 * KC_SECOND)
+#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 /* Times an object may appear or vanish between reading and writing it. */
 enum { MAX_TRIES = 5 };
 
@@ -63,6 +64,19 @@ static kc_object *with_namespace(const application *a, const kc_object *object, 
     return kc_edit_freeze(edit, err);
 }
 
+/* As it is written. */
+static kc_object *with_memory(const application *a, const kc_object *object, kc_error *err)
+{
+    if (!a->opts.last_applied)
+        return kc_object_ref(object);
+    kc_auto(kc_edit) *edit = kc_edit_of(object);
+    kc_scoped(kc_buf) text = {0};
+    kc_buf_append(&text, kc_object_json(object));
+    kc_buf_putc(&text, '\n');
+    kc_edit_set_annotation(edit, KC_STR(LAST_APPLIED), kc_buf_str(&text));
+    return kc_edit_freeze(edit, err);
+}
+
 /* Whether a merge patch of `wanted` leaves the object as it is. */
 static bool says_nothing_new(const kc_object *now, const kc_object *wanted)
 {
@@ -85,15 +99,19 @@ typedef struct outcome {
 static outcome create(const application *a, const kc_object *wanted, const kc_write_opts *opts,
                       kc_error *err)
 {
-    kc_object *made = kc_client_create(a->client, wanted, opts, err);
+    kc_auto(kc_object) *written = with_memory(a, wanted, err);
+    kc_object *made = written ? kc_client_create(a->client, written, opts, err) : NULL;
     return (outcome){KC_APPLIED_CREATED, made, !made && kc_is_already_exists(err)};
 }
 
 static outcome patch(const application *a, const kc_object *now, const kc_object *wanted,
                      const kc_write_opts *opts, kc_error *err)
 {
+    kc_auto(kc_object) *written = with_memory(a, wanted, err);
+    if (!written)
+        return (outcome){0};
     kc_object *changed = kc_client_patch(a->client, opts->kind, kc_object_key(wanted),
-                                         KC_PATCH_MERGE, kc_object_json(wanted), opts, err);
+                                         KC_PATCH_MERGE, kc_object_json(written), opts, err);
     if (!changed)
         return (outcome){.again = kc_is_not_found(err)};
     const bool same =
@@ -101,8 +119,8 @@ static outcome patch(const application *a, const kc_object *now, const kc_object
     return (outcome){same ? KC_APPLIED_UNCHANGED : KC_APPLIED_CONFIGURED, changed, false};
 }
 
-static outcome try_once(const application *a, const kc_object *wanted, const kc_write_opts *opts,
-                        kc_error *err)
+static outcome try_once(const application *a, const kc_object *wanted, kc_apply_how how,
+                        const kc_write_opts *opts, kc_error *err)
 {
     kc_auto(kc_object) *now = kc_client_get(a->client, opts->kind, kc_object_key(wanted),
                                             &(kc_get_opts){.live = true}, err);
@@ -112,7 +130,7 @@ static outcome try_once(const application *a, const kc_object *wanted, const kc_
         kc_error_done(err);
         return create(a, wanted, opts, err);
     }
-    if (a->opts.keep)
+    if (how == KC_APPLY_KEEP)
         return (outcome){KC_APPLIED_KEPT, kc_take(now), false};
     if (says_nothing_new(now, wanted))
         return (outcome){KC_APPLIED_UNCHANGED, kc_take(now), false};
@@ -127,12 +145,13 @@ static void tell(const application *a, const kc__apply_item *item, const kc_kind
                                           .kind = kind,
                                           .key = kc_object_key(o->object),
                                           .object = o->object,
+                                          .text = item->object,
                                           .source = item->source,
                                           .document = item->document},
                        a->opts.user);
 }
 
-static int apply_item(application *a, const kc__apply_item *item, kc_error *err)
+static int apply_item(application *a, const kc__apply_item *item, kc_apply_how how, kc_error *err)
 {
     const kc_gvk gvk = kc_object_gvk(item->object);
     const kc_kind *kind = kc__apply_kind(a->client, gvk, a->opts.timeout, err);
@@ -144,7 +163,7 @@ static int apply_item(application *a, const kc__apply_item *item, kc_error *err)
     outcome o = {.again = true};
     for (int i = 0; i < MAX_TRIES && o.again; i++) {
         kc_error_done(&failed);
-        o = try_once(a, wanted, &opts, &failed);
+        o = try_once(a, wanted, how, &opts, &failed);
     }
     if (!o.object)
         return kc_error_move(err, &failed);
@@ -174,12 +193,16 @@ static int await_definitions(application *a, kc_error *err)
     return 0;
 }
 
+static kc_apply_how how_of(const application *a, const kc_object *object)
+{
+    return a->opts.choose ? a->opts.choose(object, a->opts.user) : a->opts.how;
+}
+
 static int apply_turn(application *a, kc__apply_turn turn, kc_error *err)
 {
     kc_vec_each (&a->items, item) {
-        if (item->turn != turn || (a->opts.want && !a->opts.want(item->object, a->opts.user)))
-            continue;
-        if (apply_item(a, item, err) < 0)
+        const kc_apply_how how = item->turn != turn ? KC_APPLY_SKIP : how_of(a, item->object);
+        if (how != KC_APPLY_SKIP && apply_item(a, item, how, err) < 0)
             return name_object(item, err);
     }
     return turn == KC__APPLY_DEFINITIONS ? await_definitions(a, err) : 0;

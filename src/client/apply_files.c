@@ -5,7 +5,7 @@
  */
 #include "client/apply_internal.h"
 
-#include "client/files.h"
+#include "kc/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 int kc_apply_file(kc_client *client, const char *path, const kc_apply_opts *opts, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
-    if (kc__config_file_read(path, KC_APPLY_MAX_TEXT, &text, err) < 0)
+    if (kc_file_read(path, KC_APPLY_MAX_TEXT, &text, err) < 0)
         return -1;
     return kc_apply_sources(client, &(kc_apply_source){path, kc_buf_str(&text)}, 1, opts, err);
 }
@@ -67,7 +67,7 @@ static int read_files(const char *path, sources *all, kc_error *err)
     size_t left = KC_APPLY_MAX_FOLDER;
     kc_vec_each (all, s) {
         kc_scoped(kc_buf) text = {0};
-        if (kc__config_file_read(s->name, KC_APPLY_MAX_TEXT, &text, err) < 0)
+        if (kc_file_read(s->name, KC_APPLY_MAX_TEXT, &text, err) < 0)
             return -1;
         if (text.n > left)
             return kc_error_set(err, KC_TOO_LARGE, "%s has files of more than %zu bytes", path,

@@ -44,10 +44,15 @@ static const kc_kind *await_kind(kc_client *client, kc_gvk gvk, patience *p, kc_
         const kc_kind *kind = kc__client_kind_now(client, gvk, &failed);
         if (kind)
             return kind;
-        if (!kc_is_not_found(&failed) || !wait_more(p)) {
+        const bool late = kc_is_not_found(&failed);
+        if (late && wait_more(p))
+            continue;
+        if (late)
+            kc_error_set(err, KC_TIMEOUT, "the server does not serve it yet: %s",
+                         kc_error_text(&failed));
+        else
             kc_error_move(err, &failed);
-            return NULL;
-        }
+        return NULL;
     }
 }
 

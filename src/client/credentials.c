@@ -13,8 +13,9 @@
  */
 #include "client/credentials.h"
 
+#include "kc/file.h"
+
 #include "client/exec_credential.h"
-#include "client/files.h"
 #include "kc/base64.h"
 
 #include <stdio.h>
@@ -89,7 +90,7 @@ static int load_pem(kc_str data, const char *file, char **ret, size_t *ret_lengt
         kc_buf_append(&text, data);
     else if (!file)
         return 0;
-    else if (kc__config_file_read(file, KC__MAX_CREDENTIAL_FILE, &text, err) < 0)
+    else if (kc_file_read(file, KC_FILE_MAX, &text, err) < 0)
         return -1;
     if (!kc_str_contains(kc_buf_str(&text), KC_STR("-----BEGIN ")))
         return kc_error_set(err, KC_BAD_REQUEST, "%s holds no PEM",
@@ -119,7 +120,7 @@ static int load_token(kc__credential *c, const kc_config *config, kc_error *err)
     if (!config->token_file)
         return 0;
     kc_scoped(kc_error) why = {0};
-    if (kc__config_file_read(config->token_file, KC__MAX_CREDENTIAL_FILE, &text, &why) < 0)
+    if (kc_file_read(config->token_file, KC_FILE_MAX, &text, &why) < 0)
         return c->authorization ? 0 : kc_error_move(err, &why);
     if (kc_str_empty(kc_str_trim(kc_buf_str(&text))))
         return c->authorization

@@ -6,8 +6,8 @@
  * somebody wrote would talk to another cluster than meant.
  */
 #include "kc/kubeconfig.h"
+#include "kc/file.h"
 
-#include "client/files.h"
 #include "client/kubeconfig_internal.h"
 
 #include <libgen.h>
@@ -29,7 +29,7 @@ static int add_file(kc__kubeconfig *config, const char *path, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
     kc_autofree char *folder = folder_of(path);
-    if (kc__config_file_read(path, KC__MAX_KUBECONFIG, &text, err) < 0)
+    if (kc_file_read(path, KC__MAX_KUBECONFIG, &text, err) < 0)
         return kc_error_wrap(err, "kubeconfig %s", path);
     return kc__kubeconfig_add(config, path, folder, kc_buf_str(&text), err);
 }

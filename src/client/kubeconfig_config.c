@@ -5,7 +5,7 @@
  */
 #include "client/kubeconfig_internal.h"
 
-#include "client/files.h"
+#include "kc/file.h"
 
 kc__config *kc__config_new(void)
 {
@@ -171,6 +171,6 @@ int kc_config_authority(const kc_config *config, kc_buf *out, kc_error *err)
     if (config->ca_data.n)
         kc_buf_append(out, config->ca_data);
     else if (config->ca_file)
-        return kc__config_file_read(config->ca_file, KC__MAX_CREDENTIAL_FILE, out, err);
+        return kc_file_read(config->ca_file, KC_FILE_MAX, out, err);
     return 0;
 }

@@ -4,8 +4,9 @@
  * is in the environment; token, certificate authority and namespace lie in a folder that is
  * mounted. The token's file is named, not read into the configuration: it changes every hour.
  */
-#include "client/files.h"
 #include "client/kubeconfig_internal.h"
+
+#include "kc/file.h"
 
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ static int read_namespace(kc__config *c, const char *folder, kc_error *err)
     const char *path = file_in(c, folder, "namespace");
     if (access(path, F_OK) < 0)
         return 0;
-    if (kc__config_file_read(path, 4096, &text, err) < 0)
+    if (kc_file_read(path, 4096, &text, err) < 0)
         return -1;
     const kc_str ns = kc_str_trim(kc_buf_str(&text));
     if (ns.n)
@@ -54,7 +55,7 @@ static int read_all(kc__config *c, const char *folder, const kc_config_opts *opt
     c->config.server =
         kc_arena_printf(&c->arena, "https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
     c->config.token_file = file_in(c, folder, "token");
-    if (kc__config_file_read(c->config.token_file, KC__MAX_CREDENTIAL_FILE, &token, err) < 0)
+    if (kc_file_read(c->config.token_file, KC_FILE_MAX, &token, err) < 0)
         return kc_error_wrap(err, "not in a pod with a service account");
     c->config.ca_file = file_in(c, folder, "ca.crt");
     if (access(c->config.ca_file, F_OK) < 0)

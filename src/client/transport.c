@@ -34,6 +34,23 @@ kc_str kc_http_field_of(const kc_http_response *response, kc_str name)
     return (kc_str){0};
 }
 
+int kc_http_fetch(kc_transport *t, const kc_http_request *request, kc_buf *out, kc_error *err)
+{
+    kc_auto(kc_http_response) *response = kc_transport_open(t, request, err);
+    char chunk[8192];
+    ssize_t n = response ? 1 : -1;
+    while (n > 0 && !out->failed) {
+        n = kc_http_read(response, chunk, sizeof(chunk), err);
+        if (n > 0)
+            kc_buf_append(out, kc_str_of(chunk, (size_t)n));
+    }
+    if (n < 0)
+        return -1;
+    if (out->failed)
+        return kc_error_set(err, KC_TOO_LARGE, "the answer is longer than %zu bytes", out->limit);
+    return response->status;
+}
+
 kc_transport *kc_transport_free(kc_transport *t)
 {
     if (t)

@@ -30,6 +30,7 @@ static int start_server(kc_testenv *env, kc_error *err)
                                                   .memory = env->memory,
                                                   .clock = env->clock,
                                                   .rand = &env->server_rand,
+                                                  .metrics = env->metrics,
                                                   .log = env->log},
                                  err);
     return env->server ? 0 : -1;
@@ -154,6 +155,7 @@ kc_testenv *kc_testenv_start(const kc_testenv_opts *opts, kc_error *err)
     kc_testenv *env = kc_new(kc_testenv);
     env->silence = opts->log ? NULL : kc_log_new(&(kc_log_opts){.write = say_nothing});
     env->log = opts->log ? opts->log : env->silence;
+    env->metrics = opts->metrics;
     env->manager_opts = opts->manager;
     choose_time(env, opts);
     if (start_all(env, opts, &failed) == 0)

@@ -17,6 +17,7 @@ struct kc_testenv {
     bool temporary;
     kc_embed_memory *memory;
     kc_embed *server;
+    kc_metrics *metrics; /* The server's. May be NULL. */
 
     kc__faults *no_faults; /* Of the test's client: only its hash is used. */
     kc_client *client;

@@ -29,26 +29,6 @@ void kc__header_folders_done(kc__header_folders *folders)
     kc_vec_done(folders);
 }
 
-int kc__gen_read_file(const char *path, kc_buf *into, kc_error *err)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return kc_error_set(err, KC_NOT_FOUND, "%s: %s", path, strerror(errno));
-    into->limit = KC__GEN_MAX_FILE;
-    ssize_t n = 1;
-    while (n > 0) {
-        char *to = kc_buf_reserve(into, 64 << 10);
-        n = to ? read(fd, to, 64 << 10) : -1;
-        into->n += n > 0 ? (size_t)n : 0;
-    }
-    const int why = errno;
-    close(fd);
-    if (into->failed)
-        return kc_error_set(err, KC_TOO_LARGE, "%s has more than %zu bytes", path,
-                            KC__GEN_MAX_FILE);
-    return n < 0 ? kc_error_set(err, KC_INVALID, "%s: %s", path, strerror(why)) : 0;
-}
-
 /* ---- adding ---- */
 
 static kc__header_folder *folder_of(kc__header_folders *folders, kc_str path)

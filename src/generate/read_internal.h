@@ -32,9 +32,8 @@ typedef KC_VEC(kc__header_folder) kc__header_folders;
 int kc__find_headers(const kc__read_opts *opts, kc__header_folders *ret, kc_error *err);
 void kc__header_folders_done(kc__header_folders *folders);
 
-/* Reads a whole file of at most KC__GEN_MAX_FILE bytes. */
+/* Of one header. */
 #define KC__GEN_MAX_FILE ((size_t)4 << 20)
-int kc__gen_read_file(const char *path, kc_buf *into, kc_error *err);
 
 /* ---- reading one folder ---- */
 

@@ -9,6 +9,8 @@
  */
 #include "generate/read_internal.h"
 
+#include "kc/file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
@@ -80,7 +82,7 @@ typedef struct walk {
 static int read_one(walk *w, const char *path, kc_str display)
 {
     kc_scoped(kc_buf) text = {0};
-    if (kc__gen_read_file(path, &text, w->err) < 0)
+    if (kc_file_read(path, KC__GEN_MAX_FILE, &text, w->err) < 0)
         return -1;
     const char *name = kc_arena_strndup(&w->model->arena, display.p, display.n);
     if (kc__read_project_text(kc_buf_str(&text), name, w->model, w->err) < 0)

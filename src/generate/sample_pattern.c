@@ -43,8 +43,11 @@ typedef struct signs {
 
 static void add_range(signs *set, char from, char to)
 {
-    for (int c = from; c <= to && c >= 0; c++)
-        set->has[c] = true;
+    for (; from >= 0 && from <= to; from++) {
+        set->has[(unsigned char)from] = true;
+        if (from == 127)
+            break;
+    }
 }
 
 /* What \d and the like stand for; false for those that are not simple. */

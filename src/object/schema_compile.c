@@ -157,9 +157,9 @@ static int compile_topology(kc__compiler *c, const kc_value *json, kc_schema *no
 /* "merge,retainKeys" */
 static int compile_patch_strategy(kc__compiler *c, const kc_value *json, kc_schema *node)
 {
-    static const word strategies[] = {{"merge", KC_PATCH_MERGE},
-                                      {"replace", KC_PATCH_REPLACE},
-                                      {"retainKeys", KC_PATCH_RETAIN_KEYS}};
+    static const word strategies[] = {{"merge", KC_STRATEGY_MERGE},
+                                      {"replace", KC_STRATEGY_REPLACE},
+                                      {"retainKeys", KC_STRATEGY_RETAIN_KEYS}};
     const kc_value *value = NULL;
     if (kc__keyword(c, json, "x-kubernetes-patch-strategy", KC_STRING, &value) < 0)
         return -1;

@@ -17,9 +17,9 @@ static bool field(const void *node, kc_str name, kc_patch_field *ret)
     ret->object = of;
     ret->element = kc_schema_items(of);
     ret->merge_key = kc_schema_patch_merge_key(of);
-    ret->merge = strategy & KC_PATCH_MERGE;
-    ret->replace = strategy & KC_PATCH_REPLACE;
-    ret->retain_keys = strategy & KC_PATCH_RETAIN_KEYS;
+    ret->merge = strategy & KC_STRATEGY_MERGE;
+    ret->replace = strategy & KC_STRATEGY_REPLACE;
+    ret->retain_keys = strategy & KC_STRATEGY_RETAIN_KEYS;
     return true;
 }
 

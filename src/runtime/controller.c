@@ -73,6 +73,7 @@ static void take_options(kc_controller *c, const kc_controller_opts *opts)
     c->kind = opts->kind;
     c->reconcile = opts->reconcile;
     c->user = opts->user;
+    c->begin = opts->begin;
     c->n_workers = opts->workers ? opts->workers : 1;
     c->timeout = opts->timeout;
     c->sync_timeout = opts->sync_timeout ? opts->sync_timeout : 2 * KC_MINUTE;
@@ -214,6 +215,8 @@ static int run_until_stopped(run *r, kc_error *err)
 {
     kc_controller *c = r->controller;
     kc_scoped(kc_error) why = {0};
+    if (c->begin)
+        c->begin(c->user);
     if (start_sources(r, err) < 0)
         return -KC_INTERNAL;
     if (!await_sources(r, &why))

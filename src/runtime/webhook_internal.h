@@ -19,9 +19,11 @@ struct kc_webhook_server {
     kc_metrics *metrics;
     const kc_clock *clock;
 
-    kc_mutex mutex; /* Guards `hooks` and their converters while they grow; nothing is called under
-                       it. */
+    kc_mutex mutex; /* Guards `hooks` and their converters while they grow, `pause` and `hurry`;
+                       nothing is called under it. */
     KC_VEC(kc__hook *) hooks;
+    kc_cancel *pause; /* Between two looks: fired, it ends. */
+    bool hurry;       /* The next pause is none. */
 
     /* Of the thread that runs it. */
     kc__hook_certs certs;

@@ -8,8 +8,9 @@
  * which certificate and key do not fit (one is replaced already, the other not yet) is an error of
  * that look; what was served before is served on.
  */
-#include "client/files.h"
 #include "http/certificate.h"
+
+#include "kc/file.h"
 #include "runtime/webhook_internal.h"
 
 #define LOOK_AT_FOLDER     (10 * KC_SECOND)
@@ -21,7 +22,7 @@
 static int read_file(const char *folder, const char *name, kc_buf *out, kc_error *err)
 {
     kc_autofree char *path = kc_asprintf("%s/%s", folder, name);
-    return kc__config_file_read(path, KC__MAX_CREDENTIAL_FILE, out, err);
+    return kc_file_read(path, KC_FILE_MAX, out, err);
 }
 
 /* Without ca.crt nothing is published. */

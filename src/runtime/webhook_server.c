@@ -176,10 +176,33 @@ static void stop_listening(kc_webhook_server *s)
 
 /* ---- running ---- */
 
+/* False: it is to stop. */
 static bool pause_for(kc_webhook_server *s, kc_cancel *stop, bool failed)
 {
     const int64_t until = kc_clock_deadline(s->clock, kc__webhook_pause(s, failed));
-    return kc_cancel_sleep_until(stop, s->clock, until);
+    kc_auto(kc_cancel) *pause = kc_cancel_new(stop);
+    bool hurry = false;
+    kc_locked (&s->mutex) {
+        hurry = s->hurry;
+        s->pause = pause;
+    }
+    if (!hurry)
+        kc_cancel_sleep_until(pause, s->clock, until);
+    kc_locked (&s->mutex) {
+        s->pause = NULL;
+        s->hurry = false;
+    }
+    return !kc_cancel_fired(stop);
+}
+
+void kc_webhook_server_publish(kc_webhook_server *s)
+{
+    kc_auto(kc_cancel) *pause = NULL;
+    kc_locked (&s->mutex) {
+        s->hurry = true;
+        pause = s->pause ? kc_cancel_ref(s->pause) : NULL;
+    }
+    kc_cancel_fire(pause);
 }
 
 /* False: it is to be tried again soon. */

@@ -106,6 +106,12 @@ static void add_again(kc__worker *w, const kc_queue_item *item, kc_why why, bool
             .after = after, .rate_limited = rate_limited, .priority = priority, .cause = &cause});
 }
 
+/* Nothing is wrong with a call that the stop itself has interrupted. */
+static bool was_cut_short(const kc__worker *w)
+{
+    return w->err.reason == KC_TIMEOUT && w->stop && kc_cancel_fired(w->stop);
+}
+
 static void failed(kc__worker *w, const kc_queue_item *item)
 {
     kc__controller_metrics *m = &w->controller->metrics;
@@ -122,8 +128,12 @@ static void failed(kc__worker *w, const kc_queue_item *item)
     kc__failures_note(w->controller->failures, item->key, &w->err,
                       w->result.outcome == KC_OUTCOME_TERMINAL,
                       kc_clock_now(w->controller->env.clock));
-    kc_log_error(w->log, "Reconciler error", kc_kv("err", &w->err),
-                 kc_kv("terminal", (bool)(w->result.outcome == KC_OUTCOME_TERMINAL)));
+    if (was_cut_short(w))
+        kc_log_info(w->log, "stopped before it was done; the next start goes on",
+                    kc_kv("err", &w->err));
+    else
+        kc_log_error(w->log, "Reconciler error", kc_kv("err", &w->err),
+                     kc_kv("terminal", (bool)(w->result.outcome == KC_OUTCOME_TERMINAL)));
 }
 
 /* Returns what it counts as. */

@@ -45,6 +45,7 @@ struct kc_controller {
     const kc_kind *kind;
     kc_reconcile_fn *reconcile;
     void *user;
+    void (*begin)(void *user); /* May be NULL. */
     int n_workers;
     int64_t timeout, sync_timeout;
     bool without_election, crash;

@@ -206,7 +206,7 @@ flags_of_apiserver() {
 }
 
 @test "every flag of other verbs stands in the help and in the man page" {
-    for verb in controllers.8 generate.1 hub.8; do
+    for verb in controllers.8 generate.1 hub.8 networks.8 up.8; do
         for flag in $("$KC" completion fish | sed -nE "s/.*from ${verb%.*}' -l ([a-z-]+) .*/\1/p"); do
             echo "${verb%.*} --$flag"
             "$KC" "${verb%.*}" --help | grep -qE -- "^  (-., )?--$flag( |=|\$)"

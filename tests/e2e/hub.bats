@@ -22,7 +22,7 @@ setup() {
 
 teardown() {
     hub_stop
-    kubectl delete ats,bananas,dummies,robots --all --wait=false >/dev/null 2>&1 || true
+    kubectl delete ats,bananas,dummies,robots,deployments --all --wait=false >/dev/null 2>&1 || true
 }
 
 @test "the list says what there is" {
@@ -103,18 +103,57 @@ YAML
     field_is dummy dummy-one '{.status}' ""
 }
 
-@test "of two hubs one works, and the other takes over" {
-    printf 'reconcilermgr: {leader-elect: true, controllers: [dummy]}\n' >"$BATS_TEST_TMPDIR/two.yaml"
+# A lease of 3 seconds, which is asked for each half second, or up to 1.2 times that later.
+two_hubs() {
+    cat >"$BATS_TEST_TMPDIR/two.yaml" <<'YAML'
+reconcilermgr:
+  controllers: [robot]
+  leader-elect: true
+  leader-elect-lease-duration: 3s
+  leader-elect-renew-deadline: 2s
+  leader-elect-retry-period: 500ms
+YAML
     hub_start hub -c "$BATS_TEST_TMPDIR/two.yaml"
-    kubectl apply -f manifests/dummy/cr.yaml
-    eventually field_is dummy dummy-one '{.status.data}' hello
     first=$hub_pid
+    eventually lease_is_held
     hub_start hub -c "$BATS_TEST_TMPDIR/two.yaml"
+}
+
+lease_field() { k get lease kc-hub -o jsonpath="{.spec.$1}" 2>/dev/null; }
+lease_is_held() { [ -n "$(lease_field holderIdentity)" ]; }
+lease_time() { date -d "$(lease_field "$1")" +%s%3N; }
+
+@test "of two hubs one works, and when it is killed the other takes over within the lease" {
+    two_hubs
+    kubectl apply -f manifests/robot/cr.yaml
+    eventually field_is deployment robot-one '{.spec.replicas}' 2
     kill -KILL "$first"
     wait "$first" || true
-    k patch dummy dummy-one --type merge -p '{"spec":{"data":"again","transitionDefer":"0s"}}'
-    # The lease runs out after 15 seconds.
-    eventually field_is dummy dummy-one '{.status.data}' again || eventually field_is dummy dummy-one '{.status.data}' again
+    holder=$(lease_field holderIdentity) renewed=$(lease_time renewTime)
+    k patch robot robot-one --type merge -p '{"spec":{"replicas":3}}'
+    eventually field_is deployment robot-one '{.spec.replicas}' 3
+    [ "$(lease_field holderIdentity)" != "$holder" ]
+    took=$(($(lease_time acquireTime) - renewed))
+    echo "taken over $took ms after it was last renewed"
+    # Never before it has run out; but the other sees a renewal, and counts from then, up to 1.1 seconds late.
+    [ $took -ge 3000 ]
+    [ $took -le 4600 ]
+    hub_stop
+}
+
+@test "a hub that is stopped gives its lease back, and the other need not wait for it to run out" {
+    two_hubs
+    kubectl apply -f manifests/robot/cr.yaml
+    eventually field_is deployment robot-one '{.spec.replicas}' 2
+    second=$hub_pid hub_pid=$first
+    hub_stop
+    hub_pid=$second released=$(lease_time renewTime)
+    k patch robot robot-one --type merge -p '{"spec":{"replicas":4}}'
+    eventually field_is deployment robot-one '{.spec.replicas}' 4
+    took=$(($(lease_time acquireTime) - released))
+    echo "taken over $took ms after it was given back"
+    [ $took -le 2500 ]
+    hub_stop
 }
 
 @test "a reconciler of one's own is loaded" {

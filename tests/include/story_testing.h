@@ -30,7 +30,8 @@
 typedef struct story {
 #ifdef STORY_OF_RECONCILERS
     const char *reconcilers;
-    const char *config; /* Of the config file. May be NULL. */
+    const char *config;           /* Of the config file. May be NULL. */
+    const kc_reconciler *instead; /* One of the test's own, instead of those that are linked in. */
 #else
     kc_controllers_opts controllers;
 #endif
@@ -47,7 +48,10 @@ static inline KC_UNUSED void story_add(const story *s, kc_manager *manager)
 #ifdef STORY_OF_RECONCILERS
     kc_auto(kc_app_config) *config = kc_app_config_parse(kc_cstr(s->config), &err);
     kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.config = config, .names = s->reconcilers});
-    OK(config ? kc_app_with_linked(app, &err) : -1, &err);
+    OK(!config      ? -1
+       : s->instead ? kc_app_with(app, s->instead, &err)
+                    : kc_app_with_linked(app, &err),
+       &err);
     OK(kc_app_setup(app, manager, &err), &err);
 #else
     OK(kc_controllers_add(manager, &s->controllers, &err), &err);

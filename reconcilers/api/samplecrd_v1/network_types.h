@@ -24,7 +24,6 @@ typedef struct network_spec {
 /// NetworkStatus is what the network service has of it.
 typedef struct network_status {
     /// Whether the service has it as the spec says.
-    /// +optional
     bool ready;
     /// Why not.
     /// +optional

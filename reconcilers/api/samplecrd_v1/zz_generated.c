@@ -12,7 +12,7 @@ static const kc_member network_spec_members[] = {
 const kc_struct network_spec_struct = {"network_spec", sizeof(network_spec), network_spec_members, KC_COUNT(network_spec_members), -1};
 
 static const kc_member network_status_members[] = {
-    {.name = "ready", .offset = offsetof(network_status, ready), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
+    {.name = "ready", .offset = offsetof(network_status, ready), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_VALUE},
     {.name = "message", .offset = offsetof(network_status, message), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
     {.name = "observedGeneration", .offset = offsetof(network_status, observed_generation), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
 };

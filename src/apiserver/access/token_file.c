@@ -13,8 +13,8 @@
 #include "apiserver/access/token_file.h"
 
 #include "apiserver/access/csv.h"
-#include "apiserver/serving/files.h"
 #include "http/certificate.h"
+#include "kc/file.h"
 #include "kc/map.h"
 
 #include <openssl/crypto.h>
@@ -119,7 +119,7 @@ kc__token_file *kc__token_file_read(const char *path, kc_log *log, kc_error *err
 {
     kc_buf text = {0};
     kc__token_file *file = NULL;
-    if (kc__read_file(path, &text, err) < 0)
+    if (kc_file_read(path, KC_FILE_MAX, &text, err) < 0)
         kc_error_wrap(err, "token file");
     else
         file = kc__token_file_parse(path, text.p ? text.p : (char[]){""}, text.n, log, err);

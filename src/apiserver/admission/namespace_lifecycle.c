@@ -5,6 +5,8 @@
  */
 #include "apiserver/admission/namespace_lifecycle.h"
 
+#include "apiserver/rest/write.h"
+
 static const char *const immortal[] = {"default", "kube-system", "kube-public"};
 
 static kc__verdict refuse_deletion(kc__call *call)
@@ -26,7 +28,7 @@ static kc__verdict no_namespace(kc__call *call)
 static kc__verdict being_terminated(kc__call *call)
 {
     const kc__resource *r = call->resource;
-    kc_str name = kc_object_name(call->proposed), ns = call->info.ns;
+    kc_str name = kc__proposed_name(call), ns = call->info.ns;
     kc__fail(call, KC_FORBIDDEN,
              "%s%s%s \"%.*s\" is forbidden: unable to create new content in namespace %.*s because "
              "it is being terminated",

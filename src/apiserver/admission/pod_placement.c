@@ -66,7 +66,7 @@ static void default_class(kc__call *call, priority *ret)
 
 static kc__verdict forbid(kc__call *call, const char *why)
 {
-    kc_str name = kc_object_name(call->proposed);
+    kc_str name = kc__proposed_name(call);
     kc__fail(call, KC_FORBIDDEN, "pods \"%.*s\" is forbidden: %s", KC_ARG(name), why);
     kc_error_about(&call->error, (kc_str){0}, KC_STR("pods"), name);
     return KC__FAIL;

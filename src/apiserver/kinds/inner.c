@@ -223,23 +223,25 @@ static void write_list(writer *w, const kc__field *field, const kc_value *list)
     close_with(w, ']', first);
 }
 
+static const char *scalar_zero(kc__field_kind kind)
+{
+    if (kind == KC__FIELD_STRING)
+        return "\"\"";
+    if (kind == KC__FIELD_QUANTITY)
+        return "\"0\"";
+    if (kind == KC__FIELD_BOOL)
+        return "false";
+    return kind < KC__FIELD_STRING || kind == KC__FIELD_INT_OR_STRING ? "0" : "null";
+}
+
 /* What Go has where nobody set anything. */
 static void write_zero(writer *w, const kc__field *field)
 {
-    if (field->shape != KC__SINGLE || field->marks & KC__POINTER)
-        kc_buf_puts(w->out, "null");
-    else if (is_inner(field))
+    const bool single = field->shape == KC__SINGLE && !(field->marks & KC__POINTER);
+    if (single && is_inner(field))
         write_struct(w, field->message, NULL, NULL, NULL);
-    else if (field->kind == KC__FIELD_STRING)
-        kc_buf_puts(w->out, "\"\"");
-    else if (field->kind == KC__FIELD_QUANTITY)
-        kc_buf_puts(w->out, "\"0\"");
-    else if (field->kind == KC__FIELD_BOOL)
-        kc_buf_puts(w->out, "false");
-    else if (field->kind < KC__FIELD_STRING || field->kind == KC__FIELD_INT_OR_STRING)
-        kc_buf_puts(w->out, "0");
     else
-        kc_buf_puts(w->out, "null");
+        kc_buf_puts(w->out, single ? scalar_zero(field->kind) : "null");
 }
 
 /* ---- structs ---- */

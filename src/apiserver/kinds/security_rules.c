@@ -45,12 +45,10 @@ static void check_app_armor_file(const kc__place *file)
 {
     static const char needed[] = "must be set when AppArmor type is Localhost";
     kc_str text = kc__text(file);
-    if (!file->value)
+    if (!text.n)
         kc__wrong(file, KC_FIELD_REQUIRED, needed);
     else if (kc_str_trim(text).n != text.n)
         kc__wrong(file, KC_FIELD_INVALID, "must not be padded with whitespace");
-    else if (!text.n)
-        kc__wrong(file, KC_FIELD_REQUIRED, needed);
     if (text.n > 4095)
         kc__wrong(file, KC_FIELD_TOO_LONG, "may not be more than 4095 bytes");
 }

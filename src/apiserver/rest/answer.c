@@ -145,6 +145,8 @@ kc__verdict kc__answer_error(kc__call *call)
 {
     kc_scoped(kc_buf) json = {0};
     call->form = kc__negotiate_status(&call->x->request, &call->query);
+    if (call->denial.n)
+        return kc__answer_json(call, call->error.code, call->denial);
     kc__status_write(
         &json, &call->error,
         &(kc__status_opts){.details = call->bare_details, .continue_token = call->continue_token});

@@ -3,7 +3,7 @@
  * call.h: one API request on its way through the server.
  *
  *     received → authenticated → limited → authorized → routed → negotiated → decoded
- *              → proposed → mutated → validated → admitted → stored → answered
+ *              → proposed → mutated → prepared → validated → admitted → stored → answered
  *
  * Each step is a phase: a function that looks at the call, adds to it, and says how to go on. The
  * order stands in one table (phases.c). Reads have nothing to do between decoded and stored; writes
@@ -45,6 +45,7 @@ typedef struct kc__api kc__api;
     X(DECODED)        \
     X(PROPOSED)       \
     X(MUTATED)        \
+    X(PREPARED)       \
     X(VALIDATED)      \
     X(ADMITTED)       \
     X(STORED)         \
@@ -73,8 +74,10 @@ typedef struct kc__verb {
     const char *name; /* As authorization and metrics name it: "get", "deletecollection". */
     unsigned bit;     /* KC__GET, … of resource.h. */
     bool mutates;
+    bool stands_in; /* What is sent stands in an object's place: webhooks are asked about that. */
     kc__phase_fn *decode;  /* Options and body. */
     kc__phase_fn *propose; /* From the current state and what was sent: call->proposed. */
+    kc__phase_fn *prepare; /* Of that, which others may have changed, what can be stored. */
     kc__phase_fn *answer;
     void (*forget)(kc__call *call); /* Frees call->state at the end. */
 } kc__verb;
@@ -135,6 +138,8 @@ struct kc__call {
     bool as_shown;       /* `current` is as this version shows it: the call wrote it so. */
     bool conditional;    /* The client named a version: no second try. */
     bool skip_validation;
+    bool hooks_mutated;  /* Webhooks have changed what there was to change (webhooks.c), … */
+    bool hooks_asked;    /* … and need not be asked at all any more. */
     const char *refusal; /* Said instead of storing, after everything else was checked. */
     unsigned tries;
     kc__timer timeout;
@@ -145,6 +150,7 @@ struct kc__call {
 
     int status; /* Of the answer; 0: 200. */
     kc_error error;
+    kc_str denial;           /* The Status of it, where a webhook gave one. */
     bool bare_details;       /* The Status has details even when they are empty. */
     kc_str continue_token;   /* For the Status of an expired list. */
     KC_VEC(kc_str) warnings; /* For Warning headers. */
@@ -165,6 +171,7 @@ struct kc__api {
     kc__cache *namespaces;
     kc__cache *definitions; /* Of custom resources. */
     struct kc__service_numbers *numbers;
+    struct kc__hooks *hooks;     /* Admission webhooks. */
     struct kc__fetcher *fetcher; /* How nodes are reached; NULL: not at all. */
     _Atomic size_t mutating, reading;
     _Atomic bool draining;
@@ -244,7 +251,7 @@ kc_str kc__call_now(kc__call *call, char out[KC_TIME_TEXT]);
 
 kc__phase_fn kc__phase_received, kc__phase_authenticated, kc__phase_limited, kc__phase_authorized,
     kc__phase_routed, kc__phase_negotiated, kc__phase_decoded, kc__phase_proposed,
-    kc__phase_mutated, kc__phase_validated, kc__phase_admitted, kc__phase_stored,
-    kc__phase_answered;
+    kc__phase_mutated, kc__phase_prepared, kc__phase_validated, kc__phase_admitted,
+    kc__phase_stored, kc__phase_answered;
 
 #endif

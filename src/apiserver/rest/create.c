@@ -66,7 +66,7 @@ static void prepare(kc_edit *edit, kc__call *call)
 static void check_version(kc__call *call)
 {
     uint64_t version = 0;
-    bool named = kc__object_version(call->given, &version, NULL) == 0 && version;
+    bool named = kc__object_version(call->proposed, &version, NULL) == 0 && version;
     if (named && call->verb == &kc__verb_create && !call->options.dry_run)
         call->refusal = "resourceVersion should not be set on objects to be created";
 }
@@ -80,8 +80,19 @@ static kc__verdict prepare_custom(kc__call *call)
 
 kc__verdict kc__propose_new(kc__call *call)
 {
+    kc__metadata m = {.ns = kc_object_namespace(call->given)};
+    kc__verdict verdict = kc__check_namespace(call, &m);
+    if (verdict != KC__NEXT)
+        return verdict;
+    kc_object_unref(call->proposed);
+    call->proposed = kc_object_ref(call->given);
+    return KC__NEXT;
+}
+
+kc__verdict kc__prepare_new(kc__call *call)
+{
     kc__metadata m;
-    kc__metadata_of(call->given, call->arena, &m);
+    kc__metadata_of(call->proposed, call->arena, &m);
     kc__verdict verdict = kc__check_namespace(call, &m);
     if (verdict != KC__NEXT)
         return verdict;
@@ -89,8 +100,6 @@ kc__verdict kc__propose_new(kc__call *call)
     fill_system_fields(call, &m);
     kc__dedup_owners(call, &m);
     call->key = kc__key_of(call, m.name);
-    kc_object_unref(call->proposed);
-    call->proposed = kc_object_ref(call->given);
     if (kc__propose_metadata(call, &m) != KC__NEXT)
         return KC__FAIL;
     if (call->resource->custom)
@@ -110,5 +119,6 @@ const kc__verb kc__verb_create = {
     .mutates = true,
     .decode = decode,
     .propose = kc__propose_new,
+    .prepare = kc__prepare_new,
     .answer = answer,
 };

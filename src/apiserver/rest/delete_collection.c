@@ -3,7 +3,11 @@
  * delete_collection.c: DELETE of what a list would show. Every object is deleted as if one by one,
  * each by its own compare-and-swap, all handed to the committer at once; the answer lists them as
  * they were. It is not one transaction: when one fails, others may be gone.
+ *
+ * Where webhooks are to be asked, that happens for one object after the other, and ends with the
+ * first that may not go.
  */
+#include "apiserver/admission/asking.h"
 #include "apiserver/rest/decode.h"
 #include "apiserver/rest/deletion.h"
 #include "apiserver/rest/list.h"
@@ -27,6 +31,7 @@ struct batch {
     kc__call *call;
     item *items;
     size_t n, left;
+    size_t next;        /* To be asked about. */
     kc__list_meta meta; /* Its token is the call's. */
 };
 
@@ -110,6 +115,37 @@ static void done(kc__write *write)
     finish_one(b);
 }
 
+/* ---- with webhooks ---- */
+
+static void allowed(void *user, kc__verdict verdict);
+
+/* Asks about those that are left; returns when it has to wait, or nobody is. */
+static void ask_on(batch *b)
+{
+    kc__call *call = b->call;
+    while (b->next < b->n && !call->error.reason) {
+        item *it = &b->items[b->next++];
+        kc__verdict verdict = kc__admit_departure(call, it->current, allowed, it);
+        if (verdict == KC__LATER)
+            return;
+        if (verdict != KC__NEXT || !submit(it))
+            b->left--;
+    }
+    b->left -= b->n - b->next + 1; /* Those nobody asks about any more, and the asking itself. */
+    b->next = b->n;
+}
+
+static void allowed(void *user, kc__verdict verdict)
+{
+    item *it = user;
+    batch *b = it->batch;
+    if (verdict != KC__NEXT || !submit(it))
+        b->left--;
+    ask_on(b);
+    b->left++;
+    finish_one(b);
+}
+
 /* ---- all of them ---- */
 
 static void collect(kc__call *call, const kc__selection *selection, kc__page *page, batch *b)
@@ -133,6 +169,10 @@ static void collect(kc__call *call, const kc__selection *selection, kc__page *pa
 static kc__verdict start(kc__call *call, batch *b)
 {
     b->left = b->n + 1; /* One for ourselves, until all are submitted. */
+    if (kc__asks_hooks(call)) {
+        ask_on(b);
+        return b->left ? KC__LATER : call->error.reason ? KC__FAIL : KC__ANSWER;
+    }
     for (size_t i = 0; i < b->n; i++)
         if (!submit(&b->items[i]))
             b->left--;

@@ -194,6 +194,7 @@ static int plan_graceful(kc__call *call, const kc_object *current, kc__metadata 
 
 void kc__deletion_go_on(kc__call *call)
 {
+    call->hooks_asked = true;
     if (call->options.precondition_version.p)
         call->options.precondition_version =
             kc_arena_str(call->arena, kc_object_resource_version(call->current));

@@ -410,6 +410,7 @@ const kc__verb kc__verb_evict = {
     .name = "create",
     .bit = KC__CREATE,
     .mutates = true,
+    .stands_in = true,
     .decode = decode,
     .propose = propose,
     .answer = answer,

@@ -270,10 +270,16 @@ static kc__verdict propose(kc__call *call)
     kc__verdict verdict = apply(call);
     if (verdict == KC__NEXT)
         verdict = kc__check_identity(call);
-    if (verdict == KC__NEXT && kc__is_scale(call))
-        verdict = kc__scale_apply(call);
-    if (verdict == KC__NEXT)
-        verdict = kc__propose_update(call);
+    if (verdict != KC__NEXT)
+        return verdict;
+    kc_object_unref(call->proposed);
+    call->proposed = kc_object_ref(call->given);
+    return KC__NEXT;
+}
+
+static kc__verdict prepare(kc__call *call)
+{
+    kc__verdict verdict = kc__prepare_update(call);
     /* The version stood in the patched object anyway: only a changed one is the client's. */
     call->conditional = false;
     return verdict;
@@ -292,5 +298,6 @@ const kc__verb kc__verb_patch = {
     .mutates = true,
     .decode = decode,
     .propose = propose,
+    .prepare = prepare,
     .answer = answer,
 };

@@ -4,6 +4,7 @@
  * what it does. A phase that has to wait returns KC__LATER and the call is taken up again on the
  * same loop, so no phase ever blocks.
  */
+#include "apiserver/admission/asking.h"
 #include "apiserver/admission/service_numbers.h"
 #include "apiserver/rest/call.h"
 
@@ -11,12 +12,19 @@
 #include "kc/uid.h"
 
 static kc__phase_fn *const phases[KC__N_PHASES] = {
-    [KC__PHASE_RECEIVED] = kc__phase_received, [KC__PHASE_AUTHENTICATED] = kc__phase_authenticated,
-    [KC__PHASE_LIMITED] = kc__phase_limited,   [KC__PHASE_AUTHORIZED] = kc__phase_authorized,
-    [KC__PHASE_ROUTED] = kc__phase_routed,     [KC__PHASE_NEGOTIATED] = kc__phase_negotiated,
-    [KC__PHASE_DECODED] = kc__phase_decoded,   [KC__PHASE_PROPOSED] = kc__phase_proposed,
-    [KC__PHASE_MUTATED] = kc__phase_mutated,   [KC__PHASE_VALIDATED] = kc__phase_validated,
-    [KC__PHASE_ADMITTED] = kc__phase_admitted, [KC__PHASE_STORED] = kc__phase_stored,
+    [KC__PHASE_RECEIVED] = kc__phase_received,
+    [KC__PHASE_AUTHENTICATED] = kc__phase_authenticated,
+    [KC__PHASE_LIMITED] = kc__phase_limited,
+    [KC__PHASE_AUTHORIZED] = kc__phase_authorized,
+    [KC__PHASE_ROUTED] = kc__phase_routed,
+    [KC__PHASE_NEGOTIATED] = kc__phase_negotiated,
+    [KC__PHASE_DECODED] = kc__phase_decoded,
+    [KC__PHASE_PROPOSED] = kc__phase_proposed,
+    [KC__PHASE_MUTATED] = kc__phase_mutated,
+    [KC__PHASE_PREPARED] = kc__phase_prepared,
+    [KC__PHASE_VALIDATED] = kc__phase_validated,
+    [KC__PHASE_ADMITTED] = kc__phase_admitted,
+    [KC__PHASE_STORED] = kc__phase_stored,
     [KC__PHASE_ANSWERED] = kc__phase_answered,
 };
 
@@ -131,7 +139,18 @@ kc__verdict kc__phase_decoded(kc__call *call)
 
 kc__verdict kc__phase_proposed(kc__call *call)
 {
-    return call->verb->mutates ? run(call->verb->propose, call) : KC__ANSWER;
+    if (!call->verb->mutates)
+        return KC__ANSWER;
+    if (call->verb->stands_in && !call->hooks_asked)
+        return kc__admit_sent(call);
+    return run(call->verb->propose, call);
+}
+
+/* Numbers come last: what is drawn for an object that is refused meanwhile would be missing. */
+kc__verdict kc__phase_prepared(kc__call *call)
+{
+    kc__verdict verdict = run(call->verb->prepare, call);
+    return verdict == KC__NEXT ? kc__admit_service_numbers(call) : verdict;
 }
 
 kc__verdict kc__phase_answered(kc__call *call)

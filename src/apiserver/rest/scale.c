@@ -2,8 +2,9 @@
 /*
  * scale.c: clients read and write a Scale; what is stored, checked and counted is the object. So a
  * change of the scale is an update of the object with another number, and the answer is the Scale
- * of what came of it. Until it is applied the Scale stands in call->given as any body does; one
- * that was sent is kept in call->sent, because it is applied again when somebody else was faster.
+ * of what came of it. Until it is applied the Scale stands in call->given and call->proposed as any
+ * body does; one that was sent is kept in call->sent, because it is applied again when somebody
+ * else was faster.
  *
  * Kubernetes has a server of its own for custom resources. It checks less of a Scale, and has one
  * sentence for all it cannot read.
@@ -48,7 +49,7 @@ kc_object *kc__scale_of_current(kc__call *call, bool needs, kc_error *err)
 static kc__verdict check(kc__call *call)
 {
     kc_scoped(kc_field_errors) errors = {0};
-    kc_auto(kc_view) *view = kc_view_of(call->given);
+    kc_auto(kc_view) *view = kc_view_of(call->proposed);
     kc__check_scale(kc_view_root(view), &errors);
     kc_field_errors_to_error(&errors, KC_STR("autoscaling"), KC_STR("Scale"), call->info.name,
                              &call->error);
@@ -59,7 +60,7 @@ static kc__verdict check(kc__call *call)
 static kc__verdict check_uid(kc__call *call)
 {
     const kc__resource *r = call->resource;
-    kc_str uid = kc_object_uid(call->given), own = kc_object_uid(call->current);
+    kc_str uid = kc_object_uid(call->proposed), own = kc_object_uid(call->current);
     if (kc_str_empty(uid) || kc_str_eq(uid, own))
         return KC__NEXT;
     const char *about = kc_arena_printf(call->arena, "%s/scale", r->plural);
@@ -79,11 +80,11 @@ kc__verdict kc__scale_apply(kc__call *call)
         verdict = check_uid(call);
     if (verdict != KC__NEXT)
         return verdict;
-    kc_object *scaled = kc__with_scale(call->resource, call->current, call->given, &call->error);
+    kc_object *scaled = kc__with_scale(call->resource, call->current, call->proposed, &call->error);
     if (!scaled)
         return KC__FAIL;
-    kc_object_unref(call->given);
-    call->given = scaled;
+    kc_object_unref(call->proposed);
+    call->proposed = scaled;
     return KC__NEXT;
 }
 

@@ -16,7 +16,7 @@ void kc__scale_resume(kc__call *call);
  * caller drops the reference. */
 kc_object *kc__scale_of_current(kc__call *call, bool needs, kc_error *err);
 
-/* call->given, a Scale, is replaced by call->current with its number. */
+/* call->proposed, a Scale, is replaced by call->current with its number. */
 kc__verdict kc__scale_apply(kc__call *call);
 
 /* With the Scale of call->current. */

@@ -69,7 +69,7 @@ static kc__verdict check_version(kc__call *call)
 {
     kc_scoped(kc_error) err = {0};
     uint64_t version;
-    if (kc__object_version(call->given, &version, &err) < 0)
+    if (kc__object_version(call->proposed, &version, &err) < 0)
         return kc__fail(call, KC_UNKNOWN, "%s", kc_error_text(&err));
     if (!version) {
         bool needed = call->resource->strategy->conditional && !kc__is_scale(call);
@@ -203,14 +203,14 @@ static int keep_the_rest(kc__call *call)
     return plain ? 0 : kc__reshape(call, &call->proposed, keep_other_part);
 }
 
-kc__verdict kc__propose_update(kc__call *call)
+kc__verdict kc__prepare_update(kc__call *call)
 {
     kc__metadata m;
-    kc__verdict verdict = check_version(call);
+    kc__verdict verdict = kc__is_scale(call) ? kc__scale_apply(call) : KC__NEXT;
+    if (verdict == KC__NEXT)
+        verdict = check_version(call);
     if (verdict != KC__NEXT)
         return verdict;
-    kc_object_unref(call->proposed);
-    call->proposed = kc_object_ref(call->given);
     if (keep_the_rest(call) < 0)
         return KC__FAIL;
     kc__metadata_of(call->proposed, call->arena, &m);
@@ -232,14 +232,21 @@ static kc__verdict propose(kc__call *call)
     if (!call->current && (!call->resource->strategy->upserts || call->subresource))
         return kc__fail_not_found(call, call->info.name);
     verdict = check_uid(call, call->current ? kc_object_uid(call->current) : KC_STR(""));
-    if (verdict == KC__NEXT && kc__is_scale(call))
-        verdict = kc__scale_apply(call);
     if (verdict != KC__NEXT)
         return verdict;
+    if (!call->current)
+        return kc__propose_new(call);
+    kc_object_unref(call->proposed);
+    call->proposed = kc_object_ref(call->given);
+    return KC__NEXT;
+}
+
+static kc__verdict prepare(kc__call *call)
+{
     if (call->current)
-        return kc__propose_update(call);
+        return kc__prepare_update(call);
     call->status = 201;
-    return kc__propose_new(call);
+    return kc__prepare_new(call);
 }
 
 static kc__verdict answer(kc__call *call)
@@ -255,5 +262,6 @@ const kc__verb kc__verb_update = {
     .mutates = true,
     .decode = decode,
     .propose = propose,
+    .prepare = prepare,
     .answer = answer,
 };

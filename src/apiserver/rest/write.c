@@ -8,6 +8,7 @@
  */
 #include "apiserver/rest/write.h"
 
+#include "apiserver/admission/asking.h"
 #include "apiserver/crd/crd_gate.h"
 #include "apiserver/crd/crd_validate.h"
 #include "apiserver/crd/custom_object.h"
@@ -73,18 +74,33 @@ int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit
     return replace(call, object, edit);
 }
 
-static void complete(kc_edit *edit, kc__call *call)
+static kc_object *with_defaults(const kc__resource *r, const kc_object *object, kc_error *err)
 {
-    kc__defaults_apply(call->resource->strategy->defaults, edit, kc_edit_root(edit));
+    kc_auto(kc_edit) *edit = kc_edit_of(object);
+    kc__defaults_apply(r->strategy->defaults, edit, kc_edit_root(edit));
+    kc_auto(kc_object) *changed = kc_edit_freeze(edit, err);
+    return changed ? kc__typed_decode(kc__type_of(r, changed), changed, NULL, err) : NULL;
+}
+
+kc_object *kc__completed(const kc__resource *r, const kc_object *object, kc_error *err)
+{
+    kc_auto(kc_object) *whole =
+        r->strategy->defaults ? with_defaults(r, object, err) : kc_object_ref(object);
+    return whole ? kc__to_stored(r, whole, err) : NULL;
+}
+
+kc_str kc__proposed_name(kc__call *call)
+{
+    kc__metadata m;
+    kc__metadata_of(call->proposed, call->arena, &m);
+    return kc_str_empty(m.name) ? m.generate_name : m.name;
 }
 
 kc__verdict kc__fill_in(kc__call *call, kc_object **object)
 {
     if (call->resource->custom || call->spoken != call->resource)
         return KC__NEXT;
-    if (call->resource->strategy->defaults && kc__reshape(call, object, complete) < 0)
-        return KC__FAIL;
-    kc_object *stored = kc__to_stored(call->resource, *object, &call->error);
+    kc_object *stored = kc__completed(call->resource, *object, &call->error);
     if (!stored)
         return KC__FAIL;
     kc_object_unref(*object);
@@ -114,7 +130,8 @@ kc__verdict kc__replace_proposed(kc__call *call, kc_edit *edit)
 {
     if (replace(call, &call->proposed, edit) < 0)
         return KC__FAIL;
-    bool counted = call->current && call->resource->strategy->generation;
+    bool counted =
+        call->current && call->resource->strategy->generation && call->phase >= KC__PHASE_PREPARED;
     return counted ? kc__recount_generation(call) : KC__NEXT;
 }
 
@@ -269,8 +286,7 @@ kc__verdict kc__phase_validated(kc__call *call)
 /* The place for those who may refuse a finished object. */
 kc__verdict kc__phase_admitted(kc__call *call)
 {
-    (void)call;
-    return KC__NEXT;
+    return kc__admit_validating_hooks(call);
 }
 
 /* ---- stored ---- */

@@ -31,15 +31,20 @@ int kc__reshape(kc__call *call, kc_object **object, void (*change)(kc_edit *edit
  * stored: for every one that was just typed, a body or what a patch made. *object is replaced. */
 kc__verdict kc__fill_in(kc__call *call, kc_object **object);
 
+/* The same of an object of a built-in resource, in its version. NULL on error. */
+kc_object *kc__completed(const kc__resource *resource, const kc_object *object, kc_error *err);
+/* What messages call an object that may not have got its name yet. */
+kc_str kc__proposed_name(kc__call *call);
+
 /* For admission: what was made of call->proposed takes its place, with its type. */
 kc__verdict kc__replace_proposed(kc__call *call, kc_edit *edit);
 
 /*
- * call->given in the place of call->current: keeps what a client may not change, lets the kind
- * prepare it, and leaves the result in call->proposed. The object goes (call->removes) when it is
- * being deleted and its last finalizer has gone.
+ * call->proposed in the place of call->current: keeps what a client may not change, and lets the
+ * kind prepare it. The object goes (call->removes) when it is being deleted and its last finalizer
+ * has gone.
  */
-kc__verdict kc__propose_update(kc__call *call);
+kc__verdict kc__prepare_update(kc__call *call);
 
 /* The part of the object that is changed: "status", "finalize"; NULL: the object itself, also where
  * it is changed through its scale. */
@@ -62,8 +67,9 @@ kc__verdict kc__recount_generation(kc__call *call);
  * known. False: there is none, or it cannot be read (call->error). */
 bool kc__load_current(kc__call *call);
 
-/* A new object from call->given (create.c). */
+/* A new object from call->given (create.c); and with what is the server's to give. */
 kc__verdict kc__propose_new(kc__call *call);
+kc__verdict kc__prepare_new(kc__call *call);
 
 /* Puts metadata into call->proposed. */
 kc__verdict kc__propose_metadata(kc__call *call, const kc__metadata *metadata);

@@ -21,9 +21,9 @@
  */
 #include "apiserver/serving/certificates.h"
 
-#include "apiserver/serving/files.h"
 #include "apiserver/serving/pem_files.h"
 #include "kc/ascii.h"
+#include "kc/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,11 +57,11 @@ static int write_pair(workshop *w, const kc__keypair *pair, const char *cert_pat
     if (!result)
         result = kc__key_write(pair->key, &key, err);
     if (!result)
-        result = kc__remove_file(cert_path, err);
+        result = kc_file_remove(cert_path, err);
     if (!result)
-        result = kc__replace_file(key_path, 0600, kc_buf_str(&key), err);
+        result = kc_file_replace(key_path, 0600, kc_buf_str(&key), err);
     if (!result)
-        result = kc__replace_file(cert_path, 0644, kc_buf_str(&cert), err);
+        result = kc_file_replace(cert_path, 0644, kc_buf_str(&cert), err);
     kc__wipe(&key);
     w->changed = true;
     return result;
@@ -265,14 +265,14 @@ static int write_client_ca(const kc__certificates_opts *opts, const kc__certific
     if (!opts->client_ca_file)
         return 0;
     if (kc__cert_read(opts->client_ca_file, &first, err) < 0 ||
-        kc__read_file(opts->client_ca_file, &other, err) < 0 ||
-        kc__read_file(paths->ca_cert, &both, err) < 0) {
+        kc_file_read(opts->client_ca_file, KC_FILE_MAX, &other, err) < 0 ||
+        kc_file_read(paths->ca_cert, KC_FILE_MAX, &both, err) < 0) {
         X509_free(first);
         return kc_error_wrap(err, "client certificate authorities");
     }
     X509_free(first);
     kc_buf_append(&both, kc_buf_str(&other));
-    return kc__write_file(paths->client_ca, 0644, kc_buf_str(&both), err);
+    return kc_file_write(paths->client_ca, 0644, kc_buf_str(&both), err);
 }
 
 /* ---- all of it ---- */
@@ -304,7 +304,7 @@ static int prepare(const kc__certificates_opts *opts, const kc__certificates *pa
     if (!result)
         result = ensure_node_client(&w, paths, err);
     if (!result && w.changed)
-        result = kc__sync_folder(opts->folder, err);
+        result = kc_folder_sync(opts->folder, err);
     if (!result)
         result = write_client_ca(opts, paths, err);
     kc__keypair_done(&w.ca);
@@ -329,7 +329,7 @@ int kc__certificates_prepare(const kc__certificates_opts *opts, kc__certificates
                              kc_error *err)
 {
     int fd = -1;
-    if (kc__make_folder(opts->folder, err) < 0 || lock_folder(opts->folder, &fd, err) < 0)
+    if (kc_folder_make(opts->folder, 0700, err) < 0 || lock_folder(opts->folder, &fd, err) < 0)
         return kc_error_wrap(err, "certificates");
     kc__certificates paths = paths_in(opts->folder, opts->client_ca_file != NULL);
     const int failed = prepare(opts, &paths, err);

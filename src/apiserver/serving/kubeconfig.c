@@ -8,7 +8,8 @@
  */
 #include "apiserver/serving/kubeconfig.h"
 
-#include "apiserver/serving/files.h"
+#include "kc/file.h"
+
 #include "http/certificate.h"
 #include "kc/base64.h"
 
@@ -16,7 +17,7 @@
 static int put_file(kc_buf *out, const char *name, const char *path, kc_error *err)
 {
     kc_buf text = {0};
-    const int failed = kc__read_file(path, &text, err);
+    const int failed = kc_file_read(path, KC_FILE_MAX, &text, err);
     if (failed)
         return failed;
     kc_buf_printf(out, "    %s: ", name);
@@ -62,7 +63,7 @@ int kc__kubeconfig_write(const char *path, const kc__kubeconfig_opts *opts, kc_e
                       "current-context: admin@kubecontroller\n"
                       "preferences: {}\n");
     if (!result)
-        result = kc__write_file(path, 0600, kc_buf_str(&out), err);
+        result = kc_file_write(path, 0600, kc_buf_str(&out), err);
     kc__wipe(&out);
     return result;
 }

@@ -4,12 +4,12 @@
  */
 #include "apiserver/serving/pem_files.h"
 
-#include "apiserver/serving/files.h"
+#include "kc/file.h"
 
 int kc__cert_read(const char *path, X509 **ret, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
-    const int failed = kc__read_file(path, &text, err);
+    const int failed = kc_file_read(path, KC_FILE_MAX, &text, err);
     if (failed)
         return failed;
     if (kc__cert_parse(kc_buf_str(&text), ret, NULL) < 0)
@@ -20,7 +20,7 @@ int kc__cert_read(const char *path, X509 **ret, kc_error *err)
 int kc__key_read(const char *path, EVP_PKEY **ret, kc_error *err)
 {
     kc_buf text = {0};
-    int failed = kc__read_file(path, &text, err);
+    int failed = kc_file_read(path, KC_FILE_MAX, &text, err);
     if (failed)
         return failed;
     failed = kc__key_parse(kc_buf_str(&text), ret, NULL);

@@ -216,8 +216,10 @@ static void publish(kc__batch *batch)
     const int64_t now = kc_clock_now(store->opts.clock);
     kc_vec_each (&batch->changes, change)
         kc__recent_add(&store->recent, change->cache, change->event, now);
-    kc_vec_each (&batch->changed, cache)
+    kc_vec_each (&batch->changed, cache) {
         kc_cow_tree_publish((*cache)->tree, batch->revision);
+        atomic_store_explicit(&(*cache)->changed_at, batch->revision, memory_order_release);
+    }
     kc__hubs_tell(store, batch);
 }
 

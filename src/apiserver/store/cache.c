@@ -78,3 +78,8 @@ uint64_t kc__cache_oldest(kc__cache *cache)
 {
     return kc__ring_oldest(&cache->ring);
 }
+
+uint64_t kc__cache_changed_at(const kc__cache *cache)
+{
+    return atomic_load_explicit(&cache->changed_at, memory_order_acquire);
+}

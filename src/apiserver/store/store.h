@@ -77,6 +77,10 @@ kc_cow_snapshot *kc__cache_snapshot_at(kc__cache *cache, uint64_t revision, kc_e
  * longest unused is forgotten first. */
 void kc__cache_keep(kc__cache *cache, uint64_t revision, kc_cow_snapshot *snapshot);
 
+/* Grows with every change of the resource, before anybody is told of it: for who keeps something
+ * made of what is stored. Costs a load. */
+uint64_t kc__cache_changed_at(const kc__cache *cache);
+
 /* The oldest revision from which events are complete: a watch may start there. */
 uint64_t kc__cache_oldest(kc__cache *cache);
 

@@ -132,10 +132,11 @@ typedef struct kc__audience {
 
 struct kc__cache {
     kc__store *store;
-    kc_str prefix;     /* Its own text, behind the struct. */
-    size_t number;     /* Its place among all caches. */
-    kc_cow_tree *tree; /* Written by the committer. */
-    bool changed;      /* The committer's: the tree is ahead of what is published. */
+    kc_str prefix;               /* Its own text, behind the struct. */
+    size_t number;               /* Its place among all caches. */
+    kc_cow_tree *tree;           /* Written by the committer. */
+    _Atomic uint64_t changed_at; /* The revision published last. */
+    bool changed;                /* The committer's: the tree is ahead of what is published. */
     kc__ring ring;
     kc__kept kept;
     KC_VEC(kc__audience) audience; /* Guarded by store.joining. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/serving/certificates.h"
 
-#include "apiserver/serving/files.h"
+#include "kc/file.h"
+
 #include "apiserver/serving/kubeconfig.h"
 #include "apiserver/serving/pem_files.h"
 #include "testing.h"
@@ -72,7 +73,7 @@ static void refuse(shop *s, kc_reason reason, const char *part)
 static char *text_of(const char *path)
 {
     kc_buf text = {0};
-    assert_int_equal(kc__read_file(path, &text, NULL), 0);
+    assert_int_equal(kc_file_read(path, KC_FILE_MAX, &text, NULL), 0);
     return kc_buf_take(&text);
 }
 
@@ -316,7 +317,7 @@ static void a_damaged_leaf_is_made_again(void **state)
     kc_auto(shop) *s = shop_new();
     prepare(s);
     const before b = remember(s);
-    kc__write_file(s->certs.server_cert, 0644, KC_STR("nonsense"), NULL);
+    kc_file_write(s->certs.server_cert, 0644, KC_STR("nonsense"), NULL);
     prepare(s);
     assert_string_equal(made_anew(s, b), "server");
 }
@@ -348,7 +349,7 @@ static void a_damaged_authority_is_refused_and_left_alone(void **state)
     (void)state;
     kc_auto(shop) *s = shop_new();
     prepare(s);
-    kc__write_file(s->certs.ca_cert, 0644, KC_STR("nonsense"), NULL);
+    kc_file_write(s->certs.ca_cert, 0644, KC_STR("nonsense"), NULL);
     refuse(s, KC_INVALID, "there is no certificate in /tmp/kc-certs-");
     assert_true(is_still(s->certs.ca_cert, "nonsense"));
 }
@@ -359,7 +360,7 @@ static void a_key_of_another_authority_is_refused(void **state)
     kc_auto(shop) *s = shop_new();
     prepare(s);
     kc_autofree char *other = text_of(s->certs.admin_key);
-    kc__write_file(s->certs.ca_key, 0600, kc_cstr(other), NULL);
+    kc_file_write(s->certs.ca_key, 0600, kc_cstr(other), NULL);
     refuse(s, KC_INVALID, "ca.key is not the key of");
 }
 
@@ -398,20 +399,6 @@ static void authorities_that_are_none_are_refused(void **state)
     refuse(s, KC_NOT_FOUND, "cannot open /no/such/ca.crt");
 }
 
-static void the_folder_is_made_with_those_above_it(void **state)
-{
-    (void)state;
-    kc_auto(shop) *s = shop_new();
-    kc_autofree char *above = kc_asprintf("%s/a", s->folder);
-    kc_autofree char *folder = kc_asprintf("%s/a/b", s->folder);
-    assert_int_equal(kc__make_folder(folder, NULL), 0);
-    assert_int_equal(kc__make_folder(folder, NULL), 0);
-    assert_int_equal(mode_of(above), 0700);
-    assert_int_equal(mode_of(folder), 0700);
-    rmdir(folder);
-    rmdir(above);
-}
-
 static void a_file_in_the_folders_place_is_refused(void **state)
 {
     (void)state;
@@ -422,54 +409,6 @@ static void a_file_in_the_folders_place_is_refused(void **state)
     kc__certificates untouched = {0};
     assert_true(kc__certificates_prepare(&s->opts, &untouched, &err) < 0);
     assert_error(&err, KC_INVALID, "ca.crt is not a folder");
-}
-
-/* ---- files ---- */
-
-static void a_file_that_is_as_it_should_be_is_left_alone(void **state)
-{
-    (void)state;
-    struct stat first, second;
-    kc_auto(shop) *s = shop_new();
-    kc_autofree char *path = kc_asprintf("%s/file", s->folder);
-    assert_int_equal(kc__write_file(path, 0600, KC_STR("text"), NULL), 0);
-    stat(path, &first);
-    assert_int_equal(kc__write_file(path, 0600, KC_STR("text"), NULL), 0);
-    stat(path, &second);
-    assert_true(first.st_ino == second.st_ino && first.st_ctim.tv_nsec == second.st_ctim.tv_nsec);
-    chmod(path, 0644);
-    assert_int_equal(kc__write_file(path, 0600, KC_STR("text"), NULL), 0);
-    assert_int_equal(mode_of(path), 0600);
-}
-
-static void a_link_is_replaced_and_not_followed(void **state)
-{
-    (void)state;
-    kc_auto(shop) *s = shop_new();
-    kc_autofree char *target = kc_asprintf("%s/target", s->folder);
-    kc_autofree char *link = kc_asprintf("%s/link", s->folder);
-    kc__write_file(target, 0644, KC_STR("target"), NULL);
-    assert_int_equal(symlink(target, link), 0);
-    assert_int_equal(kc__write_file(link, 0600, KC_STR("secret"), NULL), 0);
-    assert_true(is_still(target, "target"));
-    assert_true(is_still(link, "secret"));
-}
-
-static void a_file_beyond_the_limit_is_refused(void **state)
-{
-    (void)state;
-    kc_auto(shop) *s = shop_new();
-    kc_scoped(kc_error) err = {0};
-    kc_scoped(kc_buf) text = {0};
-    kc_autofree char *path = kc_asprintf("%s/file", s->folder);
-    kc__write_file(path, 0600, KC_STR("x"), NULL);
-    assert_int_equal(truncate(path, (off_t)KC__FILE_MAX), 0);
-    assert_int_equal(kc__read_file(path, &text, NULL), 0);
-    assert_true(text.n == KC__FILE_MAX);
-    kc_buf_done(&text);
-    assert_int_equal(truncate(path, (off_t)KC__FILE_MAX + 1), 0);
-    assert_true(kc__read_file(path, &text, &err) < 0);
-    assert_error(&err, KC_TOO_LARGE, "is larger than 16 MiB");
 }
 
 /* ---- kubeconfig ---- */
@@ -518,7 +457,7 @@ static void a_kubeconfig_that_cannot_be_written_leaves_the_old_one(void **state)
     kc_scoped(kc_error) err = {0};
     prepare(s);
     kc_autofree char *path = kc_asprintf("%s/admin.kubeconfig", s->folder);
-    kc__write_file(path, 0600, KC_STR("old"), NULL);
+    kc_file_write(path, 0600, KC_STR("old"), NULL);
     assert_true(kc__kubeconfig_write(path,
                                      &(kc__kubeconfig_opts){.server = "https://x",
                                                             .ca_file = s->certs.ca_cert,
@@ -553,8 +492,6 @@ TESTS(a_first_start_makes_everything, keys_are_for_the_owner_only, no_temporary_
       a_key_of_another_authority_is_refused,
       the_operators_own_serving_certificate_needs_none_of_ours,
       the_operators_authorities_are_trusted_beside_ours, authorities_that_are_none_are_refused,
-      the_folder_is_made_with_those_above_it, a_file_in_the_folders_place_is_refused,
-      a_file_that_is_as_it_should_be_is_left_alone, a_link_is_replaced_and_not_followed,
-      a_file_beyond_the_limit_is_refused, a_kubeconfig_holds_all_that_is_needed,
+      a_file_in_the_folders_place_is_refused, a_kubeconfig_holds_all_that_is_needed,
       a_kubeconfig_that_cannot_be_written_leaves_the_old_one,
       a_certificate_for_other_names_gives_one_of_them)

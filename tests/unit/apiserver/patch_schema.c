@@ -70,6 +70,39 @@ static void fields_of_inline_structs_are_found(void **state)
         "{\"spec\":{\"volumes\":[{\"name\":\"v\",\"configMap\":{\"name\":\"d\",\"optional\":true}}]}}");
 }
 
-TESTS(containers_are_merged_by_name, ports_of_a_service_are_merged_by_port,
-      tolerations_are_replaced, members_of_maps_are_merged_one_by_one,
-      fields_of_inline_structs_are_found)
+/* Goes down both together; each field must be treated alike. */
+static void compare(const kc__message *message, const void *node, const char *at)
+{
+    for (size_t i = 0; i < message->n_fields; i++) {
+        const kc__field *field = &message->fields[i];
+        if (field->marks & KC__INLINE) {
+            compare(field->message, node, at);
+            continue;
+        }
+        kc_autofree char *path = kc_asprintf("%s.%.*s", at, KC_ARG(field->name));
+        kc_patch_field is = {0}, should_be = {0};
+        kc_patch_schema theirs = kc__patch_schema_of(message);
+        assert_true(theirs.field(theirs.root, field->name, &should_be));
+        assert_true(kc_patch_schema_pod.field(node, field->name, &is));
+        if (is.merge != should_be.merge || is.replace != should_be.replace ||
+            is.retain_keys != should_be.retain_keys ||
+            !kc_str_eq(is.merge_key, should_be.merge_key))
+            fail_msg("%s is treated otherwise", path);
+        const bool goes_on = field->kind == KC__FIELD_MESSAGE && field->shape != KC__MAPPED;
+        const void *inner = is.element ? is.element : is.object;
+        if (goes_on)
+            compare(field->message, inner, path);
+    }
+}
+
+static void what_clients_know_of_pods_is_what_the_server_does(void **state)
+{
+    (void)state;
+    compare(kc__definition_find(KC_STR(POD)), kc_patch_schema_pod.root, "pod");
+    compare(kc__definition_find(KC_STR("io.k8s.api.core.v1.PodTemplateSpec")),
+            kc_patch_schema_pod.root, "template");
+}
+
+TESTS(what_clients_know_of_pods_is_what_the_server_does, containers_are_merged_by_name,
+      ports_of_a_service_are_merged_by_port, tolerations_are_replaced,
+      members_of_maps_are_merged_one_by_one, fields_of_inline_structs_are_found)

@@ -181,6 +181,22 @@ static void the_config_file_chooses(void **state)
     assert_true(kc_app_find(app, "secrets", &err)->enabled);
 }
 
+static void it_goes_by_the_client_it_is_given(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_testenv) *env = plane(1);
+    kc_auto(kc_object) *made = make(env, CONFIG_MAP("one"));
+    kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){
+        .names = "maps", .metrics_address = "", .health_address = "", .leave_signals = true});
+    OK(kc_app_with_linked(app, &err), &err);
+    kc_app_with_client(app, kc_testenv_client(env));
+    OK(kc_app_prepare_run(app, &err), &err);
+    OK(kc_manager_start(kc_app_manager(app), &err), &err);
+    kc_testenv_advance(env, 10 * KC_SECOND);
+    assert_true(is_marked(env, "one"));
+}
+
 static void a_name_that_there_is_not_is_refused(void **state)
 {
     (void)state;
@@ -372,10 +388,47 @@ static void all_objects_come_by_again(void **state)
     assert_int_equal(calls_of_secrets, 3);
 }
 
+/* A call takes a second here; the name of the last object it was for. */
+static char last_looked_at[64];
+
+static kc_result take_a_second(kc_context *ctx, const kc_request *request, kc_error *err)
+{
+    (void)err;
+    snprintf(last_looked_at, sizeof(last_looked_at), "%.*s", KC_ARG(request->key.name));
+    kc_clock_sleep(ctx->clock, KC_SECOND);
+    return kc_done();
+}
+
+static void what_has_changed_goes_before_what_only_comes_by_again(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_testenv) *env = plane(1);
+    kc_auto(kc_app) *app = kc_app_new(NULL);
+    static const kc_reconciler slow = {.name = "slow",
+                                       .kind = &kc_kind_secret,
+                                       .reconcile = take_a_second,
+                                       .resync = 60 * KC_SECOND};
+    OK(kc_app_with(app, &slow, &err), &err);
+    OK(kc_app_setup(app, kc_testenv_manager(env), &err), &err);
+    for (int i = 0; i < 30; i++) {
+        kc_autofree char *yaml =
+            kc_asprintf("{apiVersion: v1, kind: Secret, metadata: {name: s-%d}}", i);
+        OK(kc_testenv_apply(env, kc_cstr(yaml), &err), &err);
+    }
+    OK(kc_testenv_run(env, &err), &err);
+    kc_testenv_advance(env, 62 * KC_SECOND); /* 28 of the second round are waiting. */
+    OK(kc_testenv_apply(env, KC_STR("{apiVersion: v1, kind: Secret, metadata: {name: new}}"), &err),
+       &err);
+    kc_testenv_advance(env, KC_SECOND);
+    assert_string_equal(last_looked_at, "new");
+}
+
 TESTS(the_config_file_tells_it_its_settings, a_setting_that_nobody_has_is_refused,
-      keys_of_its_own_come_to_it, all_objects_come_by_again, what_is_linked_in_is_found,
+      keys_of_its_own_come_to_it, all_objects_come_by_again,
+      what_has_changed_goes_before_what_only_comes_by_again, what_is_linked_in_is_found,
       it_reconciles_with_what_its_setup_gave, filters_keep_objects_from_it,
       it_is_told_once_its_objects_are_in_the_cache, one_that_is_off_runs_where_it_is_named,
-      the_config_file_chooses, a_name_that_there_is_not_is_refused,
-      one_of_another_version_is_refused, a_name_is_taken_once,
+      the_config_file_chooses, it_goes_by_the_client_it_is_given,
+      a_name_that_there_is_not_is_refused, one_of_another_version_is_refused, a_name_is_taken_once,
       what_makes_no_sense_is_refused_before_anything_runs)

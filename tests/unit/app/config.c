@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The config file: its keys, their defaults, and what is said of mistakes. */
 #include "kc/app_config.h"
+#include "kc/clock.h"
 #include "testing.h"
 
 #include <stdio.h>
@@ -32,6 +33,9 @@ static void assert_defaults(const kc_app_config *c)
     assert_string_equal(c->manager.reconcilers[0], "*");
     assert_null(c->manager.reconcilers[1]);
     assert_false(c->manager.leader_elect);
+    assert_int_equal(c->manager.lease_duration, 15 * KC_SECOND);
+    assert_int_equal(c->manager.lease_renew, 10 * KC_SECOND);
+    assert_int_equal(c->manager.lease_retry, 2 * KC_SECOND);
     assert_string_equal(c->manager.lease_namespace, "default");
     assert_string_equal(c->apiext.mode, "release");
     assert_true(c->apiext.healthz);
@@ -80,6 +84,9 @@ static void every_key_is_read(void **state)
         "  controllers: ['*', -robot]\n"
         "  leader-elect: true\n"
         "  leader-elect-namespace: plane\n"
+        "  leader-elect-lease-duration: 1m\n"
+        "  leader-elect-renew-deadline: 30s\n"
+        "  leader-elect-retry-period: 500ms\n"
         "apiextmgr: {gin: {server: {mode: debug, healthz: false, middlewares: [a, b],\n"
         "  max-ping-count: 0}, insecure: {bind-address: 0.0.0.0, bind-port: 0},\n"
         "  secure: {bind-address: '::1', bind-port: 1, tls: {cert-file: c, private-key-file: k}}}}\n"
@@ -94,6 +101,9 @@ static void every_key_is_read(void **state)
     assert_string_equal(c->manager.reconcilers[1], "-robot");
     assert_true(c->manager.leader_elect);
     assert_string_equal(c->manager.lease_namespace, "plane");
+    assert_int_equal(c->manager.lease_duration, KC_MINUTE);
+    assert_int_equal(c->manager.lease_renew, 30 * KC_SECOND);
+    assert_int_equal(c->manager.lease_retry, 500 * KC_MILLISECOND);
     assert_string_equal(c->apiext.mode, "debug");
     assert_false(c->apiext.healthz);
     assert_string_equal(c->apiext.middlewares[1], "b");
@@ -138,6 +148,11 @@ static void a_value_of_another_type_is_refused(void **state)
     refused("log: {level: loud}", "\"loud\" is none of: error warn info debug");
     refused("log: {output-paths: stderr}", "it is a list of texts");
     refused("reconcilermgr: {controllers: ['*', 3]}", "item 2 is no text");
+    refused("reconcilermgr: {leader-elect-lease-duration: 15}",
+            "it is a time from 1 to 3600 seconds, as 15s");
+    refused("reconcilermgr: {leader-elect-lease-duration: 999ms}", "it is a time from 1 to 3600");
+    refused("reconcilermgr: {leader-elect-retry-period: 0s}", "it is a time from 0 to 3600");
+    refused("reconcilermgr: {leader-elect-retry-period: soon}", "it is a time from 0 to 3600");
     refused("log: loud", "it holds further keys, not a value");
     refused("[]", "it holds no keys");
     refused("log: [", "line");
@@ -149,6 +164,12 @@ static void what_needs_each_other_is_given_together(void **state)
     refused("apiextmgr: {gin: {secure: {tls: {cert-file: c}}}}", "need each other");
     refused("apiextmgr: {gin: {secure: {bind-port: 1}, insecure: {bind-port: 1}}}",
             "insecure has the same port");
+    refused("reconcilermgr:\n  leader-elect-lease-duration: 10s\n",
+            "line 2: reconcilermgr.leader-elect-lease-duration: it must be longer than "
+            "leader-elect-renew-deadline");
+    refused("reconcilermgr:\n  leader-elect-retry-period: 9s\n",
+            "reconcilermgr.leader-elect-renew-deadline: it must be longer than 1.2 times "
+            "leader-elect-retry-period");
 }
 
 static void a_file_that_is_not_there_is_named(void **state)

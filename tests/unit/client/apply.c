@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Applying YAML to the real server: what becomes of each object, in which order, and errors. */
 #include "kc/apply.h"
+#include "faulty.h"
 #include "testing.h"
 
 #include "kc/kinds.h"
@@ -20,6 +21,7 @@
 
 typedef struct plane {
     kc_embed *server;
+    faulty *way;
     kc_client *client;
     kc_buf told; /* "created Kind ns/name (source 1)\n" for each. */
 } plane;
@@ -39,7 +41,8 @@ static plane *plane_start(void)
     plane *p = kc_new(plane);
     p->server = kc_embed_start(NULL, NULL);
     assert_non_null(p->server);
-    p->client = kc_embed_client(p->server, NULL);
+    p->way = faulty_new(kc_embed_transport(p->server, NULL), kc_clock_real());
+    p->client = kc_client_new(&(kc_client_opts){.transport = faulty_transport(p->way)}, NULL);
     assert_non_null(p->client);
     return p;
 }
@@ -126,10 +129,31 @@ static void what_is_there_can_be_kept(void **state)
     (void)state;
     kc_auto(plane) *p = plane_start();
     applied(p, MAP("a", "one"));
-    assert_string_equal(
-        applied_with(p, MAP("a", "two") "---\n" MAP("b", "two"), (kc_apply_opts){.keep = true}),
-        "kept ConfigMap default/a\ncreated ConfigMap default/b\n");
+    assert_string_equal(applied_with(p, MAP("a", "two") "---\n" MAP("b", "two"),
+                                     (kc_apply_opts){.how = KC_APPLY_KEEP}),
+                        "kept ConfigMap default/a\ncreated ConfigMap default/b\n");
     assert_value(p, "a", "one");
+}
+
+/* What is in the way of an object that others have written stays out of it. */
+static void what_is_written_can_remember_the_text(void **state)
+{
+    (void)state;
+    kc_auto(plane) *p = plane_start();
+    const kc_apply_opts noted = {.last_applied = true};
+    applied_with(p, MAP("a", "one"), noted);
+    assert_string_equal(applied_with(p, MAP("a", "one"), noted), "unchanged ConfigMap default/a\n");
+    applied(p, MAP("b", "one"));
+    assert_string_equal(applied_with(p, MAP("b", "one"), noted), "unchanged ConfigMap default/b\n");
+    assert_string_equal(applied_with(p, MAP("b", "two"), noted),
+                        "configured ConfigMap default/b\n");
+    for (const char *name = "ab"; *name; name++) {
+        kc_auto(kc_object) *map =
+            kc_client_get(p->client, &kc_kind_config_map,
+                          (kc_key){KC_STR("default"), kc_str_of(name, 1)}, NULL, NULL);
+        assert_non_null(strstr(kc_object_json(map).p,
+                               "last-applied-configuration\":\"{\\\"apiVersion\\\":\\\"v1\\\""));
+    }
 }
 
 static void the_namespace_is_the_objects_or_the_given_one(void **state)
@@ -145,19 +169,22 @@ static void the_namespace_is_the_objects_or_the_given_one(void **state)
         "created Namespace far\ncreated ConfigMap far/a\ncreated ConfigMap default/b\n");
 }
 
-static bool is_not_b(const kc_object *object, void *user)
+static kc_apply_how not_b(const kc_object *object, void *user)
 {
     (void)user;
-    return !kc_str_is(kc_object_name(object), "b");
+    return kc_str_is(kc_object_name(object), "a")   ? KC_APPLY_KEEP
+           : kc_str_is(kc_object_name(object), "b") ? KC_APPLY_SKIP
+                                                    : KC_APPLY_MERGE;
 }
 
-static void who_applies_may_leave_some_out(void **state)
+static void what_is_done_can_be_chosen_for_each(void **state)
 {
     (void)state;
     kc_auto(plane) *p = plane_start();
-    assert_string_equal(applied_with(p, MAP("a", "x") "---\n" MAP("b", "x") "---\n" MAP("c", "x"),
-                                     (kc_apply_opts){.want = is_not_b}),
-                        "created ConfigMap default/a\ncreated ConfigMap default/c\n");
+    applied(p, MAP("a", "x") "---\n" MAP("c", "x"));
+    assert_string_equal(applied_with(p, MAP("a", "z") "---\n" MAP("b", "z") "---\n" MAP("c", "z"),
+                                     (kc_apply_opts){.choose = not_b}),
+                        "kept ConfigMap default/a\nconfigured ConfigMap default/c\n");
 }
 
 /* ---- several ---- */
@@ -250,7 +277,96 @@ static void it_waits_on_the_clients_clock(void **state)
         fail_msg("%s", kc_error_text(&err));
 }
 
+#define STATUS(code, reason)                                                                 \
+    "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"reason\":\"" reason \
+    "\",\"code\":" #code "}"
+
+static void a_kind_that_is_late_in_discovery_is_waited_for(void **state)
+{
+    (void)state;
+    kc_auto(plane) *p = plane_start();
+    faulty_answer(p->way, "GET /apis/apply.test/v1", 3, 404, STATUS(404, "NotFound"));
+    assert_string_equal(applied(p, DEFINITION("widgets", "Widget") "---\n" WIDGET("w")),
+                        "created CustomResourceDefinition widgets.apply.test\n"
+                        "created Widget default/w\n");
+    assert_int_equal(faulty_count(p->way, "GET /apis/apply.test/v1"), 5);
+}
+
+static void a_kind_whose_definition_is_there_is_waited_for(void **state)
+{
+    (void)state;
+    kc_auto(plane) *p = plane_start();
+    kc_auto(kc_client) *other = kc_embed_client(p->server, NULL);
+    assert_int_equal(kc_apply_text(other, KC_STR(DEFINITION("widgets", "Widget")), NULL, NULL), 0);
+    faulty_answer(p->way, "GET /apis/apply.test/v1", 3, 404, STATUS(404, "NotFound"));
+    assert_string_equal(applied(p, WIDGET("w")), "created Widget default/w\n");
+}
+
+static void it_does_not_wait_for_ever(void **state)
+{
+    (void)state;
+    kc_auto(plane) *p = plane_start();
+    kc_scoped(kc_error) err = {0};
+    faulty_answer(p->way, "GET /apis/apply.test/v1", -1, 404, STATUS(404, "NotFound"));
+    assert_true(kc_apply_text(p->client, KC_STR(DEFINITION("widgets", "Widget")),
+                              &(kc_apply_opts){.timeout = 20 * KC_MILLISECOND}, &err) < 0);
+    assert_int_equal(err.reason, KC_TIMEOUT);
+    assert_string_equal(kc_error_text(&err),
+                        "definition widgets.apply.test: the server does not serve it yet: no "
+                        "matches for kind \"Widget\" in version \"apply.test/v1\"");
+}
+
+static void who_is_overtaken_looks_again(void **state)
+{
+    (void)state;
+    kc_auto(plane) *p = plane_start();
+    faulty_answer(p->way, "POST /api/v1/namespaces/default/configmaps", 1, 409,
+                  STATUS(409, "AlreadyExists"));
+    assert_string_equal(applied(p, MAP("a", "one")), "created ConfigMap default/a\n");
+    faulty_answer(p->way, "PATCH /api/v1/namespaces/default/configmaps", 1, 404,
+                  STATUS(404, "NotFound"));
+    assert_string_equal(applied(p, MAP("a", "two")), "configured ConfigMap default/a\n");
+    faulty_answer(p->way, "PATCH /api/v1/namespaces/default/configmaps", -1, 404,
+                  STATUS(404, "NotFound"));
+    kc_scoped(kc_error) err = {0};
+    assert_true(kc_apply_text(p->client, KC_STR(MAP("a", "three")), NULL, &err) < 0);
+    assert_int_equal(err.reason, KC_NOT_FOUND);
+}
+
+static void who_has_nothing_to_change_writes_nothing(void **state)
+{
+    (void)state;
+    kc_auto(plane) *p = plane_start();
+    applied(p, DEFINITION("widgets", "Widget") "---\n" MAP("a", "one"));
+    const size_t before = faulty_count(p->way, "PATCH ") + faulty_count(p->way, "POST ");
+    assert_string_equal(applied(p, DEFINITION("widgets", "Widget") "---\n" MAP("a", "one")),
+                        "unchanged CustomResourceDefinition widgets.apply.test\n"
+                        "unchanged ConfigMap default/a\n");
+    assert_int_equal(faulty_count(p->way, "PATCH ") + faulty_count(p->way, "POST "), before);
+}
+
 /* ---- errors ---- */
+
+static void what_is_too_large_is_refused_before_anything_is_sent(void **state)
+{
+    (void)state;
+    kc_auto(plane) *p = plane_start();
+    kc_scoped(kc_error) err = {0};
+    kc_scoped(kc_buf) text = {0};
+    memset(kc_buf_reserve(&text, KC_APPLY_MAX_TEXT + 1), ' ', KC_APPLY_MAX_TEXT + 1);
+    text.n = KC_APPLY_MAX_TEXT + 1;
+    assert_true(kc_apply_text(p->client, kc_buf_str(&text), NULL, &err) < 0);
+    assert_int_equal(err.reason, KC_TOO_LARGE);
+    kc_buf_clear(&text);
+    kc_buf_puts(&text, "{\"items\":[");
+    for (unsigned i = 0; i <= KC_APPLY_MAX_OBJECTS; i++)
+        kc_buf_puts(&text,
+                    &",{\"apiVersion\":\"v1\",\"kind\":\"A\",\"metadata\":{\"name\":\"a\"}}"[!i]);
+    kc_buf_puts(&text, "]}");
+    assert_true(kc_apply_text(p->client, kc_buf_str(&text), NULL, &err) < 0);
+    assert_string_equal(kc_error_text(&err), "document 1: there are more than 100000 objects");
+    assert_int_equal(faulty_count(p->way, ""), 0);
+}
 
 static void an_error_names_the_document_and_the_object(void **state)
 {
@@ -360,12 +476,16 @@ static void files_that_are_not_there_are_named(void **state)
     assert_non_null(strstr(kc_error_text(&err), "has no file *.yaml, *.yml or *.json"));
 }
 
-TESTS(what_is_not_there_is_created, what_is_there_gets_what_the_text_says,
-      what_only_the_server_sets_is_no_change, what_is_there_can_be_kept,
-      the_namespace_is_the_objects_or_the_given_one, who_applies_may_leave_some_out,
-      lists_are_taken_apart, json_is_read_too, nothing_is_nothing,
-      the_order_of_documents_does_not_matter, a_kind_may_come_after_its_group_was_asked_for,
-      many_definitions_are_served_when_it_returns, it_waits_on_the_clients_clock,
+TESTS(what_is_written_can_remember_the_text, what_is_not_there_is_created,
+      what_is_there_gets_what_the_text_says, what_only_the_server_sets_is_no_change,
+      what_is_there_can_be_kept, the_namespace_is_the_objects_or_the_given_one,
+      what_is_done_can_be_chosen_for_each, lists_are_taken_apart, json_is_read_too,
+      nothing_is_nothing, the_order_of_documents_does_not_matter,
+      a_kind_may_come_after_its_group_was_asked_for, many_definitions_are_served_when_it_returns,
+      it_waits_on_the_clients_clock, a_kind_that_is_late_in_discovery_is_waited_for,
+      a_kind_whose_definition_is_there_is_waited_for, it_does_not_wait_for_ever,
+      who_is_overtaken_looks_again, who_has_nothing_to_change_writes_nothing,
+      what_is_too_large_is_refused_before_anything_is_sent,
       an_error_names_the_document_and_the_object, what_cannot_be_read_changes_nothing,
       names_that_are_anothers_end_the_wait_at_once, a_folder_is_applied_by_the_names_of_its_files,
       files_that_are_not_there_are_named)

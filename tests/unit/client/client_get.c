@@ -24,6 +24,11 @@ static void what_is_not_there_is_not_found(void **state)
     assert_string_equal(kc_error_text(&err), "configmaps \"a\" not found");
     assert_string_equal(err.kind, "configmaps");
     assert_string_equal(err.name, "a");
+    assert_int_equal(kc_ignore_not_found(&err), 0);
+    assert_int_equal(err.reason, KC_OK);
+    kc_error_set(&err, KC_CONFLICT, "another error");
+    assert_true(kc_ignore_not_found(&err) < 0);
+    assert_true(kc_is_conflict(&err));
 }
 
 static void cluster_scoped_kinds_have_no_namespace(void **state)

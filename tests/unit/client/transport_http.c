@@ -267,8 +267,24 @@ static void a_server_that_stops_ends_its_watches(void **state)
     assert_int_equal(err.code, 0);
 }
 
-TESTS(objects_come_and_go_over_plain_http, objects_come_and_go_over_tls,
-      an_answer_has_its_fields_in_lower_case, a_head_has_no_body,
+static void a_whole_answer_is_had_by_one_call(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_start(NULL);
+    kc_auto(kc_transport) *t = transport_to(s->plain_url);
+    kc_scoped(kc_buf) body = {0}, small = {.limit = 10};
+    kc_scoped(kc_error) err = {0};
+    const kc_http_request version = {.method = "GET", .target = KC_STR("/version")};
+    assert_int_equal(kc_http_fetch(t, &version, &body, &err), 200);
+    assert_contains(kc_buf_cstr(&body), "gitVersion");
+    assert_int_equal(kc_http_fetch(t, &version, &small, &err), -KC_TOO_LARGE);
+    assert_error(&err, KC_TOO_LARGE, "longer than 10 bytes");
+    const kc_http_request nothing = {.method = "GET", .target = KC_STR("/nothing")};
+    assert_int_equal(kc_http_fetch(t, &nothing, &body, &err), 404);
+}
+
+TESTS(a_whole_answer_is_had_by_one_call, objects_come_and_go_over_plain_http,
+      objects_come_and_go_over_tls, an_answer_has_its_fields_in_lower_case, a_head_has_no_body,
       a_prefix_of_the_server_stands_before_each_target,
       an_unknown_authority_is_refused_before_anything_is_sent,
       a_certificate_of_another_name_is_accepted_by_that_name, a_client_certificate_says_who_we_are,

@@ -74,4 +74,23 @@ static void many_at_a_time_leave_nothing_behind(void **state)
     kc__names_done(&left);
 }
 
-TESTS(CONTRACT, many_at_a_time_leave_nothing_behind)
+/* ---- without a command ---- */
+
+static void without_a_command_a_process_stands_in_if_it_may(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_pod) *pod = pod_of("'containers':[{'name':'c','image':'nginx:latest'}]");
+    kc_auto(node) *strict = node_start(&(node_opts){0});
+    assert_true(start_with(strict, pod, 0, 0, NULL, 0, &err) < 0);
+    assert_contains(kc_error_text(&err), "container c has no command");
+    kc_auto(node) *n = node_start(&(node_opts){.pods.stand_in = true});
+    start(n, pod, 0);
+    await(has_logged(n, pod, "c", "nginx:latest: no image is pulled"));
+    assert_int_equal(observe(n, pod, "c", 0).phase, KC__CONTAINER_RUNNING);
+    stop(n, pod, "c", 0, false); /* It has a handler: its grace is not waited for. */
+    assert_int_equal(await_end(n, pod, "c", 0).exit_code, 0);
+}
+
+TESTS(CONTRACT, many_at_a_time_leave_nothing_behind,
+      without_a_command_a_process_stands_in_if_it_may)

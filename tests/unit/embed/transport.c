@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kc/embed.h"
+#include "embed/around.h"
 #include "testing.h"
+
+#include "apiserver/storage/storage_memory.h"
 
 #include "kc/thread.h"
 
@@ -278,6 +280,29 @@ static void a_folder_in_use_is_an_error(void **state)
     assert_error(&err, KC_CONFLICT, "in use");
 }
 
+/* ---- around a server of somebody else's ---- */
+
+static void a_server_of_another_is_used_and_left_running(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_storage *storage = NULL;
+    assert_int_equal(kc_storage_open(&kc_storage_memory, &(kc_storage_opts){0}, &storage, &err), 0);
+    kc_auto(kc_apiserver) *server =
+        kc_apiserver_start(&(kc_apiserver_opts){.storage = storage}, &err);
+    assert_non_null(server);
+    kc_embed *first = kc__embed_around(server, NULL);
+    assert_int_equal(kc_embed_port(first), 0);
+    kc_auto(kc_transport) *t = kc_embed_transport(first, NULL);
+    create(t, "one", 10);
+    kc_embed_stop(first);
+    assert_null(kc_transport_open(
+        t, &(kc_http_request){.method = "GET", .target = KC_STR(CONFIG_MAPS "/one")}, &err));
+    kc_auto(kc_embed) *second = kc__embed_around(server, NULL);
+    kc_auto(kc_transport) *again = kc_embed_transport(second, NULL);
+    assert_int_equal(ask(again, "GET", CONFIG_MAPS "/one", NULL, NULL), 200);
+}
+
 /* ---- many at a time ---- */
 
 enum { WRITERS = 4, WRITES = 20 };
@@ -330,4 +355,5 @@ TESTS(requests_are_answered, fields_of_an_answer_are_in_lower_case,
       a_read_that_is_late_can_be_repeated, a_fired_token_ends_a_read,
       a_deadline_ends_the_whole_answer, answers_may_be_closed_anywhere,
       stopping_ends_what_is_under_way, a_memory_outlives_its_server, a_folder_outlives_its_server,
-      a_port_lets_others_in, a_folder_in_use_is_an_error, many_threads_share_a_transport)
+      a_port_lets_others_in, a_folder_in_use_is_an_error,
+      a_server_of_another_is_used_and_left_running, many_threads_share_a_transport)

@@ -65,7 +65,8 @@ static void patches_find_their_strategy_and_key(void **state)
                   "'x-kubernetes-list-map-keys':['name']},'labels':{'type':'object',"
                   "'x-kubernetes-map-type':'atomic'}}}");
     const kc_schema *volumes = field(s, "volumes");
-    assert_int_equal(kc_schema_patch_strategy(volumes), KC_PATCH_MERGE | KC_PATCH_RETAIN_KEYS);
+    assert_int_equal(kc_schema_patch_strategy(volumes),
+                     KC_STRATEGY_MERGE | KC_STRATEGY_RETAIN_KEYS);
     assert_str(kc_schema_patch_merge_key(volumes), "name");
     assert_int_equal(kc_schema_list_type(volumes), KC_LIST_MAP);
     assert_value_json(kc_schema_list_map_keys(volumes), "['name']");

@@ -61,7 +61,7 @@ static void a_reference_may_add_what_belongs_to_its_place(void **state)
     assert_null(kc_schema_default_value(kc_schema_defs_get(defs, KC_STR("Spec"))));
     assert_true(kc_schema_requires(spec, KC_STR("n")));
     assert_str(kc_schema_patch_merge_key(volumes), "name");
-    assert_int_equal(kc_schema_patch_strategy(volumes), KC_PATCH_MERGE);
+    assert_int_equal(kc_schema_patch_strategy(volumes), KC_STRATEGY_MERGE);
     assert_ptr_equal(kc_schema_items(volumes), kc_schema_defs_get(defs, KC_STR("Spec")));
 
     kc_auto(kc_view) *value = view_of("{'spec':{},'volumes':[{'n':1},{'n':'x'}]}");

@@ -40,6 +40,7 @@ typedef struct fixture {
     int64_t takes; /* How long, unless cancelled. */
     _Atomic int calls;
     _Atomic int cancelled;
+    kc_reason reason; /* Of failures. Defaults to KC_CONFLICT. */
     _Atomic int last_priority;
     int64_t last_deadline;
     kc_queue_cause last_cause;
@@ -67,7 +68,7 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
     if (f->crashes)
         kc_reconcile_abort("the robot %s has three arms", "r1");
     if (f->fails)
-        kc_error_set(err, KC_CONFLICT, "somebody was faster");
+        kc_error_set(err, f->reason ? f->reason : KC_CONFLICT, "somebody was faster");
     return f->result;
 }
 
@@ -338,6 +339,22 @@ static void without_a_timeout_there_is_no_deadline(void **state)
     assert_true(f.last_deadline == KC_FOREVER);
 }
 
+static void what_the_stop_cuts_short_is_no_error(void **state)
+{
+    (void)state;
+    kc_scoped(fixture) f;
+    begin(&f, (kc_controller_opts){0});
+    f.takes = KC_HOUR;
+    f.fails = true;
+    f.reason = KC_TIMEOUT;
+    f.result = (kc_result){.outcome = KC_OUTCOME_RETRY};
+    send(&f, "r1");
+    stop(&f);
+    assert_int_equal(f.cancelled, 1);
+    assert_null(strstr(kc_buf_cstr(&f.lines), "Reconciler error"));
+    assert_contains(kc_buf_cstr(&f.lines), "stopped before it was done");
+}
+
 static void stopping_cancels_calls_and_waits_for_them(void **state)
 {
     (void)state;
@@ -530,8 +547,9 @@ TESTS(done_forgets_failures, after_forgets_and_comes_again_then, after_nothing_i
       its_page_says_why_a_key_failed_until_it_succeeds, a_failure_ignores_after_with_a_warning,
       a_terminal_failure_is_neither_retried_nor_forgotten,
       a_priority_is_kept_unless_the_result_says_another, a_call_that_takes_too_long_is_told,
-      without_a_timeout_there_is_no_deadline, stopping_cancels_calls_and_waits_for_them,
-      a_controller_may_run_again, an_aborted_reconcile_is_a_failed_one,
-      a_fault_is_a_failed_reconcile_too, a_key_that_loops_is_named_with_its_causes,
-      keys_that_come_seldom_do_not_loop, options_that_make_no_sense_are_refused,
-      a_controller_is_named_after_its_kind, a_source_that_does_not_start_or_sync_fails_the_run)
+      without_a_timeout_there_is_no_deadline, what_the_stop_cuts_short_is_no_error,
+      stopping_cancels_calls_and_waits_for_them, a_controller_may_run_again,
+      an_aborted_reconcile_is_a_failed_one, a_fault_is_a_failed_reconcile_too,
+      a_key_that_loops_is_named_with_its_causes, keys_that_come_seldom_do_not_loop,
+      options_that_make_no_sense_are_refused, a_controller_is_named_after_its_kind,
+      a_source_that_does_not_start_or_sync_fails_the_run)

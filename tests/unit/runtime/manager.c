@@ -147,6 +147,40 @@ static void writes_are_fenced(void **state)
     assert_error(&err, KC_FORBIDDEN, "does not lead");
 }
 
+static void count_lead(void *user)
+{
+    ++*(_Atomic int *)user;
+}
+
+static kc_result have_begun(kc_context *ctx, const kc_request *req, kc_error *err)
+{
+    (void)req;
+    (void)err;
+    assert_true(*(_Atomic int *)ctx->user > 0);
+    return kc_done();
+}
+
+static void a_controller_begins_with_every_lead(void **state)
+{
+    (void)state;
+    kc_testenv_opts opts = {.seed = 6,
+                            .manager = {.election.name = "x", .outlive_leadership = true}};
+    kc_auto(kc_testenv) *env = kc_testenv_start(&opts, NULL);
+    kc_scoped(kc_error) err = {0};
+    _Atomic int leads = 0;
+    kc_controller_opts counts = {
+        .kind = &kc_kind_config_map, .reconcile = have_begun, .begin = count_lead, .user = &leads};
+    kc_auto(kc_object) *made = make(env, CONFIG_MAP("a"));
+    assert_non_null(kc_controller_new(kc_testenv_manager(env), &counts, &err));
+    assert_int_equal(leads, 0);
+    OK(kc_testenv_run(env, &err), &err);
+    kc_testenv_advance(env, 5 * KC_SECOND);
+    assert_int_equal(leads, 1);
+    OK(kc_testenv_steal_lease(env, &err), &err);
+    kc_testenv_advance(env, KC_MINUTE);
+    assert_int_equal(leads, 2);
+}
+
 static void a_manager_is_started_once(void **state)
 {
     (void)state;
@@ -292,5 +326,6 @@ static void its_users_have_chance_of_their_own_that_can_be_repeated(void **state
 
 TESTS(what_failed_before_is_not_made_a_controller_of, parts_start_and_stop_in_order,
       a_failing_part_stops_everything, leadership_lost_ends_it, writes_are_fenced,
-      a_manager_is_started_once, health_and_metrics_are_served, a_bad_address_is_a_sentence,
-      a_signal_stops_it, its_users_have_chance_of_their_own_that_can_be_repeated)
+      a_controller_begins_with_every_lead, a_manager_is_started_once, health_and_metrics_are_served,
+      a_bad_address_is_a_sentence, a_signal_stops_it,
+      its_users_have_chance_of_their_own_that_can_be_repeated)

@@ -214,7 +214,32 @@ static void a_folder_without_certificates_fails_the_manager(void **state)
     assert_error(&err, KC_NOT_FOUND, "tls.crt");
 }
 
-TESTS(who_does_not_trust_us_does_not_talk_to_us, a_renewed_certificate_is_served_without_a_break,
+static bool has_bundle(stage *s)
+{
+    kc_auto(kc_object) *c =
+        kc_client_get(s->client, &kc_kind_mutating_webhook, KC_KEY("", "hooks"), NULL, NULL);
+    return c && kc_str_contains(kc_object_json(c), KC_STR("caBundle"));
+}
+
+/* Left alone it would be within a minute. */
+static void a_configuration_made_anew_is_patched_when_asked_for(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new(NULL, 0);
+    started(s);
+    assert_true(has_bundle(s));
+    kc_client_delete(s->client, &kc_kind_mutating_webhook, KC_KEY("", "hooks"), NULL, NULL);
+    kc_auto(kc_object) *configuration = object_of(CONFIGURATION);
+    kc_object_unref(kc_client_create(s->client, configuration, NULL, NULL));
+    const int64_t end = kc_clock_now(s->clock) + 40 * KC_SECOND;
+    kc_webhook_server_publish(s->hooks);
+    while (!has_bundle(s) && kc_clock_now(s->clock) < end)
+        kc_clock_sleep(kc_clock_real(), KC_MILLISECOND);
+    assert_true(has_bundle(s));
+}
+
+TESTS(a_configuration_made_anew_is_patched_when_asked_for,
+      who_does_not_trust_us_does_not_talk_to_us, a_renewed_certificate_is_served_without_a_break,
       a_renewed_authority_is_published_beside_the_old, files_that_change_are_read_again,
       files_that_do_not_fit_are_not_served, an_ended_certificate_is_not_ready,
       a_folder_without_certificates_fails_the_manager)

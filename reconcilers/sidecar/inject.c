@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inject.c: sidecars read, and merged into a pod.
+ *
+ * The pod as it should be is made first, and the patch is the difference: so a patch says no more
+ * than what changes, and is empty for a pod that has been here before. To put in one more list of
+ * pods (initContainers), add its name to `lists`.
+ */
+#include "sidecar/inject.h"
+
+#include "kc/meta.h"
+#include "kc/names.h"
+#include "kc/strategic_patch.h"
+#include "kc/yaml.h"
+
+#include <stdio.h>
+
+/* In this order: volumes are for containers. */
+enum { CONTAINERS, VOLUMES, LISTS };
+static const char *const lists[LISTS] = {"containers", "volumes"};
+
+struct sidecars {
+    kc_view *view;
+    char hash[17];
+};
+
+sidecars *sidecars_free(sidecars *what)
+{
+    if (what)
+        kc_view_free(what->view);
+    free(what);
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+static bool has_name(const kc_value *item, kc_str name)
+{
+    return kc_str_eq(kc_as_str(kc_get(item, "name")), name);
+}
+
+static int check_item(const char *list, const kc_value *items, size_t i, kc_error *err)
+{
+    const kc_value *item = kc_at(items, i);
+    const kc_str name = kc_as_str(kc_get(item, "name"));
+    if (!kc_name_valid(KC_NAME_DNS_LABEL, name))
+        return kc_error_set(err, KC_INVALID, "%s[%zu]: \"%.*s\" is no name", list, i, KC_ARG(name));
+    if (list == lists[CONTAINERS] && !kc_as_str(kc_get(item, "image")).n)
+        return kc_error_set(err, KC_INVALID, "%s[%zu]: %.*s has no image", list, i, KC_ARG(name));
+    for (size_t before = 0; before < i; before++)
+        if (has_name(kc_at(items, before), name))
+            return kc_error_set(err, KC_INVALID, "%s[%zu]: there are two of the name %.*s", list, i,
+                                KC_ARG(name));
+    return 0;
+}
+
+static int check_list(const char *list, const kc_value *items, kc_error *err)
+{
+    if (kc_type_of(items) != KC_ARRAY || kc_len(items) > SIDECARS_MAX)
+        return kc_error_set(err, KC_INVALID, "%s: it is to be a list of at most %d", list,
+                            SIDECARS_MAX);
+    for (size_t i = 0; i < kc_len(items); i++)
+        if (check_item(list, items, i, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int check(const kc_value *root, kc_error *err)
+{
+    if (kc_type_of(root) != KC_OBJECT)
+        return kc_error_set(err, KC_INVALID, "it is to have containers and volumes");
+    kc_members (root, name, value) {
+        size_t list = 0;
+        while (list < LISTS && !kc_str_is(name, lists[list]))
+            list++;
+        if (list == LISTS)
+            return kc_error_set(err, KC_INVALID, "%.*s: it may have containers and volumes only",
+                                KC_ARG(name));
+        if (check_list(lists[list], value, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* FNV-1a: the same in every program, today and later, as it is kept in objects. */
+static void write_hash(kc_str text, char out[17])
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < text.n; i++)
+        hash = (hash ^ (unsigned char)text.p[i]) * 0x100000001b3u;
+    snprintf(out, 17, "%016llx", (unsigned long long)hash);
+}
+
+sidecars *sidecars_read(const kc_object *config_map, kc_error *err)
+{
+    kc_auto(kc_view) *map = kc_view_of(config_map);
+    const kc_str text = kc_as_str(kc_dig(kc_view_root(map), "data.config"));
+    if (!text.p) {
+        kc_error_set(err, KC_INVALID, "data.config: it is not there");
+        return NULL;
+    }
+    kc_auto(sidecars) *what = kc_new(sidecars);
+    kc_scoped(kc_error) why = {0};
+    what->view = kc_yaml_parse(text, NULL, &why);
+    if (!what->view || check(kc_view_root(what->view), &why) < 0) {
+        kc_error_set(err, KC_INVALID, "data.config: %s", kc_error_text(&why));
+        return NULL;
+    }
+    kc_scoped(kc_buf) content = {0};
+    kc_json_write(&content, kc_view_root(what->view));
+    write_hash(kc_buf_str(&content), what->hash);
+    return kc_take(what);
+}
+
+/* ---- which pods ---- */
+
+static kc_str annotation(const kc_value *metadata, const char *name)
+{
+    return kc_as_str(kc_get(kc_get(metadata, "annotations"), name));
+}
+
+bool sidecars_wanted(const kc_value *metadata, const kc_selector *rule)
+{
+    if (kc_str_is(annotation(metadata, SIDECARS_INJECT), "false"))
+        return false;
+    return kc_str_is(annotation(metadata, SIDECARS_ANNOTATED), "true") ||
+           (rule && kc_selector_match_value(rule, kc_get(metadata, "labels")));
+}
+
+bool sidecars_noted(const kc_value *metadata)
+{
+    return annotation(metadata, SIDECARS_STATUS).p;
+}
+
+/* ---- merging ---- */
+
+typedef struct merge {
+    kc_edit *pod;
+    const sidecars *what;  /* NULL: nothing is wanted. */
+    const kc_value *noted; /* What the annotation says; NULL: nothing. */
+    bool is_old;           /* What is noted is to be replaced. */
+    kc_node *status;       /* What the annotation will say. */
+} merge;
+
+static bool is_named(const kc_value *names, kc_str name)
+{
+    kc_items (names, item)
+        if (kc_str_eq(kc_as_str(item), name))
+            return true;
+    return false;
+}
+
+/* Of a list; somebody else's annotation may name thousands. */
+static const kc_value *ours_of(const merge *m, const char *list)
+{
+    const kc_value *names = kc_get(m->noted, list);
+    return kc_len(names) <= SIDECARS_MAX ? names : NULL;
+}
+
+static bool is_wanted(const kc_value *wanted, kc_str name)
+{
+    kc_items (wanted, item)
+        if (has_name(item, name))
+            return true;
+    return false;
+}
+
+static void remove_unwanted(kc_node *items, const kc_value *ours, const kc_value *wanted)
+{
+    for (size_t i = kc_node_len(items); i-- > 0;) {
+        const kc_str name = kc_node_as_str(kc_node_get(kc_node_at(items, i), KC_STR("name")));
+        if (is_named(ours, name) && !is_wanted(wanted, name))
+            kc_node_remove_at(items, i);
+    }
+}
+
+/* Its place in the list; the list's length when it is not there. */
+static size_t place_of(const kc_node *items, kc_str name)
+{
+    size_t i = 0;
+    kc_node_items (items, item) {
+        if (kc_str_eq(kc_node_as_str(kc_node_get(item, KC_STR("name"))), name))
+            return i;
+        i++;
+    }
+    return i;
+}
+
+/* Returns whether it is ours in the end. */
+static bool put(merge *m, kc_node *items, const kc_value *item, bool is_ours)
+{
+    const size_t at = place_of(items, kc_as_str(kc_get(item, "name")));
+    if (at == kc_node_len(items))
+        kc_node_append(items, kc_node_copy(m->pod, item));
+    else if (is_ours && m->is_old)
+        kc_node_replace_at(items, at, kc_node_copy(m->pod, item));
+    else
+        return is_ours;
+    return true;
+}
+
+/* Returns how many of the list are ours in the end. */
+static size_t merge_list(merge *m, const char *list, const kc_value *wanted)
+{
+    kc_node *spec = kc_node_need_object(m->pod, kc_edit_root(m->pod), KC_STR("spec"));
+    kc_node *items = kc_node_get(spec, kc_cstr(list)), *names = kc_node_array(m->pod);
+    const kc_value *ours = ours_of(m, list);
+    remove_unwanted(items, ours, wanted);
+    if (kc_len(wanted) && kc_node_type(items) != KC_ARRAY)
+        kc_node_set(m->pod, spec, kc_cstr(list), items = kc_node_array(m->pod));
+    kc_items (wanted, item) {
+        const kc_str name = kc_as_str(kc_get(item, "name"));
+        if (put(m, items, item, is_named(ours, name)))
+            kc_node_append(names, kc_node_str(m->pod, name));
+    }
+    kc_node_set(m->pod, m->status, kc_cstr(list), names);
+    return kc_node_len(names);
+}
+
+static void note(merge *m, size_t n_ours)
+{
+    kc_scoped(kc_buf) text = {0};
+    kc_node_write(&text, m->status);
+    if (n_ours)
+        kc_edit_set_annotation(m->pod, KC_STR(SIDECARS_STATUS), kc_buf_str(&text));
+    else
+        kc_edit_remove_annotation(m->pod, KC_STR(SIDECARS_STATUS));
+}
+
+/* A pod that has all containers of its own gets no volumes either: nobody would mount them. */
+static void merge_all(merge *m)
+{
+    const kc_value *wanted = m->what ? kc_view_root(m->what->view) : NULL;
+    const kc_value *containers = kc_get(wanted, lists[CONTAINERS]);
+    const size_t n = merge_list(m, lists[CONTAINERS], containers);
+    const bool has_its_own = kc_len(containers) && !n;
+    const kc_value *volumes = has_its_own ? NULL : kc_get(wanted, lists[VOLUMES]);
+    note(m, n + merge_list(m, lists[VOLUMES], volumes));
+}
+
+kc_edit *sidecars_patch(const kc_value *pod, const sidecars *what, kc_error *err)
+{
+    const kc_str status = annotation(kc_get(pod, "metadata"), SIDECARS_STATUS);
+    kc_auto(kc_view) *noted = status.p ? kc_view_parse(status, NULL, NULL) : NULL;
+    kc_auto(kc_edit) *edit = kc_edit_of_value(pod);
+    merge m = {.pod = edit, .what = what, .noted = kc_view_root(noted)};
+    m.status = kc_node_object(edit);
+    if (what) {
+        m.is_old = !kc_str_is(kc_as_str(kc_get(m.noted, "hash")), what->hash);
+        kc_node_set(edit, m.status, KC_STR("hash"), kc_node_str(edit, kc_cstr(what->hash)));
+    }
+    merge_all(&m);
+    kc_auto(kc_view) *to = kc_edit_view(edit, err);
+    return to ? kc_strategic_patch_make(pod, kc_view_root(to), &kc_patch_schema_pod, NULL, err)
+              : NULL;
+}
