@@ -98,6 +98,8 @@ int key_wrap(kc_str key, kc_error *err);
 
 /* All checks, each an object of the phase; the error is the first's that failed. */
 int migration_check(kc_phase_call *call, migration *m, kc_error *err);
+/* Whether a Redis of one version reads what DUMP of another gives. */
+bool reads_dumps_of(kc_str version, kc_str of);
 /* One batch. 1: all is done. */
 int migration_copy(kc_phase_call *call, migration *m, walk *w, kc_error *err);
 int migration_verify(kc_phase_call *call, migration *m, walk *w, kc_error *err);

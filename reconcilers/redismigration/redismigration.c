@@ -182,6 +182,7 @@ static int setup(const kc_setup *setup, void **ret_user, kc_error *err)
 KC_RECONCILER(redismigration) = {
     .description = "copies the keys of one Redis database to another",
     .machine = &redismigration_machine,
+    .workers = 4, /* One that waits for a server does not keep the others. */
     .settings = KC_SETTINGS([SET_TIMEOUT] = {"timeout", "10s",
                                              "how long a Redis server may be silent"},
                             [SET_BATCH] = {"batch", "1000",

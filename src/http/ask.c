@@ -149,7 +149,7 @@ static void say_not_trusted(const question *q, kc_buf *out)
     kc_buf_puts(out, "tls: failed to verify certificate: x509: ");
     if (result == X509_V_ERR_CERT_HAS_EXPIRED || result == X509_V_ERR_CERT_NOT_YET_VALID)
         kc_buf_puts(out, "certificate has expired or is not yet valid");
-    else if (result != X509_V_OK)
+    else if (!strstr(q->why, "subject name"))
         kc_buf_puts(out, "certificate signed by unknown authority");
     else {
         kc_buf_puts(out, "certificate is not valid for ");
