@@ -12,6 +12,7 @@
 #include "http/ask.h"
 
 #include "kc/buf.h"
+#include "kc/sim.h"
 #include "kc/thread.h"
 #include "kc/vec.h"
 
@@ -318,6 +319,8 @@ static int may_start(kc__asker *asker, kc_error *err)
         return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the server is going down");
     if (asker->thread)
         return 0;
+    if (kc_sim_current()) /* Its time stands still while we wait for anybody outside. */
+        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "nobody is reached from a simulation");
     asker->multi = curl_multi_init();
     curl_multi_setopt(asker->multi, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS);
     asker->thread = kc_thread_start("ask", move_bytes, asker, err);
