@@ -106,28 +106,36 @@ static size_t body_came(char *data, size_t size, size_t n, void *user)
 
 /* ---- in Go's words ---- */
 
-/* "127.0.0.1:443", as the URL has it. */
-static void write_address(const question *q, kc_buf *out)
+/* With its port, where the URL has one. */
+static kc_str host_of(const question *q)
 {
     kc_str rest = kc_cstr(q->url);
+    rest = kc_str_sub(rest, sizeof("https://") - 1, rest.n);
+    return kc_str_cut(&rest, '/');
+}
+
+/* "127.0.0.1:443": where it is. */
+static void write_address(const question *q, kc_buf *out)
+{
     if (q->connect_to) {
         kc_buf_puts(out, q->connect_to->data + 2);
         return;
     }
-    rest = kc_str_sub(rest, sizeof("https://") - 1, rest.n);
-    const kc_str host = kc_str_cut(&rest, '/');
+    const kc_str host = host_of(q);
     const kc_str behind = kc_str_sub(host, (size_t)(kc_str_rfind(host, ']') + 1), host.n);
     kc_buf_append(out, host);
     if (kc_str_find(behind, ':') < 0)
         kc_buf_puts(out, ":443");
 }
 
+/* The name alone. */
 static void write_host(const question *q, kc_buf *out)
 {
-    kc_scoped(kc_buf) address = {0};
-    write_address(q, &address);
-    const kc_str text = kc_buf_str(&address);
-    kc_buf_append(out, kc_str_sub(text, 0, (size_t)KC_MAX(kc_str_rfind(text, ':'), 0)));
+    const kc_str host = host_of(q);
+    const kc_str behind = kc_str_sub(host, (size_t)(kc_str_rfind(host, ']') + 1), host.n);
+    const size_t port =
+        kc_str_find(behind, ':') < 0 ? 0 : behind.n - (size_t)kc_str_find(behind, ':');
+    kc_buf_append(out, kc_str_sub(host, 0, host.n - port));
 }
 
 static void say_not_connected(const question *q, kc_buf *out)

@@ -198,6 +198,23 @@ static void where_nobody_listens_the_connection_is_refused(void **state)
                         "dial tcp 127.0.0.1:1: connect: connection refused");
 }
 
+static void a_name_is_reached_where_it_is_said_to_be(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new();
+    char place[32];
+    snprintf(place, sizeof(place), "127.0.0.1:%d", kc__server_port(s->server, 0));
+    ask_and_wait(s, "https://localhost:1/echo",
+                 (kc__ask_request){
+                     .body = KC_STR("hello"), .connect_to = place, .ca = kc_buf_str(&s->ca_pem)});
+    assert_string_equal(kc_buf_cstr(&s->body), "hello");
+    /* Its certificate must be for the name. */
+    ask_and_wait(s, "https://other.invalid/echo",
+                 (kc__ask_request){.connect_to = place, .ca = kc_buf_str(&s->ca_pem)});
+    assert_string_equal(kc_buf_cstr(&s->error), "tls: failed to verify certificate: x509: "
+                                                "certificate is not valid for other.invalid");
+}
+
 static void an_answer_that_is_too_long_is_none(void **state)
 {
     (void)state;
@@ -227,5 +244,5 @@ static void nothing_is_asked_after_the_end(void **state)
 
 TESTS(the_answer_comes_as_a_whole, many_wait_on_one_thread,
       nobody_else_is_trusted_where_authorities_are_named,
-      where_nobody_listens_the_connection_is_refused, an_answer_that_is_too_long_is_none,
-      plain_http_is_not_spoken, nothing_is_asked_after_the_end)
+      where_nobody_listens_the_connection_is_refused, a_name_is_reached_where_it_is_said_to_be,
+      an_answer_that_is_too_long_is_none, plain_http_is_not_spoken, nothing_is_asked_after_the_end)
