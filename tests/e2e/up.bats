@@ -10,7 +10,6 @@ setup() {
     cd "$E2E/../.." || return
     KC=$(realpath "${KC:-build/release/kc}")
     root=$BATS_TEST_TMPDIR/data
-    NS=default
     pid=
     export KUBECACHEDIR=$BATS_TEST_TMPDIR/cache
     ports
