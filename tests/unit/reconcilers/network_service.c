@@ -4,7 +4,6 @@
 
 #include "kc/transport.h"
 #include "network/service/cidr.h"
-#include "network/service/file.h"
 #include "network/service/ledger.h"
 
 #include <arpa/inet.h>
@@ -439,7 +438,7 @@ static void a_file_that_is_none_is_refused(void **state)
     folder_remove();
 }
 
-static void a_file_is_one_process_s(void **state)
+static void a_file_belongs_to_one_process(void **state)
 {
     folder_make(state);
     kc_scoped(kc_error) err = {0};
@@ -511,5 +510,5 @@ TESTS(a_range_has_a_first_and_a_last_address, what_is_no_range_is_refused,
       changes_are_held_to_what_the_client_has_seen, what_another_owner_has_made_is_his,
       what_makes_no_sense_is_refused_with_a_sentence, there_are_so_many_and_no_more,
       what_was_said_is_there_after_a_restart, what_was_answered_survives_kill,
-      a_file_that_is_none_is_refused, a_file_is_one_process_s,
+      a_file_that_is_none_is_refused, a_file_belongs_to_one_process,
       a_change_that_cannot_be_kept_is_undone, it_serves_over_http)
