@@ -60,9 +60,8 @@ static int tell(kc_context *ctx, network *n, const char *why_not, kc_error *err)
     const kc_key key = kc_object_key(n->metadata.origin);
     if (network_update_status(ctx->client, n, err) == 0)
         return 0;
-    if (!kc_is_not_found(err))
+    if (kc_ignore_not_found(err) < 0)
         return -1;
-    kc_error_done(err);
     kc_auto(kc_object) *still =
         kc_client_get(ctx->client, &network_kind, key, &(kc_get_opts){.live = true}, NULL);
     l->without_status = still;
@@ -168,9 +167,8 @@ static kc_result take_away(kc_context *ctx, kc_key key, kc_error *err)
         kc_client_get(ctx->client, &network_kind, key, &(kc_get_opts){.live = true}, err);
     if (still)
         return kc_done(); /* The cache will hear of it, and we of that. */
-    if (!kc_is_not_found(err))
+    if (kc_ignore_not_found(err) < 0)
         return kc_retry(err);
-    kc_error_done(err);
     const int removed = kc__network_remove(l->service, key, ctx->cancel, err);
     if (removed > 0)
         tell_deleted(ctx, key);
@@ -216,9 +214,8 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
     kc_auto(network) *n = network_get(ctx->client, req->key, err);
     if (n)
         return ensure(ctx, req, n, err);
-    if (!kc_is_not_found(err))
+    if (kc_ignore_not_found(err) < 0)
         return refuse_type(ctx, req->key, err);
-    kc_error_done(err);
     return take_away(ctx, req->key, err);
 }
 

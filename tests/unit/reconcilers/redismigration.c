@@ -29,15 +29,12 @@ static void fill_with_everything(redis_server *s)
     redis_do(s, "SETBIT bits 100000 1");
     redis_do(s, "HSET session user ada");
     redis_do(s, "PEXPIRE session 900000");
-    for (int i = 0; i < 2000; i++) { /* Packed in an order of the server's own. */
-        char text[64];
-        snprintf(text, sizeof(text), "HSET bighash f%d v%d", i, i);
-        redis_do(s, text);
-        snprintf(text, sizeof(text), "SADD bigset member-%d", i);
-        redis_do(s, text);
-        snprintf(text, sizeof(text), "ZADD bigzset %d.25 member-%d", i, i);
-        redis_do(s, text);
-    }
+    /* Packed in an order of the server's own. */
+    REDIS_DO(s, KC_STR("EVAL"),
+             KC_STR("for i = 0, 1999 do redis.call('HSET', 'bighash', 'f' .. i, 'v' .. i) "
+                    "redis.call('SADD', 'bigset', 'member-' .. i) "
+                    "redis.call('ZADD', 'bigzset', i + 0.25, 'member-' .. i) end"),
+             KC_STR("0"));
     redis_fill(s, "k", MANY);
 }
 
