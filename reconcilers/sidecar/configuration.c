@@ -16,7 +16,6 @@
 #include "kc/create_or_update.h"
 #include "kc/yaml.h"
 
-#define PATH     "/mutate--v1-pod"
 #define SERVICE  "service://"
 #define HTTPS    "https://"
 #define LABELLED "labelled.sidecar.kubecontroller.io"
@@ -105,15 +104,15 @@ static kc_node *client_config(const injector *in, kc_edit *to)
         kc_node *reference = kc_node_object(to);
         kc_node_add(to, reference, KC_STR("namespace"), kc_node_str(to, s.ns));
         kc_node_add(to, reference, KC_STR("name"), kc_node_str(to, s.name));
-        kc_node_add(to, reference, KC_STR("path"), kc_node_str(to, KC_STR(PATH)));
+        kc_node_add(to, reference, KC_STR("path"), kc_node_str(to, KC_STR(SIDECAR_PATH)));
         kc_node_add(to, reference, KC_STR("port"), kc_node_i64(to, s.port));
         kc_node_add(to, config, KC_STR("service"), reference);
         return config;
     }
     const kc_str address = kc_cstr(in->address);
     const kc_str host = kc_str_sub(address, 0, (size_t)KC_MAX(kc_str_rfind(address, ':'), 0));
-    kc_autofree char *url = *in->url ? kc_asprintf("%s" PATH, in->url)
-                                     : kc_asprintf(HTTPS "%.*s:%d" PATH, KC_ARG(host),
+    kc_autofree char *url = *in->url ? kc_asprintf("%s" SIDECAR_PATH, in->url)
+                                     : kc_asprintf(HTTPS "%.*s:%d" SIDECAR_PATH, KC_ARG(host),
                                                    kc_webhook_server_port(in->hooks));
     kc_node_add(to, config, KC_STR("url"), kc_node_str(to, kc_cstr(url)));
     return config;

@@ -14,8 +14,6 @@
 #include "kc/json_patch.h"
 #include "kc/strategic_patch.h"
 
-#define PATH "/mutate--v1-pod"
-
 static const char *const no_config[] = {"there is no ConfigMap that says what the sidecars of this "
                                         "pod are: it is made without",
                                         NULL};
@@ -83,5 +81,5 @@ int sidecar_serve(injector *in, kc_error *err)
     const kc_webhook_server_opts opts = {
         .address = in->address, .names = names, .configurations = configurations};
     in->hooks = kc_webhook_server_new(in->manager, &opts, err);
-    return in->hooks ? kc_webhook_handle(in->hooks, PATH, admit, in, err) : -1;
+    return in->hooks ? kc_webhook_handle(in->hooks, SIDECAR_PATH, admit, in, err) : -1;
 }

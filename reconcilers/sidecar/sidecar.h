@@ -33,7 +33,8 @@ sidecars *sidecars_for(const injector *in, kc_client *client, kc_recorder *recor
 /* Adds the controller of pods that are there already. */
 int sidecar_watch_existing(injector *in, kc_error *err);
 
-/* Serves the hook at its address. */
+/* Serves the hook at its address, at this path. */
+#define SIDECAR_PATH "/mutate--v1-pod"
 int sidecar_serve(injector *in, kc_error *err);
 
 /* Keeps the MutatingWebhookConfiguration that sends the API server to the hook. */

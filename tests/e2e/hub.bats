@@ -34,6 +34,15 @@ teardown() {
     [[ $output =~ dummy\ +Dummy.demo.wukong.com\ +no\ +no ]]
 }
 
+@test "settings are listed as a config file has them" {
+    "$KC" hub --settings >"$BATS_TEST_TMPDIR/all.yaml"
+    grep -q '    service: "http://127.0.0.1:6090"' "$BATS_TEST_TMPDIR/all.yaml"
+    run -0 "$KC" hub -c "$BATS_TEST_TMPDIR/all.yaml" --list
+    sed -i 's/service:/servce:/' "$BATS_TEST_TMPDIR/all.yaml"
+    run -1 "$KC" hub -c "$BATS_TEST_TMPDIR/all.yaml" --list
+    says "all.yaml: line " "reconcilers.network.servce: there is no such setting; did you mean \"service\"?"
+}
+
 @test "phases are drawn" {
     run -0 "$KC" hub --graph=banana
     says digraph Init Migrate Success Fail
