@@ -9,6 +9,8 @@
 #include "hub.h"
 #include "verb.h"
 
+#include "kc/json.h"
+
 #include <stddef.h>
 
 typedef struct options {
@@ -16,7 +18,7 @@ typedef struct options {
     const char *config;
     const char *kubeconfig, *context, *server;
     const char *names, *plugins;
-    bool list;
+    bool list, settings;
     const char *graph;
     kc_phase_graph_form graph_form;
     const char *metrics_address, *health_address;
@@ -52,12 +54,15 @@ static const kc_flag flags[] = {
              "config file's"},
     {"list", .group = CHOICE, FIELD(list), .parse = kc_flag_switch,
      .help = "print which there are, their kinds and whether they are enabled, and end"},
+    {"settings", .group = CHOICE, FIELD(settings), .parse = kc_flag_switch,
+     .help = "print what the config file may say to single reconcilers, with the defaults, and "
+             "end"},
     {"graph", .argument = "NAME", .group = CHOICE, FIELD(graph), .parse = kc_flag_text,
      .help = "print a diagram of a reconciler's phases, and end"},
     {"format", .argument = "FORMAT", .initial = "dot", .group = CHOICE, FIELD(graph_form),
      .parse = parse_form, .values = "dot mermaid", .help = "of the diagram: dot or mermaid"},
 
-#define N_HUB_FLAGS 4
+#define N_HUB_FLAGS 5
     {"config", 'c', .argument = "FILE", .group = CHOICE, FIELD(config), .parse = kc_flag_text,
      .values = "FILE", .help = "the config file; without one, its defaults"},
     {"plugin", .argument = "FILES", .group = CHOICE, FIELD(plugins), .parse = kc_flag_text,
@@ -116,19 +121,53 @@ static void print_kind(const kc_kind *kind, kc_buf *out)
         kc_buf_puts(out, "-");
 }
 
+/* How wide its columns are. */
+static void measure(const kc_app_entry *entry, int *name, int *kind)
+{
+    kc_scoped(kc_buf) text = {0};
+    print_kind(entry->kind, &text);
+    *name = KC_MAX(*name, (int)strlen(entry->name));
+    *kind = KC_MAX(*kind, (int)text.n);
+}
+
+static void print_row(const kc_app_entry *entry, int name, int kind)
+{
+    kc_scoped(kc_buf) text = {0};
+    const char *description = entry->reconciler->description;
+    print_kind(entry->kind, &text);
+    printf("%-*s   %-*s   %-6s   %-7s   %s\n", name, entry->name, kind, kc_buf_cstr(&text),
+           entry->reconciler->machine ? "yes" : "no", entry->enabled ? "yes" : "no",
+           description ? description : "");
+}
+
 static int print_list(kc_app *app, kc_error *err)
 {
     const kc_app_entry *entry;
     if (kc_app_choose(app, err) < 0)
         return -1;
-    printf("%-18s %-34s %-8s %-8s %s\n", "NAME", "KIND", "PHASES", "ENABLED", "DESCRIPTION");
+    int name = 0, kind = 0;
+    for (size_t i = 0; (entry = kc_app_at(app, i)); i++)
+        measure(entry, &name, &kind);
+    printf("%-*s   %-*s   PHASES   ENABLED   DESCRIPTION\n", name, "NAME", kind, "KIND");
+    for (size_t i = 0; (entry = kc_app_at(app, i)); i++)
+        print_row(entry, name, kind);
+    return 0;
+}
+
+/* A part of a config file: all settings there are, with their defaults. */
+static int print_settings(kc_app *app)
+{
+    const kc_app_entry *entry;
+    puts("reconcilers:");
     for (size_t i = 0; (entry = kc_app_at(app, i)); i++) {
-        kc_scoped(kc_buf) kind = {0};
-        print_kind(entry->kind, &kind);
-        const char *description = entry->reconciler->description;
-        printf("%-18s %-34s %-8s %-8s %s\n", entry->name, kc_buf_cstr(&kind),
-               entry->reconciler->machine ? "yes" : "no", entry->enabled ? "yes" : "no",
-               description ? description : "");
+        const kc_setting *row = entry->reconciler->settings;
+        if (row && row->name)
+            printf("  %s:\n", entry->name);
+        for (; row && row->name; row++) {
+            kc_scoped(kc_buf) value = {0};
+            kc_json_quote(&value, kc_cstr(row->initial));
+            printf("    # %s\n    %s: %s\n", row->help, row->name, kc_buf_cstr(&value));
+        }
     }
     return 0;
 }
@@ -179,6 +218,8 @@ static int run(const char *name, const options *o, kc_error *err)
         return -1;
     if (o->list)
         return print_list(app, err);
+    if (o->settings)
+        return print_settings(app);
     return o->graph ? print_graph(app, o, err) : kc_app_run(app, err);
 }
 

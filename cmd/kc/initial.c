@@ -3,13 +3,12 @@
  * initial.c: what a plane has at first.
  *
  *     definitions        at every start as this version has them
- *     initial objects    once each: remembered in a ConfigMap,
- * kube-system/kubecontroller-initialization
+ *     initial objects    once each
  *
- * An object belongs to the plane's users from the moment it is there. Its key in the ConfigMap says
- * that it was, so that a start creates only what no start has created before: what a user deleted
- * does not come back, what a newer version brings is added. To have an object again, remove its
- * key.
+ * An object belongs to the plane's users from the moment it is there. Its key in a ConfigMap,
+ * kube-system/kubecontroller-initialization, says that it was, so that a start creates only what no
+ * start has created before: what a user deleted does not come back, what a newer version brings is
+ * added. To have an object again, remove its key.
  *
  * The ConfigMap is written last. A start that ends before that leaves objects which nothing
  * remembers; the next one finds them there, leaves them as they are and remembers them. Where an
@@ -146,7 +145,7 @@ int kc__initial_load(kc_client *client, const kc__manifest *manifests, size_t n,
     kc_auto(kc_view) *view = NULL;
     if (recall(&l, client, &view, err) < 0)
         return kc_error_wrap(err, "what was loaded before");
-    const kc_apply_opts opts = {.choose = choose, .report = note, .user = &l};
+    const kc_apply_opts opts = {.choose = choose, .report = note, .user = &l, .last_applied = true};
     const int applied = kc_apply_sources(client, manifests, n, &opts, err);
     /* Its error, if both fail, is that of the objects: it came first. */
     const int remembered = write_down(&l, client, applied < 0 ? NULL : err);

@@ -71,7 +71,7 @@ kc__stopper *kc__stopper_free(kc__stopper *s)
         return NULL;
     if (s->thread) {
         atomic_store(&s->ending, true);
-        pthread_kill(s->id, SIGTERM);
+        pthread_kill(s->id, SIGINT);
         kc_thread_join(s->thread);
     }
     kc_latch_done(&s->starting);

@@ -8,6 +8,7 @@
  *                       ├─ reconcilers (the hub)
  *                       ├─ controllers
  *                       └─ a node: pods, as processes in ROOT/pods
+ *     a network service, for the reconciler `network`: ROOT/networks
  *
  * One manager for all: so there is one informer for each kind, and one order in which all of it
  * stops. It needs no lease, since nobody else can open the store, unless the config file wants one.
@@ -19,6 +20,7 @@
 #include "up.h"
 
 #include "hub.h"
+#include "initial.h"
 #include "signals.h"
 #include "verb.h"
 
@@ -31,14 +33,15 @@
 static int open_app(kc__up *up, kc_error *err)
 {
     const kc__up_options *o = up->options;
-    up->config =
+    up->config_file =
         o->config ? kc_app_config_load(o->config, err) : kc_app_config_parse(KC_STR(""), err);
-    if (!up->config)
+    if (!up->config_file)
         return -1;
+    kc__up_own_settings(up);
     const char *nowhere = o->config ? NULL : "";
     up->app = kc_app_new(&(kc_app_opts){
         .name = "kc",
-        .config = up->config,
+        .config = &up->config,
         .names = o->without[KC__UP_HUB] ? "" : o->reconcilers,
         .metrics_address = o->metrics_address ? o->metrics_address : nowhere,
         .health_address = o->health_address ? o->health_address : nowhere,
@@ -73,7 +76,9 @@ static int open_door(kc__up *up, kc_error *err)
 
 static int load_initial(kc__up *up, kc_error *err)
 {
-    return up->options->without[KC__UP_INITIAL] ? 0 : kc__up_load_initial(up, err);
+    if (up->options->without[KC__UP_INITIAL])
+        return 0;
+    return kc__initial_load(up->client, kc__manifests, kc__n_manifests, up->log, err);
 }
 
 static int prepare_reconcilers(kc__up *up, kc_error *err)
@@ -135,9 +140,15 @@ static int await_ready(kc__up *up, kc_error *err)
 static int start(kc__up *up, kc_error *err)
 {
     static int (*const steps[])(kc__up *up, kc_error *err) = {
-        open_app,      open_plane,          open_door,
-        load_initial,  prepare_reconcilers, prepare_controllers,
-        start_manager, await_ready,
+        open_app,
+        open_plane,
+        open_door,
+        load_initial,
+        kc__up_start_networks,
+        prepare_reconcilers,
+        prepare_controllers,
+        start_manager,
+        await_ready,
     };
     for (size_t i = 0; i < KC_COUNT(steps); i++)
         if (steps[i](up, err) < 0)
@@ -152,10 +163,11 @@ static void stop(kc__up *up)
     if (up->manager)
         kc_cancel_unhang(up->stop, &up->hook);
     kc_app_free(up->app);
+    kc__up_stop_networks(up);
     kc_client_unref(up->client);
     kc_embed_stop(up->door);
     kc__plane_close(&up->plane);
-    kc_app_config_free(up->config);
+    kc_app_config_free(up->config_file);
     kc_buf_done(&up->root_ca);
     free(up->pods_folder);
 }

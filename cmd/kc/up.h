@@ -8,6 +8,7 @@
 
 #include "kc/app.h"
 #include "kc/embed.h"
+#include "reconcilers/network/service/service.h"
 
 /* A plane with everything in it. */
 typedef struct kc__up {
@@ -19,7 +20,11 @@ typedef struct kc__up {
     kc__plane plane;
     kc_embed *door; /* Without a socket into the plane. */
     kc_client *client;
-    kc_app_config *config;
+    kc_app_config *config_file;
+    kc_app_config config; /* What it says, and what we say beside it. */
+    kc_app_config_setting *settings;
+    kc__network_service *networks; /* NULL: it is another's, or nobody needs it. */
+    char *networks_url;
     kc_app *app;
     kc_manager *manager; /* The app's: reconcilers and controllers. */
     char *pods_folder;
@@ -30,8 +35,11 @@ typedef struct kc__up {
 /* Waits until the nodes of this process have reported. */
 int kc__up_await_nodes(const kc__up *up, kc_error *err);
 
-/* Definitions and initial objects. */
-int kc__up_load_initial(const kc__up *up, kc_error *err);
+/* Which settings of reconcilers are ours to say, beside the config file's; before the app is made.
+ * Then, once the root folder is there: starts the network service, unless there is another. */
+void kc__up_own_settings(kc__up *up);
+int kc__up_start_networks(kc__up *up, kc_error *err);
+void kc__up_stop_networks(kc__up *up);
 
 /* Addresses, and what to try. */
 void kc__up_say_ready(const kc__up *up);

@@ -23,10 +23,8 @@
 #define WATCHING    "Watching it"
 
 static const char *const part_names[KC__UP_PARTS] = {
-    [KC__UP_HUB] = "hub",
-    [KC__UP_CONTROLLERS] = "controllers",
-    [KC__UP_PODS] = "pods",
-    [KC__UP_INITIAL] = "initial",
+    [KC__UP_HUB] = "hub",         [KC__UP_CONTROLLERS] = "controllers",  [KC__UP_PODS] = "pods",
+    [KC__UP_INITIAL] = "initial", [KC__UP_NETWORKS] = "network-service",
 };
 
 static int parse_parts(const char *text, void *ret, kc_error *err)
@@ -36,9 +34,10 @@ static int parse_parts(const char *text, void *ret, kc_error *err)
 
 static const kc_flag flags[] = {
     {"without", .argument = "PARTS", .group = PARTS, FIELD(without), .parse = parse_parts,
-     .values = "hub controllers pods initial",
+     .values = "hub controllers pods initial network-service",
      .help = "what not to start, with commas between them: 'hub' (reconcilers), 'controllers', "
-             "'pods' (the node), 'initial' (definitions and objects that come with kc)"},
+             "'pods' (the node), 'initial' (definitions and objects that come with kc), "
+             "'network-service'"},
 
     {"reconcilers", .argument = "NAMES", .group = RECONCILERS, FIELD(reconcilers),
      .parse = kc_flag_text,
@@ -48,6 +47,14 @@ static const kc_flag flags[] = {
      .values = "FILE", .help = "the config file, as 'kc hub' takes it"},
     {"plugin", .argument = "FILES", .group = RECONCILERS, FIELD(plugins), .parse = kc_flag_text,
      .values = "FILE", .help = "shared objects with further reconcilers, ':' between them"},
+    {"network-service", .argument = "URL", .group = RECONCILERS, FIELD(network_service),
+     .parse = kc_flag_text,
+     .help = "where the network service is that 'network' keeps in step; defaults to the config "
+             "file's, then to one of our own"},
+    {"network-service-bind-address", .argument = "ADDRESS", .initial = "127.0.0.1:0",
+     .group = RECONCILERS, FIELD(network_service_address), .parse = kc_flag_text,
+     .help = "where our own is, for this machine; port 0 is any that is free"},
+
     {"metrics-bind-address", .argument = "ADDRESS", .group = WATCHING, FIELD(metrics_address),
      .parse = kc_flag_text,
      .help = "where /metrics of reconcilers and controllers is too: 127.0.0.1:18001; '' is "

@@ -12,6 +12,7 @@ typedef enum kc__up_part {
     KC__UP_CONTROLLERS,
     KC__UP_PODS,
     KC__UP_INITIAL,
+    KC__UP_NETWORKS,
     KC__UP_PARTS,
 } kc__up_part;
 
@@ -21,6 +22,7 @@ typedef struct kc__up_options {
     kc_controllers_opts controllers;
     bool without[KC__UP_PARTS];
     const char *config, *plugins, *reconcilers;
+    const char *network_service, *network_service_address;
     const char *metrics_address, *health_address;
 } kc__up_options;
 

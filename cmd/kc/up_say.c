@@ -2,7 +2,7 @@
 /*
  * up_say.c: what `kc up` prints: where it is, and what to try.
  *
- * What is offered works as it is typed: each row of `tries` says what it needs, and the first
+ * What is offered works as it is typed: each row of `offers` says what it needs, and the first
  * FEW that have it are shown.
  *
  * To add a command: a row.
@@ -29,27 +29,28 @@ static const char *in(const char *colour)
 
 /* ---- what to try ---- */
 
-typedef struct
-try {
+typedef struct offer {
     const char *command, *comment;
     const char *reconciler; /* Is enabled. */
     const char *file;       /* Is there. */
-    bool runs_pods;
-    bool controls; /* The controllers are on. */
-}
-try;
+    bool control;           /* Controllers are on. */
+    bool pods, processes;   /* Pods run; as processes. */
+    bool initial;           /* Initial objects are there. */
+} offer;
 
-static const try tries[] = {
-    {"kubectl apply -f manifests/robot/cr.yaml", "a robot, which owns a deployment", "robot",
-     "manifests/robot/cr.yaml"},
-    {"kubectl get deployment robot-one", "2/2", "robot", "manifests/robot/cr.yaml", true, true},
-    {"kubectl apply -f manifests/at/cr.yaml", "a command, to be run at a time", "at",
-     "manifests/at/cr.yaml"},
-    {"kubectl logs at-one-pod", "YAY", "at", "manifests/at/cr.yaml", true, true},
-    {"kubectl get nodes -o wide", "this machine", .runs_pods = true},
-    {"kubectl create deployment web --image=any --replicas=2 -- sleep 600", "pods are processes",
-     .runs_pods = true, .controls = true},
-    {"kubectl get pods -o wide", "", .runs_pods = true},
+#define ROBOT "manifests/robot/cr.yaml"
+#define AT    "manifests/at/cr.yaml"
+
+static const offer offers[] = {
+    {"kubectl apply -f " ROBOT, "a robot, which owns a deployment", "robot", ROBOT},
+    {"kubectl get deployment robot-one", "2/2", "robot", ROBOT, .control = true, .pods = true},
+    {"kubectl apply -f " AT, "a command, to be run at a time", "at", AT},
+    {"kubectl logs at-one-pod", "YAY", "at", AT, .control = true, .processes = true},
+    {"kubectl get users,teams,catalogs", "initial objects", .initial = true},
+    {"kubectl get nodes -o wide", "", .pods = true},
+    {"kubectl create deployment web --image=any --replicas=2 -- sleep 600", "", .control = true,
+     .pods = true},
+    {"kubectl get pods -o wide", "", .pods = true},
     {"kubectl api-resources", "every kind there is"},
     {"kubectl get namespaces", ""},
     {"kubectl create configmap first --from-literal=greeting=hello", ""},
@@ -63,24 +64,29 @@ static bool is_enabled(const kc__up *up, const char *reconciler)
     return entry && entry->enabled;
 }
 
-static bool works(const kc__up *up, const try *t)
+static bool works(const kc__up *up, const offer *o)
 {
-    const kc__up_options *o = up->options;
-    return (!t->reconciler || is_enabled(up, t->reconciler)) &&
-           (!t->file || access(t->file, R_OK) == 0) &&
-           (!t->runs_pods || o->controllers.pods.mode != KC_PODS_NONE) &&
-           (!t->controls || !o->without[KC__UP_CONTROLLERS]);
+    const kc__up_options *options = up->options;
+    const kc_pods_mode mode = options->controllers.pods.mode;
+    return (!o->reconciler || is_enabled(up, o->reconciler)) &&
+           (!o->file || access(o->file, R_OK) == 0) &&
+           (!o->control || !options->without[KC__UP_CONTROLLERS]) &&
+           (!o->pods || mode != KC_PODS_NONE) && (!o->processes || mode == KC_PODS_PROCESS) &&
+           (!o->initial || !options->without[KC__UP_INITIAL]);
 }
 
-static void say_tries(const kc__up *up)
+static void say_offers(const kc__up *up)
 {
     int said = 0;
-    for (size_t i = 0; i < KC_COUNT(tries) && said < FEW; i++) {
-        if (!works(up, &tries[i]))
+    for (size_t i = 0; i < KC_COUNT(offers) && said < FEW; i++) {
+        const offer *o = &offers[i];
+        if (!works(up, o))
             continue;
         said++;
-        printf("    %-45s%s%s%s%s\n", tries[i].command, in(FAINT), *tries[i].comment ? "  # " : "",
-               tries[i].comment, in(PLAIN));
+        if (*o->comment)
+            printf("    %-45s  %s# %s%s\n", o->command, in(FAINT), o->comment, in(PLAIN));
+        else
+            printf("    %s\n", o->command);
     }
 }
 
@@ -140,10 +146,12 @@ void kc__up_say_ready(const kc__up *up)
     say_addresses(up);
     say_line("data", up->options->server.root, "");
     say_reconcilers(up);
+    if (up->networks)
+        say_line("networks", up->networks_url, "/v1/networks");
     say_pods(up);
     printf("\nIn another terminal:\n\n");
     say_how_to_reach(up);
-    say_tries(up);
+    say_offers(up);
     printf("\nCtrl-C stops it.\n");
     fflush(stdout);
 }

@@ -185,20 +185,19 @@ static int list_selecting(kc_cache *cache, const kc_kind *kind, kc_str value, kc
                          NULL);
 }
 
-static void tell_those_at(kc_cache *cache, const kc_kind *kind, const kc_object *object,
-                          kc_str value, void (*each)(const kc_object *selecting, void *user),
-                          void *user)
+static void enqueue_those_at(kc_cache *cache, const kc_kind *kind, const kc_object *object,
+                             kc_str value, kc_enqueuer *to)
 {
     kc_scoped(kc_objects) list = {0};
     if (list_selecting(cache, kind, value, &list) < 0)
         return;
     for (size_t i = 0; i < list.n; i++)
         if (selects(list.items[i], object))
-            each(list.items[i], user);
+            kc_enqueue(to, kc_object_key(list.items[i]));
 }
 
-void kc__each_selecting(kc_cache *cache, const kc_kind *kind, const kc_object *object,
-                        void (*each)(const kc_object *selecting, void *user), void *user)
+static void enqueue_selecting(kc_cache *cache, const kc_kind *kind, const kc_object *object,
+                              kc_enqueuer *to)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_scoped(kc_buf) at = {0};
@@ -206,8 +205,22 @@ void kc__each_selecting(kc_cache *cache, const kc_kind *kind, const kc_object *o
     kc_str key, value;
     while (kc_meta_next_pair(&labels, &key, &value)) {
         kc__index_of_label(&at, kc_object_namespace(object), key, value);
-        tell_those_at(cache, kind, object, kc_buf_str(&at), each, user);
+        enqueue_those_at(cache, kind, object, kc_buf_str(&at), to);
     }
     kc__index_of_label(&at, kc_object_namespace(object), (kc_str){0}, (kc_str){0});
-    tell_those_at(cache, kind, object, kc_buf_str(&at), each, user);
+    enqueue_those_at(cache, kind, object, kc_buf_str(&at), to);
+}
+
+void kc__enqueue_claimants(kc_cache *cache, const kc_informer *owners, const kc_object *object,
+                           kc_enqueuer *to)
+{
+    kc_scoped(kc_arena) arena = {0};
+    const kc_kind *kind = kc_informer_kind(owners);
+    kc_owner controller;
+    if (kc_object_controller(object, &arena, &controller)) {
+        if (kc_owner_is(&controller, kind))
+            kc_enqueue(to, (kc_key){kc_object_namespace(object), controller.name});
+    } else if (!kc_object_being_deleted(object) && kc_informer_synced(owners)) {
+        enqueue_selecting(cache, kind, object, to);
+    }
 }

@@ -17,6 +17,7 @@
 #define KC_CONTROLLERS_ADOPTION_H
 
 #include "kc/cache.h"
+#include "kc/controller.h"
 #include "kc/selector.h"
 
 typedef struct kc__claims {
@@ -42,9 +43,11 @@ int kc__list_claimable(const kc__claims *claims, const kc_kind *kind, kc_objects
 int kc__claim(kc__claims *claims, const kc_kind *kind, const kc_object *object, bool *ret_ours,
               kc_error *err);
 
-/* Calls `each` with the objects of `kind` in the object's namespace whose spec.selector matches it:
- * who might adopt it. By the index KC__BY_SELECTOR. */
-void kc__each_selecting(kc_cache *cache, const kc_kind *kind, const kc_object *object,
-                        void (*each)(const kc_object *selecting, void *user), void *user);
+/* Whom a change of an object concerns: adds the key of its controller, if that is of the informer's
+ * kind. An orphan concerns those in its namespace whose spec.selector matches it, who might adopt
+ * it; they are found by the index KC__BY_SELECTOR. Before the informer has its objects nothing is
+ * lost: they will all be looked at then. */
+void kc__enqueue_claimants(kc_cache *cache, const kc_informer *owners, const kc_object *object,
+                           kc_enqueuer *to);
 
 #endif

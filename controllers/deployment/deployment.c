@@ -30,28 +30,10 @@ typedef struct watcher {
 
 /* ---- whose set, whose pod ---- */
 
-static void enqueue_deployment(const kc_object *deployment, void *to)
-{
-    kc_enqueue(to, kc_object_key(deployment));
-}
-
-static bool is_of(const kc_owner *owner, const char *kind)
-{
-    return kc_str_is(owner->kind, kind) && kc_str_starts(owner->api_version, KC_STR("apps/"));
-}
-
 static void deployments_of_set(const kc_object *set, kc_enqueuer *to, void *user)
 {
     const watcher *w = user;
-    kc_scoped(kc_arena) arena = {0};
-    kc_owner controller;
-    if (kc_object_controller(set, &arena, &controller)) {
-        if (is_of(&controller, "Deployment"))
-            kc_enqueue(to, (kc_key){kc_object_namespace(set), controller.name});
-        return;
-    }
-    if (!kc_object_being_deleted(set) && kc_informer_synced(w->deployments))
-        kc__each_selecting(w->cache, &kc_kind_deployment, set, enqueue_deployment, to);
+    kc__enqueue_claimants(w->cache, w->deployments, set, to);
 }
 
 /* A pod that has gone may be what a deployment waits for to recreate its pods. */
@@ -61,12 +43,13 @@ static void deployment_of_gone_pod(const kc_object *pod, kc_enqueuer *to, void *
     kc_scoped(kc_arena) arena = {0};
     kc_owner controller;
     if (!kc_informer_synced(w->sets) || !kc_object_controller(pod, &arena, &controller) ||
-        !is_of(&controller, "ReplicaSet"))
+        !kc_owner_is(&controller, &kc_kind_replica_set))
         return;
     const kc_key key = {kc_object_namespace(pod), controller.name};
     kc_auto(kc_object) *set = kc_cache_get(w->cache, &kc_kind_replica_set, key, NULL);
     kc_owner owner;
-    if (set && kc_object_controller(set, &arena, &owner) && is_of(&owner, "Deployment"))
+    if (set && kc_object_controller(set, &arena, &owner) &&
+        kc_owner_is(&owner, &kc_kind_deployment))
         kc_enqueue(to, (kc_key){kc_object_namespace(pod), owner.name});
 }
 

@@ -24,31 +24,10 @@
 
 /* ---- whose pod ---- */
 
-static void enqueue_set(const kc_object *set, void *to)
-{
-    kc_enqueue(to, kc_object_key(set));
-}
-
-static bool is_replica_set(const kc_owner *owner)
-{
-    return kc_str_is(owner->kind, "ReplicaSet") &&
-           kc_str_starts(owner->api_version, KC_STR("apps/"));
-}
-
-/* Orphans concern whoever selects them. Before the sets are there nothing is lost: they will all be
- * looked at then, after the pods. */
 static void sets_of_pod(const kc_object *pod, kc_enqueuer *to, void *user)
 {
     const kc__rs_controller *c = user;
-    kc_scoped(kc_arena) arena = {0};
-    kc_owner controller;
-    if (kc_object_controller(pod, &arena, &controller)) {
-        if (is_replica_set(&controller))
-            kc_enqueue(to, (kc_key){kc_object_namespace(pod), controller.name});
-        return;
-    }
-    if (!kc_object_being_deleted(pod) && kc_informer_synced(c->sets))
-        kc__each_selecting(c->cache, &kc_kind_replica_set, pod, enqueue_set, to);
+    kc__enqueue_claimants(c->cache, c->sets, pod, to);
 }
 
 /* ---- one set ---- */

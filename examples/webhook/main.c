@@ -8,7 +8,7 @@
  *     WEBHOOK_ADDRESS=127.0.0.1:9443 webhook
  *
  * Certificates are made here, renewed in time, and made known in the caBundle of the configurations
- * named below. (`kc apiserver` keeps such configurations, but does not ask yet; Kubernetes does.)
+ * named below.
  */
 #include "kc/view.h"
 #include "kc/webhook.h"

@@ -72,6 +72,9 @@ typedef struct kc_apply_opts {
     void (*report)(const kc_apply_report *report, void *user);
     void *user; /* Of both. */
     const char *field_manager;
+    /* What is written remembers the text, as kubectl apply has it: who applies a later text with
+     * kubectl is not warned, and what that lacks is removed. */
+    bool last_applied;
 } kc_apply_opts;
 
 /* A text, and its name for errors and reports (may be NULL). */

@@ -9,8 +9,10 @@
  *     kc_election_run(e, cancel, err);                      blocks: stands, leads, loses
  *
  * The rules of client-go: a lease is taken when it is free, or when its record has not changed for
- * its whole duration by our own clock (never by the times written in it); the leader renews it
- * every `retry` and stops leading when it could not for `renew`. duration > renew > 1.2 * retry.
+ * its whole duration by our own clock (never by the times written in it), at that moment if not
+ * before; the leader renews it every `retry` and stops leading when it could not for `renew`.
+ * duration > renew > 1.2 * retry. Others look at it every `retry` too, up to 1.2 times that later:
+ * who dies is followed within duration + 2.2 * retry of its last renewal.
  *
  * What stops earlier than the lease ends cannot be overtaken: kc_election_fence refuses writes once
  * the lease is not surely ours, so losing it need not end the process.

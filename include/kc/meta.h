@@ -21,6 +21,7 @@
 
 #include "kc/arena.h"
 #include "kc/edit.h"
+#include "kc/kind.h"
 #include "kc/object.h"
 
 /* Where an object is: a namespace (empty for none) and a name. */
@@ -80,6 +81,8 @@ bool kc_meta_next_owner(kc_meta_iter *iter, kc_owner *ret_owner);
 
 /* The owner that controls it; false when there is none. */
 bool kc_object_controller(const kc_object *object, kc_arena *arena, kc_owner *ret_owner);
+/* It is of this kind, in any version. */
+bool kc_owner_is(const kc_owner *owner, const kc_kind *kind);
 /* True when an object with this uid owns (controls) it. */
 bool kc_object_owned_by(const kc_object *object, kc_str uid);
 bool kc_object_controlled_by(const kc_object *object, kc_str uid);

@@ -53,9 +53,7 @@ static kc_object *make_pod(const at *a, const char *name, kc_error *err)
 /* One of that name that is not ours would never end as we wait for it. */
 static int check_owner(const at *a, const kc_object *pod, kc_error *err)
 {
-    kc_scoped(kc_arena) arena = {0};
-    kc_owner owner;
-    if (kc_object_controller(pod, &arena, &owner) && kc_str_is(owner.uid, a->metadata.uid))
+    if (kc_object_controlled_by(pod, kc_cstr(a->metadata.uid)))
         return 0;
     return kc_error_set(err, KC_ALREADY_EXISTS, "there is a pod %.*s already, which is not ours",
                         KC_ARG(kc_object_name(pod)));

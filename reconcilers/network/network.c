@@ -23,6 +23,7 @@
 #include "kc/names.h"
 
 #define LOOK_FOR_ORPHANS (5 * KC_MINUTE)
+#define LOOK_AGAIN       (30 * KC_SECOND)
 
 enum { SERVICE, OWNER };
 
@@ -39,14 +40,19 @@ static bool same(const char *a, const char *b)
 
 /* ---- telling ---- */
 
+/* Whether its status says so already. */
+static bool is_told(const network *n, const char *why_not)
+{
+    return n->status.observed_generation == n->metadata.generation && n->status.ready == !why_not &&
+           same(n->status.message, why_not);
+}
+
 /* Of an object whose status the server does not take, that it is there tells it from one that was
  * deleted meanwhile. Neither is an error. */
 static int tell(kc_context *ctx, network *n, const char *why_not, kc_error *err)
 {
     links *l = ctx->user;
-    const bool known = n->status.observed_generation == n->metadata.generation;
-    if (l->without_status ||
-        (known && n->status.ready == !why_not && same(n->status.message, why_not)))
+    if (l->without_status || is_told(n, why_not))
         return 0;
     n->status = (network_status){.ready = !why_not,
                                  .message = (char *)why_not,
@@ -54,9 +60,8 @@ static int tell(kc_context *ctx, network *n, const char *why_not, kc_error *err)
     const kc_key key = kc_object_key(n->metadata.origin);
     if (network_update_status(ctx->client, n, err) == 0)
         return 0;
-    if (!kc_is_not_found(err))
+    if (kc_ignore_not_found(err) < 0)
         return -1;
-    kc_error_done(err);
     kc_auto(kc_object) *still =
         kc_client_get(ctx->client, &network_kind, key, &(kc_get_opts){.live = true}, NULL);
     l->without_status = still;
@@ -117,8 +122,9 @@ static kc_result refused(kc_context *ctx, const kc_request *req, network *n, kc_
         return kc_retry(err);
     }
     const bool conflict = kc_is_conflict(err);
-    kc_event(ctx->recorder, object, KC_WARNING, conflict ? "Conflict" : "Invalid", "%s",
-             kc_error_text(err));
+    if (!is_told(n, kc_error_text(err)))
+        kc_event(ctx->recorder, object, KC_WARNING, conflict ? "Conflict" : "Invalid", "%s",
+                 kc_error_text(err));
     kc_scoped(kc_error) untold = {0};
     if (tell(ctx, n, kc_error_text(err), &untold) < 0) {
         kc_error_move(err, &untold);
@@ -161,9 +167,8 @@ static kc_result take_away(kc_context *ctx, kc_key key, kc_error *err)
         kc_client_get(ctx->client, &network_kind, key, &(kc_get_opts){.live = true}, err);
     if (still)
         return kc_done(); /* The cache will hear of it, and we of that. */
-    if (!kc_is_not_found(err))
+    if (kc_ignore_not_found(err) < 0)
         return kc_retry(err);
-    kc_error_done(err);
     const int removed = kc__network_remove(l->service, key, ctx->cancel, err);
     if (removed > 0)
         tell_deleted(ctx, key);
@@ -190,25 +195,27 @@ static int look_at(kc_key key, void *user, kc_error *err)
     return claims ? 0 : kc_channel_send(l->channel, key, err);
 }
 
-static kc_result look_for_orphans(kc_context *ctx, kc_error *err)
+/* A service that cannot be reached is no error as long as no object needs it. */
+static kc_result look_for_orphans(kc_context *ctx)
 {
     links *l = ctx->user;
+    kc_scoped(kc_error) err = {0};
     l->without_status = false; /* The definition may be another one now. */
-    if (kc__network_each(l->service, ctx->cancel, look_at, ctx, err) < 0)
-        return kc_retry(err);
-    return kc_again_after(LOOK_FOR_ORPHANS);
+    if (kc__network_each(l->service, ctx->cancel, look_at, ctx, &err) == 0)
+        return kc_again_after(LOOK_FOR_ORPHANS);
+    kc_log_verbose(ctx->log, 1, "cannot look for networks without objects", kc_kv("err", &err));
+    return kc_again_after(LOOK_AGAIN);
 }
 
 static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err)
 {
     if (!req->key.name.n)
-        return look_for_orphans(ctx, err);
+        return look_for_orphans(ctx);
     kc_auto(network) *n = network_get(ctx->client, req->key, err);
     if (n)
         return ensure(ctx, req, n, err);
-    if (!kc_is_not_found(err))
+    if (kc_ignore_not_found(err) < 0)
         return refuse_type(ctx, req->key, err);
-    kc_error_done(err);
     return take_away(ctx, req->key, err);
 }
 

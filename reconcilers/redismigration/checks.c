@@ -88,11 +88,16 @@ static int format_of(kc_str version)
     return f->version;
 }
 
+bool reads_dumps_of(kc_str version, kc_str of)
+{
+    return format_of(version) >= format_of(of);
+}
+
 static int are_compatible(const look *l, kc_error *err)
 {
     const kc_str source = side_info(&l->m->source, "redis_version");
     const kc_str dest = side_info(&l->m->dest, "redis_version");
-    if (!source.n || !dest.n || format_of(dest) >= format_of(source))
+    if (!source.n || !dest.n || reads_dumps_of(dest, source))
         return 0;
     return kc_error_set(err, KC_INVALID,
                         "the dest is Redis %.*s, which cannot read what the source's %.*s writes",

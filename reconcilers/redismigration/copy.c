@@ -104,9 +104,7 @@ static int copy_page(copier *c, const page *p, kc_error *err)
 static int copy_batch(copier *c, kc_error *err)
 {
     kc_scoped(page) p = {0};
-    const int64_t keys = c->walk->keys;
-    const uint64_t bytes = redis_bytes(c->m->source.conn);
-    while (walk_goes_on(c->walk, c->m, keys, bytes)) {
+    while (walk_goes_on(c->walk, c->m)) {
         const walk before = *c->walk;
         if (walk_next(c->walk, c->m, &p, err) < 0 || copy_page(c, &p, err) < 0) {
             *c->walk = before;

@@ -6,6 +6,9 @@
  * cursor to go on with, which holds nothing of the server's: it may be kept in the object and used
  * by another process. But it is made of the server's hash function, whose seed is another in every
  * run of the server. So the run's id is kept beside it.
+ *
+ * A call goes on for about a second, in real time as all that has to do with the servers: what was
+ * done is then written down, and others have their turn.
  */
 #include "migration.h"
 
@@ -14,8 +17,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define CALL KC_SECOND
+
 enum {
-    SCAN_COUNT = 500,
     SMALL_WINDOW = 256 << 10, /* Bytes. */
     LARGE_WINDOW = 4 << 20,
 };
@@ -135,6 +139,7 @@ int walk_begin(walk *w, const kc_phase_call *call, const migration *m, kc_error 
     const kc_value *state = call->state;
     uint64_t cursor = 0;
     w->window = FIRST_WINDOW;
+    w->deadline = kc_clock_deadline(kc_clock_real(), CALL);
     if (side_count(&m->source, &w->total, err) < 0)
         return -1;
     if (kc_as_bool(kc_get(state, "ended"), false) ||
@@ -143,7 +148,7 @@ int walk_begin(walk *w, const kc_phase_call *call, const migration *m, kc_error 
         !kc_str_to_u64(kc_as_str(kc_get(state, "cursor")), &cursor))
         return 0;
     w->cursor = cursor;
-    w->keys = kc_as_i64_or(kc_get(state, "keys"), 0);
+    w->keys = w->keys_before = kc_as_i64_or(kc_get(state, "keys"), 0);
     w->gone = kc_as_i64_or(kc_get(state, "gone"), 0);
     w->different = kc_as_i64_or(kc_get(state, "different"), 0);
     kc_buf_append(&w->named, kc_as_str(kc_get(state, "named")));
@@ -172,10 +177,10 @@ static int take_page(walk *w, const resp_value *answer, page *ret, kc_error *err
 
 int walk_next(walk *w, const migration *m, page *ret, kc_error *err)
 {
-    char cursor[24], count[16];
+    char cursor[24], count[24];
     resp_value answer;
     snprintf(cursor, sizeof(cursor), "%" PRIu64, w->cursor);
-    snprintf(count, sizeof(count), "%d", SCAN_COUNT);
+    snprintf(count, sizeof(count), "%zu", w->window);
     if (REDIS_ASK(m->source.conn, &answer, err, KC_STR("SCAN"), kc_cstr(cursor), KC_STR("COUNT"),
                   kc_cstr(count)) < 0 ||
         take_page(w, &answer, ret, err) < 0)
@@ -191,10 +196,10 @@ void walk_adapt(walk *w, uint64_t bytes)
         w->window = KC_MAX(w->window / 4, (size_t)1);
 }
 
-bool walk_goes_on(const walk *w, const migration *m, int64_t keys, uint64_t bytes)
+bool walk_goes_on(const walk *w, const migration *m)
 {
-    return !w->ended && w->keys < keys + m->limits.batch &&
-           redis_bytes(m->source.conn) < bytes + BATCH_BYTES;
+    return !w->ended && w->keys - w->keys_before < m->limits.batch &&
+           kc_clock_now(kc_clock_real()) < w->deadline;
 }
 
 int walk_keep(const walk *w, kc_phase_call *call, const migration *m, kc_error *err)

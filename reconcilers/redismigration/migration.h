@@ -14,7 +14,7 @@
 /* How much at a time; what a program's configuration may say. */
 typedef struct migration_limits {
     int64_t timeout; /* Of one answer. */
-    int64_t batch;   /* Keys of one call: then it is written down how far it is. */
+    int64_t batch;   /* Keys of one call, at most; a call ends after a second, too. */
     size_t max_key;  /* Bytes of a key's value, as DUMP gives it. */
 } migration_limits;
 
@@ -52,7 +52,6 @@ enum {
     NAMED_KEYS = 5, /* Of those that differ. */
     FIRST_WINDOW = 16,
     MAX_WINDOW = 256,
-    BATCH_BYTES = 64 << 20, /* After so many a batch ends, too. */
 };
 
 /* How far it has come, kept in the phase's state. */
@@ -63,8 +62,9 @@ typedef struct walk {
     int64_t gone;      /* Of those: not there any more when they were looked at. */
     int64_t different; /* Found by verify. */
     int64_t total;     /* DBSIZE of the source, now. */
-    size_t window;     /* How many keys a server is asked for at once. Not kept. */
-    kc_buf named;      /* The first NAMED_KEYS of those, for people. */
+    size_t window;     /* How many keys a server is asked for at once. Not kept, as the next two. */
+    int64_t keys_before, deadline; /* Of this call. */
+    kc_buf named;                  /* The first NAMED_KEYS of those, for people. */
 } walk;
 
 /* Some keys; they live until the next. */
@@ -84,8 +84,8 @@ int walk_next(walk *w, const migration *m, page *ret, kc_error *err);
 /* So many bytes were answered for a window: the next may be larger, or had better be smaller, since
  * answers wait in the server's memory. */
 void walk_adapt(walk *w, uint64_t bytes);
-/* Whether a batch that began with so many keys and bytes goes on. */
-bool walk_goes_on(const walk *w, const migration *m, int64_t keys, uint64_t bytes);
+/* Whether it goes on in this call. */
+bool walk_goes_on(const walk *w, const migration *m);
 /* Writes it down, and how much that is of all. */
 int walk_keep(const walk *w, kc_phase_call *call, const migration *m, kc_error *err);
 
@@ -98,6 +98,8 @@ int key_wrap(kc_str key, kc_error *err);
 
 /* All checks, each an object of the phase; the error is the first's that failed. */
 int migration_check(kc_phase_call *call, migration *m, kc_error *err);
+/* Whether a Redis of one version reads what DUMP of another gives. */
+bool reads_dumps_of(kc_str version, kc_str of);
 /* One batch. 1: all is done. */
 int migration_copy(kc_phase_call *call, migration *m, walk *w, kc_error *err);
 int migration_verify(kc_phase_call *call, migration *m, walk *w, kc_error *err);

@@ -182,11 +182,12 @@ static int setup(const kc_setup *setup, void **ret_user, kc_error *err)
 KC_RECONCILER(redismigration) = {
     .description = "copies the keys of one Redis database to another",
     .machine = &redismigration_machine,
-    .settings = KC_SETTINGS([SET_TIMEOUT] = {"timeout", "10s",
-                                             "how long a Redis server may be silent"},
-                            [SET_BATCH] = {"batch", "1000",
-                                           "keys copied before it is written down how far it is"},
-                            [SET_MAX_KEY] = {"max-key-bytes", "67108864",
-                                             "the largest value of a key, as DUMP has it"}),
+    .workers = 4, /* One that waits for a server does not keep the others. */
+    .settings =
+        KC_SETTINGS([SET_TIMEOUT] = {"timeout", "10s", "how long a Redis server may be silent"},
+                    [SET_BATCH] = {"batch", "100000",
+                                   "the most keys of a call, which ends after a second, too"},
+                    [SET_MAX_KEY] = {"max-key-bytes", "67108864",
+                                     "the largest value of a key, as DUMP has it"}),
     .setup = setup,
 };

@@ -110,9 +110,7 @@ static int verify_page(const migration *m, walk *w, const page *p, kc_error *err
 static int verify_batch(const migration *m, walk *w, kc_error *err)
 {
     kc_scoped(page) p = {0};
-    const int64_t keys = w->keys;
-    const uint64_t bytes = redis_bytes(m->source.conn);
-    while (walk_goes_on(w, m, keys, bytes)) {
+    while (walk_goes_on(w, m)) {
         const walk before = *w;
         const size_t named = w->named.n;
         if (walk_next(w, m, &p, err) < 0 || verify_page(m, w, &p, err) < 0) {

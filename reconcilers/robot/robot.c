@@ -42,15 +42,6 @@ static int fill(kc_edit *d, void *user, kc_error *err)
     return kc_edit_set_controller(d, &owner, err);
 }
 
-/* Of a deployment that is there. */
-static bool is_of_another(const robot *r, const kc_object *deployment)
-{
-    kc_scoped(kc_arena) arena = {0};
-    kc_owner owner;
-    return !kc_object_controller(deployment, &arena, &owner) ||
-           !kc_str_is(owner.uid, r->metadata.uid);
-}
-
 static kc_result refuse(kc_context *ctx, const robot *r, kc_error *err)
 {
     kc_event(ctx->recorder, r->metadata.origin, KC_WARNING, "ErrResourceExists",
@@ -71,7 +62,7 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
     const kc_key key = {req->key.ns, kc_cstr(r->spec.deployment_name)};
     kc_scoped(kc_error) absent = {0};
     kc_auto(kc_object) *there = kc_client_get(ctx->client, &kc_kind_deployment, key, NULL, &absent);
-    if (there && is_of_another(r, there))
+    if (there && !kc_object_controlled_by(there, kc_cstr(r->metadata.uid)))
         return refuse(ctx, r, err);
     const int written =
         kc_create_or_update(ctx->client, &kc_kind_deployment, key, fill, r, NULL, err);

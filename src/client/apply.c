@@ -16,7 +16,8 @@
 #include "kc/kinds.h"
 #include "kc/merge_patch.h"
 
-#define TIMEOUT (10 * KC_SECOND)
+#define TIMEOUT      (10 * KC_SECOND)
+#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 /* Times an object may appear or vanish between reading and writing it. */
 enum { MAX_TRIES = 5 };
 
@@ -63,6 +64,19 @@ static kc_object *with_namespace(const application *a, const kc_object *object, 
     return kc_edit_freeze(edit, err);
 }
 
+/* As it is written. */
+static kc_object *with_memory(const application *a, const kc_object *object, kc_error *err)
+{
+    if (!a->opts.last_applied)
+        return kc_object_ref(object);
+    kc_auto(kc_edit) *edit = kc_edit_of(object);
+    kc_scoped(kc_buf) text = {0};
+    kc_buf_append(&text, kc_object_json(object));
+    kc_buf_putc(&text, '\n');
+    kc_edit_set_annotation(edit, KC_STR(LAST_APPLIED), kc_buf_str(&text));
+    return kc_edit_freeze(edit, err);
+}
+
 /* Whether a merge patch of `wanted` leaves the object as it is. */
 static bool says_nothing_new(const kc_object *now, const kc_object *wanted)
 {
@@ -85,15 +99,19 @@ typedef struct outcome {
 static outcome create(const application *a, const kc_object *wanted, const kc_write_opts *opts,
                       kc_error *err)
 {
-    kc_object *made = kc_client_create(a->client, wanted, opts, err);
+    kc_auto(kc_object) *written = with_memory(a, wanted, err);
+    kc_object *made = written ? kc_client_create(a->client, written, opts, err) : NULL;
     return (outcome){KC_APPLIED_CREATED, made, !made && kc_is_already_exists(err)};
 }
 
 static outcome patch(const application *a, const kc_object *now, const kc_object *wanted,
                      const kc_write_opts *opts, kc_error *err)
 {
+    kc_auto(kc_object) *written = with_memory(a, wanted, err);
+    if (!written)
+        return (outcome){0};
     kc_object *changed = kc_client_patch(a->client, opts->kind, kc_object_key(wanted),
-                                         KC_PATCH_MERGE, kc_object_json(wanted), opts, err);
+                                         KC_PATCH_MERGE, kc_object_json(written), opts, err);
     if (!changed)
         return (outcome){.again = kc_is_not_found(err)};
     const bool same =

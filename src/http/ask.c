@@ -12,6 +12,7 @@
 #include "http/ask.h"
 
 #include "kc/buf.h"
+#include "kc/sim.h"
 #include "kc/thread.h"
 #include "kc/vec.h"
 
@@ -105,28 +106,36 @@ static size_t body_came(char *data, size_t size, size_t n, void *user)
 
 /* ---- in Go's words ---- */
 
-/* "127.0.0.1:443", as the URL has it. */
-static void write_address(const question *q, kc_buf *out)
+/* With its port, where the URL has one. */
+static kc_str host_of(const question *q)
 {
     kc_str rest = kc_cstr(q->url);
+    rest = kc_str_sub(rest, sizeof("https://") - 1, rest.n);
+    return kc_str_cut(&rest, '/');
+}
+
+/* "127.0.0.1:443": where it is. */
+static void write_address(const question *q, kc_buf *out)
+{
     if (q->connect_to) {
         kc_buf_puts(out, q->connect_to->data + 2);
         return;
     }
-    rest = kc_str_sub(rest, sizeof("https://") - 1, rest.n);
-    const kc_str host = kc_str_cut(&rest, '/');
+    const kc_str host = host_of(q);
     const kc_str behind = kc_str_sub(host, (size_t)(kc_str_rfind(host, ']') + 1), host.n);
     kc_buf_append(out, host);
     if (kc_str_find(behind, ':') < 0)
         kc_buf_puts(out, ":443");
 }
 
+/* The name alone. */
 static void write_host(const question *q, kc_buf *out)
 {
-    kc_scoped(kc_buf) address = {0};
-    write_address(q, &address);
-    const kc_str text = kc_buf_str(&address);
-    kc_buf_append(out, kc_str_sub(text, 0, (size_t)KC_MAX(kc_str_rfind(text, ':'), 0)));
+    const kc_str host = host_of(q);
+    const kc_str behind = kc_str_sub(host, (size_t)(kc_str_rfind(host, ']') + 1), host.n);
+    const size_t port =
+        kc_str_find(behind, ':') < 0 ? 0 : behind.n - (size_t)kc_str_find(behind, ':');
+    kc_buf_append(out, kc_str_sub(host, 0, host.n - port));
 }
 
 static void say_not_connected(const question *q, kc_buf *out)
@@ -149,7 +158,7 @@ static void say_not_trusted(const question *q, kc_buf *out)
     kc_buf_puts(out, "tls: failed to verify certificate: x509: ");
     if (result == X509_V_ERR_CERT_HAS_EXPIRED || result == X509_V_ERR_CERT_NOT_YET_VALID)
         kc_buf_puts(out, "certificate has expired or is not yet valid");
-    else if (result != X509_V_OK)
+    else if (!strstr(q->why, "subject name"))
         kc_buf_puts(out, "certificate signed by unknown authority");
     else {
         kc_buf_puts(out, "certificate is not valid for ");
@@ -318,6 +327,8 @@ static int may_start(kc__asker *asker, kc_error *err)
         return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the server is going down");
     if (asker->thread)
         return 0;
+    if (kc_sim_current()) /* Its time stands still while we wait for anybody outside. */
+        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "nobody is reached from a simulation");
     asker->multi = curl_multi_init();
     curl_multi_setopt(asker->multi, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS);
     asker->thread = kc_thread_start("ask", move_bytes, asker, err);

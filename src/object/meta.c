@@ -198,6 +198,13 @@ bool kc_meta_next_owner(kc_meta_iter *iter, kc_owner *ret_owner)
     return found;
 }
 
+bool kc_owner_is(const kc_owner *owner, const kc_kind *kind)
+{
+    kc_str group, version;
+    return kc_api_version_parse(owner->api_version, &group, &version, NULL) == 0 &&
+           kc_str_is(group, kind->group) && kc_str_is(owner->kind, kind->kind);
+}
+
 bool kc_object_controller(const kc_object *object, kc_arena *arena, kc_owner *ret_owner)
 {
     kc_meta_iter iter = kc_object_owners(object, arena);

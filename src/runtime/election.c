@@ -255,13 +255,22 @@ static void set_leads(kc_election *e, bool leads)
     kc_gauge_set(e->status, leads);
 }
 
+/* After `retry` or a little later, so that candidates do not keep step; but when the lease that was
+ * seen runs out before, then. */
+static int64_t next_try(kc_election *e)
+{
+    const int64_t pause = kc_rand_jitter(&e->rand, e->retry, JITTER);
+    const int64_t next = kc_clock_deadline(e->clock, pause);
+    const int64_t end = e->lease ? e->seen_at + e->record.seconds * KC_SECOND : 0;
+    return end > kc_clock_now(e->clock) ? KC_MIN(next, end) : next;
+}
+
 static bool stand(kc_election *e, kc_cancel *stop)
 {
     while (!kc_cancel_fired(stop)) {
         if (try_once(e, stop))
             return true;
-        int64_t pause = kc_rand_jitter(&e->rand, e->retry, JITTER);
-        kc_cancel_sleep_until(stop, e->clock, kc_clock_deadline(e->clock, pause));
+        kc_cancel_sleep_until(stop, e->clock, next_try(e));
     }
     return false;
 }

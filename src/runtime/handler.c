@@ -37,16 +37,9 @@ static void add_own(watch *w, const kc_change *change, const kc_queue_add_opts *
     kc_queue_add_with(w->queue, kc_object_key(change->object), opts);
 }
 
-static bool is_of_kind(const kc_owner *owner, const kc_kind *kind)
-{
-    kc_str group, version;
-    return kc_api_version_parse(owner->api_version, &group, &version, NULL) == 0 &&
-           kc_str_is(group, kind->group) && kc_str_is(owner->kind, kind->kind);
-}
-
 static void add_owner(watch *w, const kc_object *object, const kc_owner *owner)
 {
-    if (!is_of_kind(owner, w->what.owner))
+    if (!kc_owner_is(owner, w->what.owner))
         return;
     kc_str ns = w->what.owner->namespaced ? kc_object_namespace(object) : (kc_str){0};
     kc_enqueue(&w->enqueuer, (kc_key){ns, owner->name});

@@ -8,47 +8,12 @@ bats_require_minimum_version 1.5.0
 setup() {
     load helpers
     cd "$E2E/../.." || return
-    KC=$(realpath "${KC:-build/release/kc}")
-    root=$BATS_TEST_TMPDIR/data
-    NS=default
-    pid=
-    export KUBECACHEDIR=$BATS_TEST_TMPDIR/cache
-    ports
+    up_prepare
 }
 
 teardown() {
     [ -z "$pid" ] || down INT 0
 }
-
-ports() {
-    read -r secure insecure < <(free_ports)
-    HTTP=http://127.0.0.1:$insecure HTTPS=https://127.0.0.1:$secure
-    export KUBECONFIG=$root/admin.kubeconfig
-}
-
-# up FLAG…: returns when it says that it is ready.
-up() {
-    "$KC" up --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure" "$@" \
-        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
-    pid=$!
-    eventually is_ready
-    kill -0 "$pid" || { cat "$BATS_TEST_TMPDIR/err"; return 1; }
-}
-
-is_ready() { ! kill -0 "$pid" 2>/dev/null || grep -q 'ready after' "$BATS_TEST_TMPDIR/out"; }
-
-# down SIGNAL CODE: ends with this code; nothing is wrong in what it wrote to standard error.
-down() {
-    local rc=0
-    kill "-$1" "$pid"
-    wait "$pid" || rc=$?
-    pid=
-    cat "$BATS_TEST_TMPDIR/err"
-    [ "$rc" -eq "$2" ] || { echo "exit code $rc"; return 1; }
-    ! grep -E 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/err"
-}
-
-field_is() { [ "$(kubectl get "$1" "$2" -o jsonpath="$3")" = "$4" ]; }
 
 # fails CODE FLAG…: it ends with this code and one line on standard error, which is in $output.
 fails() {
@@ -82,6 +47,19 @@ fails() {
     done
 }
 
+@test "initial objects are there, and networks are kept in a service of its own" {
+    up
+    run -0 kubectl get users,teams,catalogs,binmetas
+    says user.platform.kubecontroller.io/admin team.platform.kubecontroller.io/admins catalog.platform.kubecontroller.io/demo
+    kubectl apply -f manifests/network/example
+    networks=$(grep -oE 'http://127.0.0.1:[0-9]+/v1/networks' "$BATS_TEST_TMPDIR/out")
+    known() { curl -sf "$networks" | grep -q 192.168.0.0/16; }
+    eventually known
+    down INT 0
+    up --reconcilers='*,-network'
+    run ! grep v1/networks "$BATS_TEST_TMPDIR/out"
+}
+
 @test "this machine needs no token, others do" {
     up --bind-address=0.0.0.0
     run -0 kubectl --kubeconfig=/dev/null -s "$HTTP" get namespaces
@@ -108,19 +86,21 @@ fails() {
     says Ready
 }
 
+# The hook of the sidecar reconciler has a port and a certificate of its own at each start.
 # versions: of all objects that a start might write, but for a node and its lease.
 versions() {
-    kubectl get "$(kubectl api-resources --verbs=list -o name | grep -vE '^(nodes|leases|events|componentstatuses|ev)' | paste -sd,)" -A \
+    kubectl get "$(kubectl api-resources --verbs=list -o name | grep -vE '^(nodes|leases|events|componentstatuses|mutatingwebhookconfigurations)' | paste -sd,)" -A \
         -o jsonpath='{range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.resourceVersion}{"\n"}{end}' | sort
 }
 
 @test "a second start finds everything as it was, and writes nothing but its node" {
     up
-    kubectl apply -f manifests/at/cr.yaml -f manifests/banana/cr.yaml
+    kubectl apply -f manifests/at/cr.yaml -f manifests/banana/cr.yaml -f manifests/network/example
     kubectl create configmap mine --from-literal=a=b
     eventually field_is at at-one '{.status.phase}' DONE
     eventually field_is banana banana-one '{.status.phase}' Success
     eventually field_is pod at-one-pod '{.status.phase}' Succeeded
+    eventually field_is network example-network '{.status.ready}' true
     versions >"$BATS_TEST_TMPDIR/before"
     down INT 0
     up
@@ -182,7 +162,7 @@ YAML
 @test "a folder in use is told" {
     up
     local before=$secure
-    ports
+    up_ports
     fails 1
     says "kc up: $root/store is in use by process $pid"
     [ "$before" != "$secure" ]

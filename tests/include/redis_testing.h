@@ -70,24 +70,47 @@ static inline KC_UNUSED redis *redis_connect(const redis_server *s)
                       NULL);
 }
 
-/* Also one that was killed, on the same port. Returns when it answers. */
-static inline KC_UNUSED void redis_server_start(redis_server *s)
+/* It may be somebody else's: a port is free until it is taken. */
+static inline KC_UNUSED bool redis_is_ours(const redis_server *s)
 {
-    int tries = 0;
-    if (!s->port) {
-        s->port = free_port();
-        strcpy(s->folder, "/tmp/kc-redis-XXXXXX");
-        assert_non_null(mkdtemp(s->folder));
-    }
+    resp_value answer;
+    char line[32];
+    snprintf(line, sizeof(line), "process_id:%d\r", (int)s->pid);
+    return s->conn && REDIS_ASK(s->conn, &answer, NULL, KC_STR("INFO"), KC_STR("server")) == 0 &&
+           kc_str_contains(answer.str, kc_cstr(line));
+}
+
+/* False when it ended, or cannot be reached for ten seconds. */
+static inline KC_UNUSED bool redis_try_start(redis_server *s)
+{
     s->pid = fork();
     assert_true(s->pid >= 0);
     if (s->pid == 0)
         redis_run(s);
-    while (!(s->conn = redis_connect(s))) {
-        if (waitpid(s->pid, NULL, WNOHANG) == s->pid || ++tries > 2000)
-            fail_msg("redis-server does not start on port %d: is it installed?", s->port);
+    for (int tries = 0; tries < 2000 && waitpid(s->pid, NULL, WNOHANG) == 0; tries++) {
+        s->conn = redis_connect(s);
+        if (redis_is_ours(s))
+            return true;
+        s->conn = redis_close(s->conn);
         usleep(5000);
     }
+    return false;
+}
+
+/* Also one that was killed, on the same port. Returns when it answers. */
+static inline KC_UNUSED void redis_server_start(redis_server *s)
+{
+    const bool is_new = !s->port;
+    if (is_new) {
+        strcpy(s->folder, "/tmp/kc-redis-XXXXXX");
+        assert_non_null(mkdtemp(s->folder));
+    }
+    for (int tries = 0; tries < 5; tries++) {
+        s->port = is_new ? free_port() : s->port;
+        if (redis_try_start(s))
+            return;
+    }
+    fail_msg("redis-server does not start on port %d: is it installed?", s->port);
 }
 
 static inline KC_UNUSED void redis_server_kill(redis_server *s)
@@ -102,11 +125,14 @@ static inline KC_UNUSED void redis_server_kill(redis_server *s)
 
 static inline KC_UNUSED void redis_server_stop(redis_server *s)
 {
-    kc_autofree char *log = kc_asprintf("%s/log", s->folder);
+    static const char *const files[] = {"log", "nodes.conf"};
     redis_server_kill(s);
     if (!s->port)
         return;
-    unlink(log);
+    for (size_t i = 0; i < KC_COUNT(files); i++) {
+        kc_autofree char *path = kc_asprintf("%s/%s", s->folder, files[i]);
+        unlink(path);
+    }
     rmdir(s->folder);
     s->port = 0;
 }

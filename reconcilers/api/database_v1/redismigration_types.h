@@ -7,9 +7,11 @@
 
 /// RedisMigrationSpec is what is to be copied, and where to.
 typedef struct redis_migration_spec {
-    /// Where the keys are: host:port[/db], redis://[[user]:password@]host:port[/db], or the name of
-    /// a Secret or ConfigMap of this namespace with address, db and (Secret only) username,
-    /// password. +kubebuilder:validation:MinLength=1 +kubebuilder:validation:MaxLength=1024
+    /// Where the keys are: host:port[/db], redis://[[user]:password@]host:port[/db], or a name: of
+    /// a Secret or ConfigMap of this namespace with address, db, and (Secret only) username and
+    /// password.
+    /// +kubebuilder:validation:MinLength=1
+    /// +kubebuilder:validation:MaxLength=1024
     char *source;
     /// Where they are to go; said like source.
     /// +kubebuilder:validation:MinLength=1

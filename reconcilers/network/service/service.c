@@ -136,13 +136,11 @@ static int put_one(const call *c, kc__network_reply *reply, kc_error *err)
     const kc__net *net = NULL;
     if (c->request->body.n > MAX_BODY)
         return kc_error_set(err, KC_TOO_LARGE, "a network has %d bytes at most", MAX_BODY);
+    kc_scoped(kc_error) bad = {0};
     kc_auto(kc_view) *view =
-        kc_view_parse(c->request->body, &(kc_json_opts){.max_depth = MAX_DEPTH}, err);
-    if (!view) {
-        if (err)
-            err->reason = KC_BAD_REQUEST, err->code = 400;
-        return -1;
-    }
+        kc_view_parse(c->request->body, &(kc_json_opts){.max_depth = MAX_DEPTH}, &bad);
+    if (!view)
+        return kc_error_set(err, KC_BAD_REQUEST, "%s", kc_error_text(&bad));
     if (read_wish(kc_view_root(view), &wish, err) < 0 || read_terms(c->request, &terms, err) < 0)
         return -1;
     const int change = kc__ledger_put(c->ledger, &wish, &terms, &net, err);

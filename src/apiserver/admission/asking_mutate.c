@@ -15,6 +15,7 @@
 #include "apiserver/crd/custom_object.h"
 #include "apiserver/kinds/conversion.h"
 #include "apiserver/kinds/typed.h"
+#include "apiserver/rest/go_json.h"
 #include "apiserver/rest/write.h"
 
 #include "kc/diff.h"
@@ -50,6 +51,16 @@ static kc_object *complete(const kc__asking *a, const kc__resource *as, kc_objec
     return stored ? kc__from_stored(a->about.resource, stored, err) : NULL;
 }
 
+/* Without the number of the operation, which others do not tell. */
+static const char *plain(const kc_error *err)
+{
+    kc_str text = kc_cstr(kc_error_text(err)), rest = text;
+    if (!kc_str_starts(text, KC_STR("operation ")))
+        return text.p;
+    kc_str_cut(&rest, ':');
+    return rest.p ? kc_str_trim(rest).p : text.p;
+}
+
 static void refuse(kc__question *q, const char *why)
 {
     q->result = KC__HOOK_REFUSED;
@@ -72,21 +83,49 @@ static kc_object *patched_of(kc__question *q, const kc_json_patch *patch, kc_err
     return kc_take(patched);
 }
 
-/* False: it cannot be. */
-static bool apply(kc__asking *a, kc__question *q, const kc_json_patch *patch)
+static void apply(kc__asking *a, kc__question *q, const kc_json_patch *patch)
 {
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_object) *patched = patched_of(q, patch, &err);
     kc_auto(kc_object) *decoded = patched ? decode(a, q->as, patched, &err) : NULL;
     kc_auto(kc_object) *whole = decoded ? complete(a, q->as, kc_object_ref(decoded), &err) : NULL;
     if (!whole) {
-        refuse(q, kc_error_text(&err));
-        return false;
+        refuse(q, plain(&err));
+        return;
     }
     a->changed = !kc_object_equal(q->object, decoded, NULL);
     kc_object_unref(*a->target);
     *a->target = kc_take(whole);
-    return true;
+}
+
+static void not_a_patch(kc__question *q, const kc_error *why)
+{
+    if (why->reason == KC_INVALID) {
+        refuse(q, plain(why));
+        return;
+    }
+    kc_auto(kc_view) *view = kc_view_parse(kc_buf_str(&q->answer.patch), NULL, NULL);
+    const kc_value *root = view ? kc_view_root(view) : NULL;
+    q->result = KC__HOOK_FAILED;
+    q->code = 503;
+    kc_error_set(&q->error, KC_INTERNAL,
+                 "failed calling webhook \"%.*s\": received undecodable patch in webhook response: "
+                 "%s%s%s",
+                 KC_ARG(q->hook->name),
+                 root && kc_type_of(root) != KC_ARRAY ? "json: cannot unmarshal " : "",
+                 root && kc_type_of(root) != KC_ARRAY ? kc__go_json_type(root) : plain(why),
+                 root && kc_type_of(root) != KC_ARRAY ? " into Go value of type jsonpatch.Patch"
+                                                      : "");
+}
+
+static void not_supported(kc__question *q)
+{
+    kc_scoped(kc_buf) why = {0};
+    kc_buf_printf(&why,
+                  "admission webhook \"%.*s\" attempted to modify the object, which is not "
+                  "supported for this operation",
+                  KC_ARG(q->hook->name));
+    refuse(q, kc_buf_cstr(&why));
 }
 
 static void take_patch(kc__asking *a, kc__question *q)
@@ -96,23 +135,12 @@ static void take_patch(kc__asking *a, kc__question *q)
     if (q->result != KC__HOOK_ALLOWED || !q->answer.patch.n)
         return;
     kc_auto(kc_json_patch) *patch = kc_json_patch_parse(kc_buf_str(&q->answer.patch), NULL, &err);
-    if (!patch) {
-        q->result = KC__HOOK_FAILED;
-        q->code = 503;
-        kc_error_set(&q->error, KC_INTERNAL,
-                     "failed calling webhook \"%.*s\": received undecodable patch in webhook "
-                     "response: %s",
-                     KC_ARG(q->hook->name), kc_error_text(&err));
-    } else if (kc_json_patch_len(patch) && !a->target) {
-        kc_scoped(kc_buf) why = {0};
-        kc_buf_printf(&why,
-                      "admission webhook \"%.*s\" attempted to modify the object, which is not "
-                      "supported for this operation",
-                      KC_ARG(q->hook->name));
-        refuse(q, kc_buf_cstr(&why));
-    } else if (kc_json_patch_len(patch)) {
+    if (!patch)
+        not_a_patch(q, &err);
+    else if (kc_json_patch_len(patch) && !a->target)
+        not_supported(q);
+    else if (kc_json_patch_len(patch))
         apply(a, q, patch);
-    }
 }
 
 /* ---- rounds ---- */

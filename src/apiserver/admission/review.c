@@ -32,7 +32,8 @@ static void write_kind(kc_buf *out, const char *name, const kc__resource *resour
                        const kc__subresource *part)
 {
     if (part && part->kind)
-        write_group_version(out, name, part->group, part->version, "kind", part->kind);
+        write_group_version(out, name, part->group ? part->group : resource->group,
+                            part->version ? part->version : resource->version, "kind", part->kind);
     else
         write_group_version(out, name, resource->group, resource->version, "kind", resource->kind);
 }

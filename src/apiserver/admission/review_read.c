@@ -126,14 +126,28 @@ static int check_strict(const kc_value *root, const kc__hook_from *from, kc_erro
 
 /* ---- the patch ---- */
 
+static bool is_base64(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '+' ||
+           c == '/';
+}
+
+static int decode_patch(const kc_value *response, kc_buf *ret, kc_error *err)
+{
+    const kc_str text = kc_as_str(kc_get(response, "patch"));
+    size_t at = 0;
+    if (kc_base64_read(ret, text, KC_BASE64))
+        return 0;
+    while (at < text.n && is_base64(text.p[at]))
+        at++;
+    return kc_error_set(err, KC_BAD_REQUEST, "illegal base64 data at input byte %zu", at);
+}
+
 static int read_patch(const kc_value *response, const kc__hook_from *from, kc_buf *ret,
                       kc_error *err)
 {
-    const kc_str text = kc_as_str(kc_get(response, "patch"));
     const kc_value *type = kc_get(response, "patchType");
     const bool typed = kc_type_of(type) == KC_STRING;
-    if (!kc_base64_read(ret, text, KC_BASE64))
-        return kc_error_set(err, KC_BAD_REQUEST, "illegal base64 data in response.patch");
     if (from->beta) {
         if (!from->mutates)
             kc_buf_clear(ret);
@@ -234,7 +248,8 @@ static int read_root(const kc_value *root, const kc__hook_from *from, kc__hook_a
         return -1;
     if (kc_type_of(response) != KC_OBJECT)
         return kc_error_set(err, KC_INVALID, "webhook response was absent");
-    if (check_strict(root, from, err) < 0 || read_patch(response, from, &ret->patch, err) < 0)
+    if (decode_patch(response, &ret->patch, err) < 0 || check_strict(root, from, err) < 0 ||
+        read_patch(response, from, &ret->patch, err) < 0)
         return -1;
     read_said(response, ret);
     if (!ret->allowed)
@@ -245,9 +260,13 @@ static int read_root(const kc_value *root, const kc__hook_from *from, kc__hook_a
 static int not_a_review(kc_str body, const kc_value *root, const kc_error *why, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
-    if (root)
-        kc_buf_printf(&text, "json: cannot unmarshal %s into Go value of type struct",
-                      kc__go_json_type(root));
+    const bool open = body.n && (body.p[0] == '{' || body.p[0] == '[');
+    if (root || (body.n && !open)) /* What is no JSON is taken for YAML: some text. */
+        kc_buf_printf(&text,
+                      "json: cannot unmarshal %s into Go value of type struct { APIVersion string "
+                      "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+                      "\"json:\\\"kind,omitempty\\\"\" }",
+                      root ? kc__go_json_type(root) : "string");
     else if (!kc__go_json_complaint(body, &text))
         kc_buf_puts(&text, kc_error_text(why));
     return kc_error_set(err, KC_BAD_REQUEST, "couldn't get version/kind; json parse error: %s",

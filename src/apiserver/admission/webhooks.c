@@ -277,6 +277,19 @@ kc__verdict kc__admit_validating_hooks(kc__call *call)
 
 /* ---- what is sent in an object's place ---- */
 
+/* A Binding's uid is the pod's, and stays. */
+static kc__verdict wipe_sent(kc__call *call)
+{
+    kc__metadata m;
+    kc_auto(kc_object) *sent = kc_take(call->sent);
+    kc__metadata_of(sent, call->arena, &m);
+    kc__check_namespace(call, &m);
+    if (call->eviction)
+        m.uid = m.created = m.deleted = (kc_str){0};
+    call->sent = kc__metadata_apply(sent, &m, &call->error);
+    return call->sent ? KC__NEXT : KC__FAIL;
+}
+
 static void sent_validated(kc__asking *a, kc__verdict verdict)
 {
     go_on(a, verdict == KC__NEXT ? KC__PROPOSE : verdict);
@@ -304,6 +317,8 @@ kc__verdict kc__admit_sent(kc__call *call)
     call->hooks_asked = true;
     if (!set)
         return KC__PROPOSE;
+    if (wipe_sent(call) != KC__NEXT)
+        return KC__FAIL;
     kc__asking *a = begin(call, set, call->sent, NULL);
     a->target = &call->sent;
     a->done = sent_mutated;

@@ -135,6 +135,27 @@ static void what_is_there_can_be_kept(void **state)
     assert_value(p, "a", "one");
 }
 
+/* What is in the way of an object that others have written stays out of it. */
+static void what_is_written_can_remember_the_text(void **state)
+{
+    (void)state;
+    kc_auto(plane) *p = plane_start();
+    const kc_apply_opts noted = {.last_applied = true};
+    applied_with(p, MAP("a", "one"), noted);
+    assert_string_equal(applied_with(p, MAP("a", "one"), noted), "unchanged ConfigMap default/a\n");
+    applied(p, MAP("b", "one"));
+    assert_string_equal(applied_with(p, MAP("b", "one"), noted), "unchanged ConfigMap default/b\n");
+    assert_string_equal(applied_with(p, MAP("b", "two"), noted),
+                        "configured ConfigMap default/b\n");
+    for (const char *name = "ab"; *name; name++) {
+        kc_auto(kc_object) *map =
+            kc_client_get(p->client, &kc_kind_config_map,
+                          (kc_key){KC_STR("default"), kc_str_of(name, 1)}, NULL, NULL);
+        assert_non_null(strstr(kc_object_json(map).p,
+                               "last-applied-configuration\":\"{\\\"apiVersion\\\":\\\"v1\\\""));
+    }
+}
+
 static void the_namespace_is_the_objects_or_the_given_one(void **state)
 {
     (void)state;
@@ -455,13 +476,13 @@ static void files_that_are_not_there_are_named(void **state)
     assert_non_null(strstr(kc_error_text(&err), "has no file *.yaml, *.yml or *.json"));
 }
 
-TESTS(what_is_not_there_is_created, what_is_there_gets_what_the_text_says,
-      what_only_the_server_sets_is_no_change, what_is_there_can_be_kept,
-      the_namespace_is_the_objects_or_the_given_one, what_is_done_can_be_chosen_for_each,
-      lists_are_taken_apart, json_is_read_too, nothing_is_nothing,
-      the_order_of_documents_does_not_matter, a_kind_may_come_after_its_group_was_asked_for,
-      many_definitions_are_served_when_it_returns, it_waits_on_the_clients_clock,
-      a_kind_that_is_late_in_discovery_is_waited_for,
+TESTS(what_is_written_can_remember_the_text, what_is_not_there_is_created,
+      what_is_there_gets_what_the_text_says, what_only_the_server_sets_is_no_change,
+      what_is_there_can_be_kept, the_namespace_is_the_objects_or_the_given_one,
+      what_is_done_can_be_chosen_for_each, lists_are_taken_apart, json_is_read_too,
+      nothing_is_nothing, the_order_of_documents_does_not_matter,
+      a_kind_may_come_after_its_group_was_asked_for, many_definitions_are_served_when_it_returns,
+      it_waits_on_the_clients_clock, a_kind_that_is_late_in_discovery_is_waited_for,
       a_kind_whose_definition_is_there_is_waited_for, it_does_not_wait_for_ever,
       who_is_overtaken_looks_again, who_has_nothing_to_change_writes_nothing,
       what_is_too_large_is_refused_before_anything_is_sent,

@@ -256,6 +256,23 @@ static void there_is_one_controller_at_most(void **state)
     assert_true(kc_object_controlled_by(frozen, KC_STR("u-rs")));
 }
 
+static void an_owner_is_of_a_kind_in_any_version(void **state)
+{
+    (void)state;
+    static const kc_kind set = {.group = "apps", .version = "v1", .kind = "ReplicaSet"},
+                         pod = {.version = "v1", .kind = "Pod"};
+    const kc_owner of_set = {.api_version = KC_STR("apps/v1beta2"), .kind = KC_STR("ReplicaSet")},
+                   other_group = {.api_version = KC_STR("mine/v1"), .kind = KC_STR("ReplicaSet")},
+                   of_pod = {.api_version = KC_STR("v1"), .kind = KC_STR("Pod")},
+                   of_none = {.kind = KC_STR("Pod")};
+    assert_true(kc_owner_is(&of_set, &set));
+    assert_false(kc_owner_is(&of_set, &pod));
+    assert_false(kc_owner_is(&other_group, &set));
+    assert_true(kc_owner_is(&of_pod, &pod));
+    assert_false(kc_owner_is(&of_pod, &set));
+    assert_false(kc_owner_is(&of_none, &set));
+}
+
 TESTS(one_label_is_found_by_its_key, annotations_are_unescaped,
       labels_are_walked_in_order_without_what_is_no_text, finalizers_are_found_and_walked,
       owners_are_walked_and_the_controller_is_found, an_object_without_metadata_has_none_of_it,
@@ -263,4 +280,4 @@ TESTS(one_label_is_found_by_its_key, annotations_are_unescaped,
       names_are_set_and_removed, labels_and_annotations_are_set_and_removed,
       a_label_that_was_no_text_is_replaced,
       a_finalizer_is_added_once_and_removed_wherever_it_stands, an_owner_is_added_or_updated,
-      there_is_one_controller_at_most)
+      there_is_one_controller_at_most, an_owner_is_of_a_kind_in_any_version)

@@ -41,11 +41,16 @@ static void an_empty_service_and_a_status(kc_testenv *env)
     apply_file(env, V1);
 }
 
-static kc_testenv *begin(void (*before)(kc_testenv *env))
+static kc_testenv *begin_with(uint64_t seed, void (*before)(kc_testenv *env))
 {
     plain.before = before;
     plain.instead = network_outside();
-    return story_begin(&plain, 1);
+    return story_begin(&plain, seed);
+}
+
+static kc_testenv *begin(void (*before)(kc_testenv *env))
+{
+    return begin_with(1, before);
 }
 
 static void what_the_object_says_is_there(void **state)
@@ -101,6 +106,36 @@ static void what_is_done_to_the_service_by_hand_is_put_right(void **state)
                      201);
     kc_testenv_advance(env, 6 * KC_MINUTE);
     assert_outside_has("one 10.0.0.0/8 ");
+}
+
+static void an_empty_service_out_of_reach(kc_testenv *env)
+{
+    an_empty_service(env);
+    outside.unreachable = 1;
+    kc_testenv_fault(env, &(kc_fault_opts){.fault = KC_FAULT_STALE_READ, .chance = 1});
+}
+
+/* An earlier run has made a network for an object that the cache of this one has not heard of, when
+ * it looks for orphans. */
+static void a_cache_that_is_behind_deletes_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        kc_auto(kc_testenv) *env = begin_with(seed, an_empty_service_out_of_reach);
+        while (!outside.calls)
+            kc_testenv_advance(env, 100 * KC_MILLISECOND);
+        kc_testenv_advance(env, 29800 * KC_MILLISECOND); /* Shortly before it tries again. */
+        assert_int_equal(outside.calls, 1);
+        object(env, "first", "9.0.0.0/8");
+        kc_testenv_advance(env, 50 * KC_MILLISECOND); /* From this one on it is behind. */
+        object(env, "one", "10.0.0.0/8");
+        outside_call("PUT", "/v1/networks/default/one",
+                     "{'cidr':'10.0.0.0/8','owner':'kubecontroller'}", NULL);
+        outside.unreachable = 0;
+        kc_testenv_advance(env, 10 * KC_MINUTE);
+        assert_outside_has("first 9.0.0.0/8 , one 10.0.0.0/8 ");
+        assert_int_equal(outside.writes, 1);
+    }
 }
 
 static void what_others_have_made_is_left_alone(void **state)
@@ -201,6 +236,20 @@ static void something_else_at_the_address_is_no_service(void **state)
 
 /* ---- status ---- */
 
+/* How often an event was told in all. */
+static int64_t times_told(kc_testenv *env, const char *reason)
+{
+    kc_scoped(kc_objects) events = {0};
+    int64_t n = 0;
+    kc_client_list(kc_testenv_client(env), &kc_kind_event, NULL, &events, NULL);
+    for (size_t i = 0; i < events.n; i++) {
+        kc_auto(kc_view) *view = kc_view_of(events.items[i]);
+        if (kc_str_is(kc_as_str(kc_get(kc_view_root(view), "reason")), reason))
+            n += kc_as_i64_or(kc_get(kc_view_root(view), "count"), 1);
+    }
+    return n;
+}
+
 static void a_status_is_written_where_there_is_one(void **state)
 {
     (void)state;
@@ -214,6 +263,9 @@ static void a_status_is_written_where_there_is_one(void **state)
     assert_says(env, &network_kind, "one", "status.ready", "false");
     kc_autofree char *why = text_of(env, &network_kind, "one", "status.message");
     assert_contains(why, "cidr \"10.0.0.0/99\" is not a range of addresses");
+    kc_testenv_advance(env, 5 * KC_MINUTE);
+    assert_int_equal(events_told(env, "Invalid", "10.0.0.0/99"), 1);
+    assert_int_equal(times_told(env, "Invalid"), 1);
     object(env, "one", "11.0.0.0/8");
     settle(env);
     assert_says(env, &network_kind, "one", "status.ready", "true");
@@ -224,10 +276,17 @@ static void a_status_that_the_server_has_not_is_tried_once(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begin(an_empty_service);
+    kc_testenv_fault(env, &(kc_fault_opts){.fault = KC_FAULT_SLOW,
+                                           .chance = 1,
+                                           .kind = &network_kind,
+                                           .method = "PUT"}); /* To count them. */
     object(env, "one", "10.0.0.0/8");
-    settle(env);
+    object(env, "two", "11.0.0.0/8");
+    kc_testenv_advance(env, 4 * KC_MINUTE);
+    assert_true(kc_testenv_faults(env, KC_FAULT_SLOW) > 0);
+    assert_true(kc_testenv_faults(env, KC_FAULT_SLOW) <= 2);
     assert_says(env, &network_kind, "one", "status", "");
-    assert_outside_has("one 10.0.0.0/8 ");
+    assert_outside_has("one 10.0.0.0/8 , two 11.0.0.0/8 ");
     /* Once it has one, that is found out. */
     apply_file(env, V1);
     kc_testenv_advance(env, 6 * KC_MINUTE);
@@ -424,10 +483,10 @@ static void settings_that_make_no_sense_are_refused(void **state)
 
 TESTS(what_the_object_says_is_there, nothing_is_written_when_nothing_differs,
       what_is_done_to_the_service_by_hand_is_put_right, what_others_have_made_is_left_alone,
-      a_refusal_is_told_and_waits_for_the_object_to_change, an_overlap_ends_when_the_other_one_goes,
-      an_overlap_costs_nobody_what_he_has, an_outage_is_told_once_and_then_all_is_done,
-      something_else_at_the_address_is_no_service, a_status_is_written_where_there_is_one,
-      a_status_that_the_server_has_not_is_tried_once, it_ends_as_the_objects_say,
-      it_survives_everything, it_survives_a_crash_after_any_write_outside,
-      what_was_deleted_meanwhile_is_found, it_survives_a_bad_service, it_works_over_http_too,
-      settings_that_make_no_sense_are_refused)
+      a_cache_that_is_behind_deletes_nothing, a_refusal_is_told_and_waits_for_the_object_to_change,
+      an_overlap_ends_when_the_other_one_goes, an_overlap_costs_nobody_what_he_has,
+      an_outage_is_told_once_and_then_all_is_done, something_else_at_the_address_is_no_service,
+      a_status_is_written_where_there_is_one, a_status_that_the_server_has_not_is_tried_once,
+      it_ends_as_the_objects_say, it_survives_everything,
+      it_survives_a_crash_after_any_write_outside, what_was_deleted_meanwhile_is_found,
+      it_survives_a_bad_service, it_works_over_http_too, settings_that_make_no_sense_are_refused)

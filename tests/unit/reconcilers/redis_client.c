@@ -370,10 +370,28 @@ static void keys_are_shown_to_people(void **state)
     assert_int_equal(out.n, 64 + 2 + strlen("…"));
 }
 
+static void newer_servers_read_what_older_ones_write(void **state)
+{
+    static const struct {
+        const char *reader, *writer;
+        bool reads;
+    } cases[] = {
+        {"7.0.15", "7.0.15", true}, {"7.2.4", "7.0.15", true}, {"7.0.15", "7.2.4", false},
+        {"6.0.16", "6.2.1", true},  {"5.0.3", "6.2.14", true}, {"6.2.14", "7.0.0", false},
+        {"4.0.14", "5.0.0", false}, {"8.0.1", "7.4.0", true},  {"3.2.0", "2.8.17", true},
+        {"7.10.0", "7.4.1", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < KC_COUNT(cases); i++)
+        assert_int_equal(reads_dumps_of(kc_cstr(cases[i].reader), kc_cstr(cases[i].writer)),
+                         cases[i].reads);
+}
+
 TESTS(answers_end_where_they_should, what_is_no_answer_is_refused_at_once, a_tree_has_what_was_sent,
       a_command_may_have_any_bytes, addresses_are_read,
       what_is_no_address_is_refused_without_being_repeated, titles_have_no_passwords,
       a_name_is_what_a_secret_and_a_config_map_say, a_name_that_says_too_little_is_told,
       passwords_are_checked_and_not_repeated, a_server_that_is_silent_is_given_up,
       one_who_is_cancelled_does_not_wait, many_answers_come_in_order,
-      values_are_compared_by_what_they_hold, keys_are_shown_to_people)
+      values_are_compared_by_what_they_hold, keys_are_shown_to_people,
+      newer_servers_read_what_older_ones_write)
