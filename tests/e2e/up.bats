@@ -159,6 +159,17 @@ YAML
     [ "$rc" -eq 143 ]
 }
 
+@test "it stops in order when its terminal ends, unless it was told not to" {
+    up
+    down HUP 0
+    (trap '' HUP && exec "$KC" up --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure") \
+        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
+    pid=$!
+    eventually up_is_ready
+    kill -HUP "$pid"
+    kubectl get namespaces
+}
+
 @test "a folder in use is told" {
     up
     local before=$secure

@@ -457,13 +457,14 @@ static void a_change_that_cannot_be_kept_is_undone(void **state)
     folder_make(state);
     start_over_file();
     assert_int_equal(PUT("one", "{'cidr':'10.0.0.0/8'}"), 201);
-    kc_autofree char *in_the_way = kc_asprintf("mkdir '%s.new'", file);
+    kc_autofree char *in_the_way = kc_asprintf("mv '%s' '%s.old' && mkdir '%s'", file, file, file);
     assert_int_equal(system(in_the_way), 0);
-    assert_answer("PUT", "/v1/networks/default/two", "{'cidr':'11.0.0.0/8'}", 500, "cannot open");
-    assert_answer("PUT", "/v1/networks/default/one", "{'cidr':'12.0.0.0/8'}", 500, "cannot open");
+    assert_answer("PUT", "/v1/networks/default/two", "{'cidr':'11.0.0.0/8'}", 500, "cannot write");
+    assert_answer("PUT", "/v1/networks/default/one", "{'cidr':'12.0.0.0/8'}", 500, "cannot write");
     assert_int_equal(outside_call("DELETE", "/v1/networks/default/one", NULL, NULL), 500);
     assert_outside_has("one 10.0.0.0/8 ");
-    kc_autofree char *out_of_the_way = kc_asprintf("rmdir '%s.new'", file);
+    kc_autofree char *out_of_the_way =
+        kc_asprintf("rmdir '%s' && mv '%s.old' '%s'", file, file, file);
     assert_int_equal(system(out_of_the_way), 0);
     assert_int_equal(PUT("one", "{'cidr':'12.0.0.0/8'}"), 200);
     start_over_file();
