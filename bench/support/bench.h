@@ -25,9 +25,11 @@ void bench_at_least(const char *what, double actual, double wanted);
 void bench_at_most(const char *what, double actual, double wanted);
 int bench_result(void);
 
-/* Bytes of this process that are resident: now, and the most there were. */
+/* Bytes of this process that are resident: now, and the most there were; and, of those of now, what
+ * the kernel keeps of files that are mapped. */
 double bench_resident(void);
 double bench_most_resident(void);
+double bench_resident_of_files(void);
 
 /* Keeps the compiler from dropping a result. */
 #define bench_use(value) __asm__ volatile("" : : "r"(value) : "memory")

@@ -31,7 +31,7 @@ static int serve(const kc__apiserver_options *options)
 {
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_cancel) *stop = kc_cancel_new(NULL);
-    kc_auto(kc__stopper) *stopper = kc__stopper_new(stop, &err);
+    kc_auto(kc__stopper) *stopper = kc__stopper_new(stop, false, &err);
     kc_auto(kc_log) *log =
         kc_log_new(&(kc_log_opts){.verbosity = options->verbosity, .format = options->log_format});
     kc_auto(kc_metrics) *metrics = kc_metrics_new();

@@ -56,7 +56,7 @@ static void say_what_to_try(const kc__network_service *service, const options *o
 static int run(const options *o, kc_error *err)
 {
     kc_auto(kc_cancel) *stop = kc_cancel_new(NULL);
-    kc_auto(kc__stopper) *stopper = kc__stopper_new(stop, err);
+    kc_auto(kc__stopper) *stopper = kc__stopper_new(stop, false, err);
     if (!stopper)
         return -1;
     kc_auto(kc_log) *log =

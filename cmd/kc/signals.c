@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signals.c: SIGTERM and SIGINT as a token that fires.
+ * signals.c: SIGTERM and SIGINT as a token that fires; for a program that belongs to a terminal its
+ * end (SIGHUP) too, unless it was started with nohup.
  *
- * Both are blocked in all threads, and one thread waits for them: so no handler is needed, in which
+ * They are blocked in all threads, and one thread waits for them: so no handler is needed, in which
  * next to nothing may be done. The first one stops the program in order. The second one ends it at
  * once with 128 and its number (130, 143): by the same thread, for the kernel ignores a signal that
  * nobody takes if it is for the first process of a container, but never one that is blocked.
@@ -46,7 +47,13 @@ static void wait_for_signals(void *user)
         _exit(128 + number);
 }
 
-kc__stopper *kc__stopper_new(kc_cancel *stop, kc_error *err)
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+kc__stopper *kc__stopper_new(kc_cancel *stop, bool in_terminal, kc_error *err)
 {
     kc_auto(kc__stopper) *s = kc_new(kc__stopper);
     s->stop = kc_cancel_ref(stop);
@@ -54,9 +61,12 @@ kc__stopper *kc__stopper_new(kc_cancel *stop, kc_error *err)
     sigemptyset(&s->set);
     sigaddset(&s->set, SIGTERM);
     sigaddset(&s->set, SIGINT);
+    if (!in_terminal)
+        signal(SIGHUP, SIG_IGN);
+    else if (!is_ignored(SIGHUP))
+        sigaddset(&s->set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &s->set, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
     kc_latch_add(&s->starting, 1);
     s->thread = kc_thread_start("signals", wait_for_signals, s, err);
     if (!s->thread)

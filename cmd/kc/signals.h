@@ -8,9 +8,9 @@
 typedef struct kc__stopper kc__stopper;
 
 /* From now on the first SIGTERM or SIGINT fires the token, and the second ends the process with 128
- * and its number; SIGHUP and SIGPIPE are ignored. To be called before any thread is started. NULL
- * on error. */
-kc__stopper *kc__stopper_new(kc_cancel *stop, kc_error *err);
+ * and its number; with `in_terminal` SIGHUP does the same. SIGPIPE is ignored, and SIGHUP if it is
+ * not taken. To be called before any thread is started. NULL on error. */
+kc__stopper *kc__stopper_new(kc_cancel *stop, bool in_terminal, kc_error *err);
 /* NULL is allowed; returns NULL. Signals stay blocked: the process is about to end. */
 kc__stopper *kc__stopper_free(kc__stopper *stopper);
 KC_AUTO_DEFINE(kc__stopper, kc__stopper_free)

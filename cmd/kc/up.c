@@ -192,7 +192,7 @@ static int up(const kc__up_options *options)
 {
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_cancel) *stopping = kc_cancel_new(NULL);
-    kc_auto(kc__stopper) *stopper = kc__stopper_new(stopping, &err);
+    kc_auto(kc__stopper) *stopper = kc__stopper_new(stopping, true, &err);
     kc_auto(kc_log) *log = make_log(&options->server);
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
     kc__up up = {.options = options,

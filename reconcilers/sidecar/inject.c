@@ -165,15 +165,6 @@ static bool is_wanted(const kc_value *wanted, kc_str name)
     return false;
 }
 
-static void remove_unwanted(kc_node *items, const kc_value *ours, const kc_value *wanted)
-{
-    for (size_t i = kc_node_len(items); i-- > 0;) {
-        const kc_str name = kc_node_as_str(kc_node_get(kc_node_at(items, i), KC_STR("name")));
-        if (is_named(ours, name) && !is_wanted(wanted, name))
-            kc_node_remove_at(items, i);
-    }
-}
-
 /* Its place in the list; the list's length when it is not there. */
 static size_t place_of(const kc_node *items, kc_str name)
 {
@@ -186,17 +177,33 @@ static size_t place_of(const kc_node *items, kc_str name)
     return i;
 }
 
-/* Returns whether it is ours in the end. */
-static bool put(merge *m, kc_node *items, const kc_value *item, bool is_ours)
+static void remove_unwanted(kc_node *items, const kc_value *ours, const kc_value *wanted)
+{
+    kc_items (ours, name) {
+        const size_t at = place_of(items, kc_as_str(name));
+        if (at < kc_node_len(items) && !is_wanted(wanted, kc_as_str(name)))
+            kc_node_remove_at(items, at);
+    }
+}
+
+static bool lacks_some(const kc_node *items, const kc_value *wanted)
+{
+    kc_items (wanted, item)
+        if (place_of(items, kc_as_str(kc_get(item, "name"))) == kc_node_len(items))
+            return true;
+    return false;
+}
+
+/* At the end: so that in whichever steps it came to be, a list ends up in the same order. */
+static void put(merge *m, kc_node *items, const kc_value *item)
 {
     const size_t at = place_of(items, kc_as_str(kc_get(item, "name")));
-    if (at == kc_node_len(items))
-        kc_node_append(items, kc_node_copy(m->pod, item));
-    else if (is_ours && m->is_old)
-        kc_node_replace_at(items, at, kc_node_copy(m->pod, item));
-    else
-        return is_ours;
-    return true;
+    const bool is_there = at < kc_node_len(items);
+    kc_node *wanted = is_there && !m->is_old ? kc_node_clone(m->pod, kc_node_at(items, at))
+                                             : kc_node_copy(m->pod, item);
+    if (is_there)
+        kc_node_remove_at(items, at);
+    kc_node_append(items, wanted);
 }
 
 /* Returns how many of the list are ours in the end. */
@@ -208,10 +215,14 @@ static size_t merge_list(merge *m, const char *list, const kc_value *wanted)
     remove_unwanted(items, ours, wanted);
     if (kc_len(wanted) && kc_node_type(items) != KC_ARRAY)
         kc_node_set(m->pod, spec, kc_cstr(list), items = kc_node_array(m->pod));
+    const bool changes = m->is_old || lacks_some(items, wanted);
     kc_items (wanted, item) {
         const kc_str name = kc_as_str(kc_get(item, "name"));
-        if (put(m, items, item, is_named(ours, name)))
-            kc_node_append(names, kc_node_str(m->pod, name));
+        if (!is_named(ours, name) && place_of(items, name) < kc_node_len(items))
+            continue; /* The user's. */
+        if (changes)
+            put(m, items, item);
+        kc_node_append(names, kc_node_str(m->pod, name));
     }
     kc_node_set(m->pod, m->status, kc_cstr(list), names);
     return kc_node_len(names);

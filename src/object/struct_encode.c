@@ -31,7 +31,7 @@ static bool one_is_empty(const kc_member *member, const char *at)
 bool kc__member_is_empty(const kc_member *member, const void *value)
 {
     const char *base = value;
-    switch ((kc_member_shape)member->shape) {
+    switch (member->shape) {
     case KC_SHAPE_LIST: return *(const size_t *)(base + member->count_offset) == 0;
     case KC_SHAPE_MAP: return ((const kc_string_map *)(base + member->offset))->n == 0;
     case KC_SHAPE_POINTER: return !*(char *const *)(base + member->offset);
@@ -106,7 +106,7 @@ static void write_map(const kc_member *member, const char *base, kc_buf *out)
 
 static void write_member(const kc_member *member, const char *base, kc_buf *out)
 {
-    switch ((kc_member_shape)member->shape) {
+    switch (member->shape) {
     case KC_SHAPE_LIST: write_list(member, base, out); break;
     case KC_SHAPE_MAP: write_map(member, base, out); break;
     case KC_SHAPE_POINTER: write_one(member, *(char *const *)(base + member->offset), out); break;

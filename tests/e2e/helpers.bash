@@ -138,6 +138,42 @@ hub_stop() {
     ! grep -nE 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/hub.log"
 }
 
+# up_prepare: a folder, $root, and ports for `kc up`, for a test of its own.
+up_prepare() {
+    KC=$(realpath "${KC:-$E2E/../../build/release/kc}")
+    root=$BATS_TEST_TMPDIR/data pid='' NS=default
+    export KUBECONFIG=$root/admin.kubeconfig KUBECACHEDIR=$BATS_TEST_TMPDIR/cache
+    up_ports
+}
+
+# up_ports: others.
+up_ports() {
+    read -r secure insecure < <(free_ports)
+    HTTP=http://127.0.0.1:$insecure HTTPS=https://127.0.0.1:$secure
+}
+
+# up FLAG…: `kc up`; returns when it says that it is ready. $pid is its process, $BATS_TEST_TMPDIR/out and err are what it says.
+up() {
+    "$KC" up --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure" "$@" \
+        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
+    pid=$!
+    eventually up_is_ready
+    kill -0 "$pid" || { cat "$BATS_TEST_TMPDIR/err"; return 1; }
+}
+
+up_is_ready() { ! kill -0 "$pid" 2>/dev/null || grep -q 'ready after' "$BATS_TEST_TMPDIR/out"; }
+
+# down SIGNAL CODE: it ends with this code; nothing is wrong in what it wrote to standard error.
+down() {
+    local rc=0
+    kill "-$1" "$pid"
+    wait "$pid" || rc=$?
+    pid=
+    cat "$BATS_TEST_TMPDIR/err"
+    [ "$rc" -eq "$2" ] || { echo "exit code $rc"; return 1; }
+    ! grep -E 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/err"
+}
+
 # namespace: a namespace of this test's own.
 namespace() {
     NS=test-$BATS_TEST_NUMBER

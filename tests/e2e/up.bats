@@ -8,46 +8,12 @@ bats_require_minimum_version 1.5.0
 setup() {
     load helpers
     cd "$E2E/../.." || return
-    KC=$(realpath "${KC:-build/release/kc}")
-    root=$BATS_TEST_TMPDIR/data
-    pid=
-    export KUBECACHEDIR=$BATS_TEST_TMPDIR/cache
-    ports
+    up_prepare
 }
 
 teardown() {
     [ -z "$pid" ] || down INT 0
 }
-
-ports() {
-    read -r secure insecure < <(free_ports)
-    HTTP=http://127.0.0.1:$insecure HTTPS=https://127.0.0.1:$secure
-    export KUBECONFIG=$root/admin.kubeconfig
-}
-
-# up FLAG…: returns when it says that it is ready.
-up() {
-    "$KC" up --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure" "$@" \
-        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
-    pid=$!
-    eventually is_ready
-    kill -0 "$pid" || { cat "$BATS_TEST_TMPDIR/err"; return 1; }
-}
-
-is_ready() { ! kill -0 "$pid" 2>/dev/null || grep -q 'ready after' "$BATS_TEST_TMPDIR/out"; }
-
-# down SIGNAL CODE: ends with this code; nothing is wrong in what it wrote to standard error.
-down() {
-    local rc=0
-    kill "-$1" "$pid"
-    wait "$pid" || rc=$?
-    pid=
-    cat "$BATS_TEST_TMPDIR/err"
-    [ "$rc" -eq "$2" ] || { echo "exit code $rc"; return 1; }
-    ! grep -E 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/err"
-}
-
-field_is() { [ "$(kubectl get "$1" "$2" -o jsonpath="$3")" = "$4" ]; }
 
 # fails CODE FLAG…: it ends with this code and one line on standard error, which is in $output.
 fails() {
@@ -193,10 +159,21 @@ YAML
     [ "$rc" -eq 143 ]
 }
 
+@test "it stops in order when its terminal ends, unless it was told not to" {
+    up
+    down HUP 0
+    (trap '' HUP && exec "$KC" up --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure") \
+        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
+    pid=$!
+    eventually up_is_ready
+    kill -HUP "$pid"
+    kubectl get namespaces
+}
+
 @test "a folder in use is told" {
     up
     local before=$secure
-    ports
+    up_ports
     fails 1
     says "kc up: $root/store is in use by process $pid"
     [ "$before" != "$secure" ]

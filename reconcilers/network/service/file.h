@@ -15,10 +15,10 @@ kc__whole_file *kc__whole_file_open(const char *path, kc_error *err);
 kc__whole_file *kc__whole_file_close(kc__whole_file *file);
 KC_AUTO_DEFINE(kc__whole_file, kc__whole_file_close)
 
-/* Appends what is in it; nothing when it is not there. KC_TOO_LARGE beyond the buffer's limit. */
-int kc__whole_file_read(const kc__whole_file *file, kc_buf *out, kc_error *err);
+/* Appends what is in it; nothing when it is not there. KC_TOO_LARGE beyond the limit. */
+int kc__whole_file_read(const kc__whole_file *file, size_t limit, kc_buf *out, kc_error *err);
 /* When it returns 0 the bytes are on the disk, whatever happens next; else they may be there or
  * not, but all of them or none. */
-int kc__whole_file_write(kc__whole_file *file, kc_str bytes, kc_error *err);
+int kc__whole_file_write(const kc__whole_file *file, kc_str bytes, kc_error *err);
 
 #endif

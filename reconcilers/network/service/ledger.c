@@ -219,8 +219,8 @@ static int read_net(kc__ledger *ledger, const kc_value *value, kc_error *err)
 
 static int load(kc__ledger *ledger, kc_error *err)
 {
-    kc_scoped(kc_buf) text = {.limit = FILE_MAX};
-    if (kc__whole_file_read(ledger->file, &text, err) < 0)
+    kc_scoped(kc_buf) text = {0};
+    if (kc__whole_file_read(ledger->file, FILE_MAX, &text, err) < 0)
         return -1;
     if (!text.n)
         return 0;

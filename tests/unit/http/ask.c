@@ -159,7 +159,7 @@ static void the_answer_comes_as_a_whole(void **state)
 static void many_wait_on_one_thread(void **state)
 {
     (void)state;
-    enum { MANY = 200 };
+    enum { MANY = 60 };
     kc_auto(stage) *s = stage_new();
     for (int i = 0; i < MANY; i++)
         ask(s, "/echo",

@@ -4,7 +4,6 @@
 
 #include "kc/transport.h"
 #include "network/service/cidr.h"
-#include "network/service/file.h"
 #include "network/service/ledger.h"
 
 #include <arpa/inet.h>
@@ -439,7 +438,7 @@ static void a_file_that_is_none_is_refused(void **state)
     folder_remove();
 }
 
-static void a_file_is_one_process_s(void **state)
+static void a_file_belongs_to_one_process(void **state)
 {
     folder_make(state);
     kc_scoped(kc_error) err = {0};
@@ -458,13 +457,14 @@ static void a_change_that_cannot_be_kept_is_undone(void **state)
     folder_make(state);
     start_over_file();
     assert_int_equal(PUT("one", "{'cidr':'10.0.0.0/8'}"), 201);
-    kc_autofree char *in_the_way = kc_asprintf("mkdir '%s.new'", file);
+    kc_autofree char *in_the_way = kc_asprintf("mv '%s' '%s.old' && mkdir '%s'", file, file, file);
     assert_int_equal(system(in_the_way), 0);
-    assert_answer("PUT", "/v1/networks/default/two", "{'cidr':'11.0.0.0/8'}", 500, "cannot open");
-    assert_answer("PUT", "/v1/networks/default/one", "{'cidr':'12.0.0.0/8'}", 500, "cannot open");
+    assert_answer("PUT", "/v1/networks/default/two", "{'cidr':'11.0.0.0/8'}", 500, "cannot write");
+    assert_answer("PUT", "/v1/networks/default/one", "{'cidr':'12.0.0.0/8'}", 500, "cannot write");
     assert_int_equal(outside_call("DELETE", "/v1/networks/default/one", NULL, NULL), 500);
     assert_outside_has("one 10.0.0.0/8 ");
-    kc_autofree char *out_of_the_way = kc_asprintf("rmdir '%s.new'", file);
+    kc_autofree char *out_of_the_way =
+        kc_asprintf("rmdir '%s' && mv '%s.old' '%s'", file, file, file);
     assert_int_equal(system(out_of_the_way), 0);
     assert_int_equal(PUT("one", "{'cidr':'12.0.0.0/8'}"), 200);
     start_over_file();
@@ -511,5 +511,5 @@ TESTS(a_range_has_a_first_and_a_last_address, what_is_no_range_is_refused,
       changes_are_held_to_what_the_client_has_seen, what_another_owner_has_made_is_his,
       what_makes_no_sense_is_refused_with_a_sentence, there_are_so_many_and_no_more,
       what_was_said_is_there_after_a_restart, what_was_answered_survives_kill,
-      a_file_that_is_none_is_refused, a_file_is_one_process_s,
+      a_file_that_is_none_is_refused, a_file_belongs_to_one_process,
       a_change_that_cannot_be_kept_is_undone, it_serves_over_http)

@@ -105,7 +105,7 @@ static void its_template_has_them(kc_testenv *env)
 
 static void its_template_has_the_newer(kc_testenv *env)
 {
-    assert_containers(env, &kc_kind_deployment, "meshed", CONTAINERS, "web:w envoy:newer proxy:p ");
+    assert_containers(env, &kc_kind_deployment, "meshed", CONTAINERS, "web:w proxy:p envoy:newer ");
     assert_says(env, &kc_kind_deployment, "meshed", "spec.template.spec.volumes", "");
 }
 

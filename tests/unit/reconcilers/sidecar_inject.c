@@ -4,6 +4,7 @@
 
 #include "sidecar/inject.h"
 
+#include "kc/clock.h"
 #include "kc/strategic_patch.h"
 
 static kc_object *map_of(const char *config)
@@ -150,6 +151,19 @@ static void what_users_change_in_ours_stays(void **state)
     assert_list(after, "containers", "web:w envoy:envoy:2 ");
 }
 
+/* So it does not matter what was there in between. */
+static void ours_stand_last_in_the_order_of_the_map(void **state)
+{
+    (void)state;
+    kc_auto(sidecars) *one = sidecars_of("containers: [{name: b, image: x}]"),
+                      *two = sidecars_of("containers: [{name: a, image: x}, {name: b, image: x}]");
+    kc_auto(kc_object) *pod = object_of(WEB);
+    kc_auto(kc_object) *first = with(pod, one);
+    kc_auto(kc_object) *then = with(first, two), *at_once = with(pod, two);
+    assert_list(then, "containers", "web:w a:x b:x ");
+    assert_string_equal(kc_object_json(then).p, kc_object_json(at_once).p);
+}
+
 static void what_was_taken_out_comes_back(void **state)
 {
     (void)state;
@@ -207,6 +221,24 @@ static void odd_pods_do_no_harm(void **state)
         kc_auto(kc_edit) *patch = sidecars_patch(kc_view_root(view), what, NULL);
         (void)patch; /* Or NULL. */
     }
+}
+
+/* A client says how long they are, and waits. */
+static void long_lists_take_no_long_time(void **state)
+{
+    (void)state;
+    kc_auto(sidecars) *what = sidecars_of(ENVOY);
+    kc_scoped(kc_buf) json = {0};
+    kc_buf_puts(&json, "{\"metadata\":{\"annotations\":{\"" SIDECARS_STATUS
+                       "\":\"{\\\"containers\\\":[\\\"c1\\\"]}\"}},\"spec\":{\"containers\":[");
+    for (int i = 0; i < 50000; i++)
+        kc_buf_printf(&json, "%s{\"name\":\"c%d\"}", i ? "," : "", i);
+    kc_buf_puts(&json, "]}}");
+    kc_auto(kc_view) *pod = kc_view_parse(kc_buf_str(&json), NULL, NULL);
+    const int64_t before = kc_clock_now(kc_clock_real());
+    kc_auto(kc_edit) *patch = sidecars_patch(kc_view_root(pod), what, NULL);
+    assert_non_null(patch);
+    assert_true(kc_clock_now(kc_clock_real()) - before < 5 * KC_SECOND);
 }
 
 /* ---- which pods ---- */
@@ -295,7 +327,8 @@ static void equal_content_has_an_equal_hash(void **state)
     assert_untouched(after, two);
 }
 
-TESTS(what_a_pod_lacks_is_added, its_own_output_is_let_pass, containers_of_the_users_are_left_alone,
+TESTS(long_lists_take_no_long_time, ours_stand_last_in_the_order_of_the_map,
+      what_a_pod_lacks_is_added, its_own_output_is_let_pass, containers_of_the_users_are_left_alone,
       what_changed_in_the_map_changes_in_the_pod, what_users_change_in_ours_stays,
       what_was_taken_out_comes_back, ours_are_removed_where_none_are_wanted,
       an_annotation_that_is_none_means_nothing, odd_pods_do_no_harm,
