@@ -154,10 +154,11 @@ typedef struct kc_phase_env {
 } kc_phase_env;
 
 typedef struct kc_phase_stepped {
-    kc_object *object; /* To be stored; NULL: nothing has changed. The caller's. */
-    bool ended;        /* In a terminal phase: nothing is to be done any more. */
-    bool waits;        /* For people: paused. */
-    int64_t after;     /* When to look again; 0: at once. Without `ended` and `waits`. */
+    kc_object *object;     /* To be stored; NULL: nothing has changed. The caller's. */
+    bool ended;            /* In a terminal phase: nothing is to be done any more. */
+    bool waits;            /* For people: paused. */
+    const char *complaint; /* It waits because of an annotation that cannot be read; else NULL. */
+    int64_t after;         /* When to look again; 0: at once. Without `ended` and `waits`. */
 } kc_phase_stepped;
 
 /* 0 also when the handler failed: that is in the object. Negative when it could not be run. */

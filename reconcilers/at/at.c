@@ -91,8 +91,8 @@ static kc_result wait_for_time(kc_context *ctx, at *a, kc_error *err)
     const int64_t left = a->spec.schedule.at - kc_clock_wall(ctx->clock);
     if (!a->status.phase && enter(ctx, a, "PENDING", err) < 0)
         return kc_retry(err);
-    if (left > 0)
-        return kc_again_after(left);
+    if (left > 0) /* The clock may be set, or the machine sleep, in between. */
+        return kc_again_after(KC_MIN(left, KC_MINUTE));
     return enter(ctx, a, "RUNNING", err) < 0 ? kc_retry(err) : kc_again_after(1);
 }
 

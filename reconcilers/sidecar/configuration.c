@@ -10,6 +10,10 @@
  * server's.
  *
  * Only who leads writes it. The port may be any (:0), so it is known once the hook is served.
+ *
+ * Two programs without a lease (a hub beside `kc up`) both say where the hook is. Each would put
+ * the other right at once, without end: so after a few times we do it every half minute. Whoever
+ * was last, the hook is there.
  */
 #include "sidecar/sidecar.h"
 
@@ -20,6 +24,9 @@
 #define HTTPS    "https://"
 #define LABELLED "labelled.sidecar.kubecontroller.io"
 #define OTHERS   "annotated.sidecar.kubecontroller.io"
+
+enum { BURST = 5 };
+#define PERIOD 30.0 /* Seconds. */
 
 static const char entry[] = "admissionReviewVersions: [v1]\n"
                             "failurePolicy: Ignore\n"
@@ -221,12 +228,17 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
     injector *in = ctx->user;
     if (!*in->url && !kc_webhook_server_port(in->hooks))
         return kc_again_after(KC_SECOND); /* Nothing listens yet. */
+    const int64_t now = kc_clock_now(ctx->clock);
+    if (now < in->not_before)
+        return kc_again_after(in->not_before - now);
     const int written =
         kc_create_or_update(ctx->client, &kc_kind_mutating_webhook, req->key, fill, in, NULL, err);
     if (written < 0)
         return kc_retry(err);
-    if (written != KC_UNCHANGED)
-        kc_webhook_server_publish(in->hooks);
+    if (written == KC_UNCHANGED)
+        return kc_done();
+    kc_webhook_server_publish(in->hooks);
+    in->not_before = now + kc_limiter_when(in->patience, req->key);
     return kc_done();
 }
 
@@ -257,5 +269,6 @@ int sidecar_keep_configuration(injector *in, kc_error *err)
         .reconcile = reconcile,
         .user = in,
     };
+    in->patience = kc_limiter_bucket(kc_manager_clock(in->manager), 1 / PERIOD, BURST);
     return kc_controller_new(in->manager, &opts, err) ? 0 : -1;
 }

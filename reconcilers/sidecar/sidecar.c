@@ -43,6 +43,7 @@ static void injector_free(void *state)
 {
     injector *in = state;
     kc_selector_free(in->rule);
+    kc_limiter_free(in->patience);
     kc_informer_release(in->pods);
     kc_informer_release(in->maps);
     free(in);

@@ -8,9 +8,10 @@
 
 #include "kc/app.h"
 #include "kc/kinds.h"
+#include "kc/rate_limit.h"
 #include "kc/webhook.h"
 
-/* Constant once it is set up: any thread. */
+/* Constant once it is set up, but for what is the keeper's: any thread. */
 typedef struct injector {
     kc_manager *manager;
     kc_key config;            /* The ConfigMap of namespaces that have none of that name. */
@@ -20,6 +21,10 @@ typedef struct injector {
     kc_webhook_server *hooks; /* NULL: none. */
     const char *address;      /* Where it listens: "127.0.0.1:9444". */
     const char *url;          /* How it is reached; "": there. */
+
+    /* Of the configuration's keeper, which is one thread. */
+    kc_limiter *patience; /* With others who write it too. */
+    int64_t not_before;   /* It is left as it is until then. */
 } injector;
 
 /*

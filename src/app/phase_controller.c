@@ -136,6 +136,8 @@ static int run_step(kc__phase_walk *w, kc_phase_stepped *ret, kc_error *err)
         return -1;
     kc_histogram_observe_duration(kc_histogram_of(c->durations, kc_cstr(c->name), kc_cstr(before)),
                                   kc_clock_now(w->ctx->clock) - begun);
+    if (ret->complaint)
+        kc_event(w->ctx->recorder, w->object, KC_WARNING, "Held", "%s", ret->complaint);
     if (!ret->object)
         return 0;
     kc_auto(kc_object) *changed = ret->object;

@@ -17,6 +17,8 @@
 #include "kc/thread.h"
 
 #define DELAY (5 * KC_SECOND)
+/* Times of day are looked at so often: clocks are set, and machines sleep, while we wait. */
+#define LOOK KC_MINUTE
 
 typedef struct step {
     const kc_phase_machine *machine;
@@ -238,23 +240,37 @@ static bool is_paused(const step *s)
     return kc_as_bool(kc_dig(s->root, field), false);
 }
 
-static bool has_barrier(const step *s)
+static kc_str annotation(const step *s, const char *name)
 {
-    kc_str barrier = kc_as_str(kc_get(kc_dig(s->root, "metadata.annotations"), KC_PHASE_BARRIER));
-    kc_str_cut(&barrier, ':');
-    return kc_str_is(barrier, s->phase->name);
+    return kc_as_str(kc_get(kc_dig(s->root, "metadata.annotations"), name));
 }
 
-/* How long until it may be looked at. */
-static int64_t time_left(const step *s)
+/* What cannot be read was meant to hold it too: it does, and we say so. */
+static bool has_barrier(step *s)
 {
-    int64_t seconds = 0;
-    const kc_str text =
-        kc_as_str(kc_get(kc_dig(s->root, "metadata.annotations"), KC_PHASE_NOT_BEFORE));
+    kc_str phase = annotation(s, KC_PHASE_BARRIER);
+    if (kc_str_empty(phase))
+        return false;
+    kc_str_cut(&phase, ':');
+    if (!kc_phase_is_known(s->machine, phase))
+        s->result->complaint = KC_PHASE_BARRIER " is not activity:phase, with a phase there is";
+    return s->result->complaint || kc_str_is(phase, s->phase->name);
+}
+
+/* How long until it may be looked at; what cannot be read holds it as well. */
+static int64_t time_left(step *s)
+{
+    uint64_t seconds = 0;
+    const kc_str text = annotation(s, KC_PHASE_NOT_BEFORE);
     const int64_t now = kc_clock_wall(s->env->clock);
-    if (kc_str_empty(text) || !kc_str_to_i64(text, &seconds) || seconds > INT64_MAX / KC_SECOND)
+    if (kc_str_empty(text))
         return 0;
-    return KC_MAX(seconds * KC_SECOND - now, 0);
+    if (!kc_str_to_u64(text, &seconds) || seconds > INT64_MAX / KC_SECOND) {
+        s->result->complaint = KC_PHASE_NOT_BEFORE " is not a time in seconds since 1970";
+        s->result->waits = true;
+        return 0;
+    }
+    return KC_MIN(KC_MAX((int64_t)seconds * KC_SECOND - now, 0), LOOK);
 }
 
 static bool waits_for_people(const step *s)

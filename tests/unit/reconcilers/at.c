@@ -63,6 +63,26 @@ static void it_waits_runs_and_is_done(void **state)
     assert_says(env, &at_kind, "at-one", "status.phase", "RUNNING");
 }
 
+/* Whose clock is set, or sleeps, must not wait for what was left before. */
+static void the_time_is_looked_at_every_minute(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = story_begin(&runs, 1);
+    kc_scoped(kc_error) err = {0};
+    OK(kc_testenv_apply(env,
+                        KC_STR("{apiVersion: demo.wukong.com/v1, kind: At, metadata: {name: late, "
+                               "namespace: default}, "
+                               "spec: {schedule: '2036-01-02T03:04:35Z', command: 'true'}}"),
+                        &err),
+       &err);
+    kc_testenv_advance(env, 5 * KC_MINUTE);
+    kc_scoped(kc_buf) metrics = {0};
+    kc_metrics_write(kc_manager_metrics(kc_testenv_manager(env)), &metrics);
+    /* When it came, when its phase was written, and five times since. */
+    assert_contains(kc_buf_cstr(&metrics), "reconcile_total{controller=\"at\",result=\"requeue_"
+                                           "after\"} 7");
+}
+
 static void it_ends_with_its_pod(void **state)
 {
     (void)state;
@@ -91,5 +111,5 @@ static void it_survives_everything(void **state)
     it_survives_a_bad_network(&runs);
 }
 
-TESTS(it_waits_runs_and_is_done, it_ends_with_its_pod, a_pod_of_others_is_not_taken,
-      it_survives_everything)
+TESTS(it_waits_runs_and_is_done, the_time_is_looked_at_every_minute, it_ends_with_its_pod,
+      a_pod_of_others_is_not_taken, it_survives_everything)
