@@ -9,24 +9,13 @@
 #include "up.h"
 
 #include "kc/kinds.h"
+#include "kc/pods.h"
 #include "kc/time.h"
 #include "kc/view.h"
 #include "kc/wait.h"
 
-#include <unistd.h>
-
 #define PATIENCE (30 * KC_SECOND)
 #define EVERY    (2 * KC_MILLISECOND)
-
-/* As controllers/pods calls them. */
-static char *node_name(const kc_pods_opts *pods, int i)
-{
-    char host[256] = "localhost";
-    if (pods->mode == KC_PODS_SIMULATE)
-        return kc_asprintf("%s-%d", pods->node ? pods->node : "simulated", i);
-    gethostname(host, sizeof(host) - 1);
-    return kc_strdup(pods->node ? pods->node : host);
-}
 
 static bool has_reported(const kc__up *up, const char *name, kc_time since)
 {
@@ -63,7 +52,7 @@ int kc__up_await_nodes(const kc__up *up, kc_error *err)
     /* The lease has microseconds. */
     const kc_time since = kc_clock_wall(clock) - (kc_clock_now(clock) - up->began) - KC_MILLISECOND;
     for (int i = 0; i < n && !kc_cancel_fired(up->stop); i++) {
-        kc_autofree char *name = node_name(pods, i);
+        kc_autofree char *name = kc_pods_node_name(pods, i);
         if (await_node(up, name, since, err) < 0)
             return -1;
     }

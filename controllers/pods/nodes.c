@@ -174,13 +174,12 @@ static void make_node(kc__nodes *nodes, size_t i, const kc_pods_opts *opts)
 {
     kc__node *node = &nodes->items[i];
     node->nodes = nodes;
+    node->name = kc_pods_node_name(opts, (int)i);
     if (opts->mode == KC_PODS_SIMULATE) {
-        node->name = kc_asprintf("%s-%zu", opts->node, i);
         const size_t n = i + 1;
         snprintf(node->ip, sizeof(node->ip), "172.%u.%u.%u", 16 + (unsigned)(n >> 16 & 15),
                  (unsigned)(n >> 8 & 255), (unsigned)(n & 255));
     } else {
-        node->name = kc_strdup(opts->node);
         snprintf(node->ip, sizeof(node->ip), "%s", "127.0.0.1");
     }
     kc_map_put(&nodes->by_name, kc_cstr(node->name), node);

@@ -93,4 +93,7 @@ int kc__node_leave(kc__node *node, kc_error *err);
 /* Renews its lease. */
 int kc__node_renew_lease(kc__node *node, kc_error *err);
 
+/* Of the machine of this name. The caller frees it. */
+char *kc__node_name_of(kc_str host);
+
 #endif

@@ -18,6 +18,7 @@
 #include "pods/simulate.h"
 
 #include "kc/kinds.h"
+#include "kc/names.h"
 #include "kc/view.h"
 
 #include <unistd.h>
@@ -33,10 +34,8 @@ static int64_t machine_memory(void)
 /* Zeroes become defaults. Texts are the state's own. */
 static void complete(kc_pods_opts *o)
 {
-    char host[256] = "localhost";
     const bool simulated = o->mode == KC_PODS_SIMULATE;
-    gethostname(host, sizeof(host) - 1);
-    o->node = kc_strdup(o->node ? o->node : simulated ? "simulated" : host);
+    o->node = !simulated ? kc_pods_node_name(o, 0) : kc_strdup(o->node ? o->node : "simulated");
     o->nodes = o->nodes ? o->nodes : 1;
     if (!o->node_cpu)
         o->node_cpu = simulated ? 256000 : KC_MAX(sysconf(_SC_NPROCESSORS_ONLN), 1) * 1000;
@@ -45,6 +44,13 @@ static void complete(kc_pods_opts *o)
     if (!o->node_pods)
         o->node_pods = simulated ? 1000 : 110;
     o->address = o->address ? o->address : "127.0.0.1:0";
+}
+
+static int check(const kc_pods_opts *o, kc_error *err)
+{
+    if (kc_name_valid(KC_NAME_DNS_SUBDOMAIN, kc_cstr(o->node)))
+        return 0;
+    return kc_error_set(err, KC_INVALID, "\"%s\" is no name for a node, such as site-7", o->node);
 }
 
 /* ---- life ---- */
@@ -168,7 +174,7 @@ int kc__pods_add(kc_manager *manager, const kc_pods_opts *opts, int workers, kc_
     kc_mutex_init(&pods->wake_mutex);
     kc_cond_init(&pods->taken);
     kc_manager_keep(manager, pods, pods_free);
-    if (make_runtime(pods, runtime, err) < 0)
+    if (check(&pods->opts, err) < 0 || make_runtime(pods, runtime, err) < 0)
         return -1;
     pods->recorder = kc_recorder_as(kc_manager_recorder(manager), "kubelet");
     pods->nodes =

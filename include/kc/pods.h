@@ -21,7 +21,7 @@ typedef enum kc_pods_mode {
 typedef struct kc_pods_opts {
     kc_pods_mode mode;
     const char *node; /* Its name; simulated ones are called NAME-0, NAME-1 and so on. Defaults to
-                       * the machine's name, "simulated" for simulated ones. */
+                       * the machine's name, made to fit; "simulated" for simulated ones. */
     /* What a node has. Default to what this machine has, and 110 pods; simulated ones to 256 CPUs,
      * 1 TiB, 1000 pods. */
     int64_t node_cpu; /* Thousandths. */
@@ -46,5 +46,8 @@ typedef struct kc_pods_opts {
                          * to be stopped. Defaults to refusing it: no image is pulled whose
                          * entrypoint could be run. */
 } kc_pods_opts;
+
+/* What the node of these options is called, the i-th of simulated ones. The caller frees it. */
+char *kc_pods_node_name(const kc_pods_opts *opts, int i);
 
 #endif

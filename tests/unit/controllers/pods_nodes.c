@@ -2,6 +2,8 @@
 /* Nodes of ours: that they are registered, heard of, and put right; one, and thousands. */
 #include "pods_testing.h"
 
+#include "kc/controllers.h"
+
 static char *lease_time(kc_testenv *env, const char *node)
 {
     kc_auto(kc_object) *lease = look_in(env, &kc_kind_lease, "kube-node-lease", node);
@@ -232,7 +234,38 @@ static void many_pods_cost_one_write_each(void **state)
     kc_objects_done(&pods);
 }
 
-TESTS(a_node_says_what_it_is, its_lease_is_renewed_every_ten_seconds,
+static void a_machine_may_be_called_as_its_owner_likes(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"vm", "vm"},
+        {"DESKTOP-4711", "desktop-4711"},
+        {"Build_Box.Local", "build-box.local"},
+        {"-_node..one.", "node.one"},
+        {"", "localhost"},
+        {"__", "localhost"},
+        {"a123456789012345678901234567890123456789012345678901234567890123",
+         "a12345678901234567890123456789012345678901234567890123456789012"},
+    };
+    for (size_t i = 0; i < KC_COUNT(names); i++) {
+        kc_autofree char *name = kc__node_name_of(kc_cstr(names[i][0]));
+        assert_string_equal(name, names[i][1]);
+    }
+}
+
+static void a_name_that_a_node_cannot_have_is_refused(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_auto(kc_testenv) *env = kc_testenv_start(NULL, &err);
+    OK(env ? 0 : -1, &err);
+    const kc_controllers_opts opts = {.pods = {.mode = KC_PODS_SIMULATE, .node = "Build_Box"}};
+    assert_true(kc_controllers_add(kc_testenv_manager(env), &opts, &err) < 0);
+    assert_contains(kc_error_text(&err), "\"Build_Box\" is no name for a node");
+}
+
+TESTS(a_machine_may_be_called_as_its_owner_likes, a_name_that_a_node_cannot_have_is_refused,
+      a_node_says_what_it_is, its_lease_is_renewed_every_ten_seconds,
       its_status_is_said_again_every_five_minutes, a_deleted_node_is_registered_again,
       a_node_that_was_thought_lost_says_that_it_is_ready,
       a_node_that_was_there_keeps_what_others_said_of_it, a_lease_that_somebody_took_is_taken_back,
