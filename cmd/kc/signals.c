@@ -33,6 +33,18 @@ static int next_signal(kc__stopper *s)
     return number;
 }
 
+/* Then there is nothing to stop in order, and nobody to race with. */
+static bool another_waits(const kc__stopper *s)
+{
+    sigset_t pending;
+    if (sigpending(&pending) < 0)
+        return false;
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&s->set, number) == 1 && sigismember(&pending, number) == 1)
+            return true;
+    return false;
+}
+
 static void wait_for_signals(void *user)
 {
     kc__stopper *s = user;
@@ -41,7 +53,8 @@ static void wait_for_signals(void *user)
     next_signal(s);
     if (atomic_load(&s->ending))
         return;
-    kc_cancel_fire(s->stop);
+    if (!another_waits(s))
+        kc_cancel_fire(s->stop);
     const int number = next_signal(s);
     if (!atomic_load(&s->ending))
         _exit(128 + number);
