@@ -29,19 +29,9 @@ refused() {
     [ ! -e "$root" ]
 }
 
-# Two ports on which nobody listens at the moment.
-free_ports() {
-    local port found=()
-    while [ "${#found[@]}" -lt 2 ]; do
-        port=$((20000 + RANDOM % 12000))
-        (exec 4<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || found+=("$port")
-    done
-    echo "${found[@]}"
-}
-
 # start FLAG…: a server on free ports; returns when it has said what to try.
 start() {
-    read -r secure insecure < <(free_ports)
+    read -r secure insecure < <("$BATS_TEST_DIRNAME/free-ports" 2)
     "$KC" apiserver --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure" "$@" \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
     pid=$!
@@ -66,7 +56,7 @@ stop() {
 fails() {
     local sentence=$1
     shift
-    read -r secure insecure < <(free_ports)
+    read -r secure insecure < <("$BATS_TEST_DIRNAME/free-ports" 2)
     run "$KC" apiserver --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure" "$@"
     echo "$output"
     [ "$status" -eq 1 ]
@@ -286,6 +276,7 @@ flags_of_apiserver() {
     start
     # Both wait while it is stopped; SIGINT, the lower number, is taken first.
     kill -STOP "$pid"
+    until grep -q "^State:.T" "/proc/$pid/status"; do sleep 0.01; done
     kill -TERM "$pid"
     kill -INT "$pid"
     stop CONT

@@ -149,6 +149,7 @@ YAML
 @test "a second signal ends it at once" {
     up
     kill -STOP "$pid"
+    until grep -q "^State:.T" "/proc/$pid/status"; do sleep 0.01; done
     kill -INT "$pid"
     kill -TERM "$pid"
     # Both wait for it; the kernel hands out the lower number first.
