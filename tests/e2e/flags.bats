@@ -300,7 +300,7 @@ flags_of_apiserver() {
 }
 
 @test "without TLS there is no certificate for it" {
-    read -r insecure _ < <(free_ports)
+    read -r insecure < <("$BATS_TEST_DIRNAME/free-ports" 1)
     "$KC" apiserver --file-rootpath="$root" --secure-port=0 --insecure-port="$insecure" >"$BATS_TEST_TMPDIR/out" 3>&- &
     pid=$!
     for _ in $(seq 300); do
