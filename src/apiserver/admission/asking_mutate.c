@@ -3,9 +3,9 @@
  * asking_mutate.c: webhooks that may change an object, one after the other, each seeing what those
  * before it have made of it.
  *
- *     first round:   a ──▶ b ──▶ c          all that are concerned
- *     second round:  a                      who asked for it (reinvocationPolicy) and was followed
- * by one that changed something; there is no third
+ *     first round:   a ──▶ b ──▶ c    all that are concerned
+ *     second round:  a                who asked for it (reinvocationPolicy) and was followed by one
+ *                                     that changed something; there is no third
  *
  * Between the rounds the server's own plug-ins run again. What a hook's patch makes of an object is
  * read as if a client had sent it: typed, completed, pruned.

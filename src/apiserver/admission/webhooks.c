@@ -3,8 +3,8 @@
  * webhooks.c: what a call is to admission webhooks, and when they are asked about it.
  *
  *     create, update, patch    changed when it was proposed, refused when it was validated
- *     delete                   both with what goes, and nothing to change; of a collection one by
- * one binding, eviction        both with what was sent, before anything is proposed
+ *     delete                   both with what goes; of a collection one by one
+ *     binding, eviction        both with what was sent, before anything is proposed
  *
  * An object that is created is shown as the client sent it: what the server gives it (a uid, a
  * generated name) it has only when it was prepared. The configurations themselves are never shown:
