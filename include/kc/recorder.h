@@ -4,10 +4,11 @@
  *
  *     kc_event(ctx->recorder, robot, KC_NORMAL, "Scaled", "Scaled up to %d", n);
  *
- * Recording never blocks and never fails: events go through a queue (of 1000) to one thread, which
- * sends them. Those that repeat are counted, not sent again; those that differ only in their
- * message are combined after the tenth; of what one source says of one object no more than 25 are
- * sent at once and one more every five minutes.
+ * Recording never blocks and never fails: events go through a queue (of 1000 for each name that
+ * speaks; what finds it full is dropped) to one thread, which sends them. Those that repeat are
+ * counted, not sent again; those that differ only in their message are combined after the tenth; of
+ * what one source says of one object no more than 25 are sent at once and one more every five
+ * minutes.
  */
 #ifndef KC_RECORDER_H
 #define KC_RECORDER_H

@@ -16,6 +16,8 @@
  *                                                               in it since
  *     ours, of another hash                                     replaced; removed if it is gone
  *     missing                                                   added
+ *
+ * Where one is changed or added, all of ours stand last, in the order of the ConfigMap.
  */
 #ifndef SIDECAR_INJECT_H
 #define SIDECAR_INJECT_H

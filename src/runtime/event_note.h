@@ -21,6 +21,7 @@ typedef struct kc__event_note {
     kc_str type, reason, action, message;
     const char *const *annotations; /* "name=value", end with NULL; may be NULL. */
     kc_str component, host;
+    kc_recorder *said_by; /* Among whose notes it waits. */
     kc_time at;
     /* What correlating finds out. */
     kc_str name;

@@ -15,6 +15,9 @@
 
 #include "kc/sim.h"
 
+/* For events that still wait when all else has stopped: nobody wants to wait for thousands. */
+#define LAST_EVENTS (5 * KC_SECOND)
+
 /* ---- failing and stopping ---- */
 
 void kc__manager_fail(kc_manager *manager, const char *name, kc_error *err)
@@ -215,7 +218,8 @@ static bool stop_all(kc_manager *m)
     kc__site_stop(m->metrics_pages);
     stop_election(m);
     if (all) /* Else somebody may still use it. */
-        m->recorder = kc_recorder_stop(m->recorder, deadline);
+        m->recorder = kc_recorder_stop(m->recorder,
+                                       KC_MIN(deadline, kc_clock_deadline(m->clock, LAST_EVENTS)));
     m->signals = kc__signals_release(m->signals);
     return all;
 }

@@ -2,7 +2,8 @@
 /*
  * recorder.c: events from any thread, through a bounded queue, to one thread that sends them.
  *
- *     kc_event ──▶ queue (1000, then dropped) ──▶ correlate ──▶ create or patch, up to 12 tries
+ *     kc_event ──▶ queue (1000 of each name, then dropped) ──▶ correlate ──▶ create or patch, up to
+ *                                                                            12 tries
  *
  * Events are a service to people, never a reason to wait or to fail: who records returns at once, a
  * server that cannot be reached makes the thread try again after 10 s (the first time after a
@@ -25,9 +26,10 @@ enum { QUEUE = 1000, TRIES = 12 };
 #define SERIES_SWEEP   (6 * KC_MINUTE)
 
 struct kc_recorder {
-    kc_recorder *root; /* Itself, or the one for which this is another name: then only it and
-                        * `component` are set. */
+    kc_recorder *root; /* Itself, or the one for which this is another name: then only it,
+                        * `component` and `queued` are set. */
     char *component;
+    size_t queued; /* Notes of this name that wait. Guarded by the root's mutex. */
     kc_client *client;
     const kc_clock *clock;
     char *host;
@@ -44,8 +46,7 @@ struct kc_recorder {
 
     kc_mutex mutex; /* Guards what follows. */
     kc_cond more;
-    kc_list queue; /* Of kc__event_note. */
-    size_t queued;
+    kc_list queue;                /* Of kc__event_note. */
     KC_VEC(kc_recorder *) others; /* Who else says something through it. */
     int64_t last;                 /* The time of the last event. */
     bool stopping;
@@ -54,15 +55,17 @@ struct kc_recorder {
 
 /* ---- recording ---- */
 
-static void enqueue(kc_recorder *r, kc__event_note *note)
+static void enqueue(kc_recorder *recorder, kc__event_note *note)
 {
+    kc_recorder *r = recorder->root;
     bool full = false;
+    note->said_by = recorder;
     kc_locked (&r->mutex) {
-        full = r->queued >= QUEUE || r->stopping;
+        full = recorder->queued >= QUEUE || r->stopping;
         if (full)
             break;
         kc_list_push(&r->queue, &note->link);
-        r->queued++;
+        recorder->queued++;
         kc_cond_signal(&r->more);
     }
     if (!full)
@@ -88,7 +91,7 @@ void kc_event_with(kc_recorder *recorder, const kc_event_opts *opts)
     kc_log_debug(r->log, "event", kc_kv("object", kc_object_name(opts->about)),
                  kc_kv("type", opts->type), kc_kv("reason", opts->reason),
                  kc_kv("message", opts->message));
-    enqueue(r,
+    enqueue(recorder,
             kc__event_note_new(opts, kc_cstr(recorder->component), kc_cstr(r->host), next_time(r)));
 }
 
@@ -240,15 +243,18 @@ static void handle(kc_recorder *r, kc__event_note *note)
 /* NULL when it is time to sweep, or to stop. */
 static kc__event_note *next_note(kc_recorder *r, bool *ret_stopping)
 {
-    kc_link *first = NULL;
+    kc__event_note *note = NULL;
     kc_locked (&r->mutex) {
+        kc_link *first;
         while (!(first = kc_list_pop(&r->queue)) && !r->stopping)
             if (!kc_cond_wait_until(&r->more, &r->mutex, r->clock, r->next_sweep))
                 break;
-        r->queued -= first != NULL;
-        *ret_stopping = !first && r->stopping;
+        note = first ? kc_container_of(first, kc__event_note, link) : NULL;
+        if (note)
+            note->said_by->queued--;
+        *ret_stopping = !note && r->stopping;
     }
-    return first ? kc_container_of(first, kc__event_note, link) : NULL;
+    return note;
 }
 
 static void sweep(kc_recorder *r)

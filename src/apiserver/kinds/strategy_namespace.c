@@ -25,6 +25,15 @@ static void set_label(kc_edit *edit)
         kc_edit_set_label(edit, KC_STR(NAME_LABEL), name);
 }
 
+/* Before anybody looks at it, where the name is known already. */
+static void complete(kc_edit *edit, kc_node *object)
+{
+    (void)object;
+    set_label(edit);
+}
+
+static const kc__defaults defaults = {.code = complete};
+
 static void prepare(kc_edit *edit)
 {
     kc_node *spec = kc_node_need_object(edit, kc_edit_root(edit), KC_STR("spec"));
@@ -99,6 +108,7 @@ const kc__strategy kc__strategy_namespace = {
     .shows_deleted = true,
     .selectable = selectable,
     .n_selectable = KC_COUNT(selectable),
+    .defaults = &defaults,
     .prepare = prepare,
     .prepare_update = prepare_update,
     .validate_status = validate_status,

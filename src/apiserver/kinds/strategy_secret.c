@@ -21,20 +21,15 @@ static void merge_string_data(kc_edit *edit)
     kc_node_remove(root, KC_STR("stringData"));
 }
 
-static void prepare(kc_edit *edit)
+/* Before anybody looks at it: also webhooks see what will be stored. */
+static void complete(kc_edit *edit, kc_node *secret)
 {
-    kc_node *root = kc_edit_root(edit);
     merge_string_data(edit);
-    if (kc_str_empty(kc_node_as_str(kc_node_get(root, KC_STR("type")))))
-        kc_node_set(edit, root, KC_STR("type"), kc_node_str(edit, KC_STR("Opaque")));
+    if (kc_str_empty(kc__node_text(secret, "type")))
+        kc_node_set(edit, secret, KC_STR("type"), kc_node_str(edit, KC_STR("Opaque")));
 }
 
-static void prepare_update(kc_edit *edit, const kc_value *old, const char *subresource)
-{
-    (void)old;
-    (void)subresource;
-    prepare(edit);
-}
+static const kc__defaults defaults = {.code = complete};
 
 /* What a type promises to those who read it. */
 static const struct {
@@ -130,8 +125,7 @@ static const kc_field_def selectable[] = {{.field = "type"}};
 const kc__strategy kc__strategy_secret = {
     .selectable = selectable,
     .n_selectable = KC_COUNT(selectable),
-    .prepare = prepare,
-    .prepare_update = prepare_update,
+    .defaults = &defaults,
     .validate = validate,
     .validate_update = validate_update,
 };

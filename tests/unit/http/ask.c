@@ -20,18 +20,22 @@ typedef struct stage {
     kc_buf body, error;
 } stage;
 
-/* "/echo" what was sent, "/long" too much, else 418. */
+/* "/echo" what was sent, "/port" whence, "/long" too much; else 418. */
 static void handle(kc__exchange *x, void *user)
 {
     (void)user;
     const kc_str path = x->request.target.path;
-    kc__answer a = {.status = kc_str_is(path, "/echo") || kc_str_is(path, "/long") ? 200 : 418,
-                    .type = KC_STR("text/plain")};
     kc_autofree char *much = NULL;
-    a.body = x->request.body;
+    char port[16];
+    kc__answer a = {.status = 200, .type = KC_STR("text/plain"), .body = x->request.body};
     if (kc_str_is(path, "/long")) {
         much = kc_calloc(1, KC__ASK_MOST + 1);
         a.body = kc_str_of(much, KC__ASK_MOST + 1);
+    } else if (kc_str_is(path, "/port")) {
+        snprintf(port, sizeof(port), "%d", x->request.peer->port);
+        a.body = kc_cstr(port);
+    } else if (!kc_str_is(path, "/echo")) {
+        a.status = 418;
     }
     kc__exchange_answer(x, &a);
 }
@@ -156,6 +160,30 @@ static void the_answer_comes_as_a_whole(void **state)
     assert_int_equal(s->status, 418);
 }
 
+static void a_connection_is_used_again(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new();
+    for (int http2 = 0; http2 < 2; http2++) {
+        const kc__ask_request request = {.ca = kc_buf_str(&s->ca_pem), .http2 = http2};
+        ask_and_wait(s, "/port", request);
+        kc_autofree char *first = kc_strdup(kc_buf_cstr(&s->body));
+        ask_and_wait(s, "/port", request);
+        assert_string_equal(kc_buf_cstr(&s->body), first);
+    }
+}
+
+/* What one hook's authorities vouch for, another's do not. */
+static void a_connection_is_not_used_by_who_trusts_others(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = stage_new();
+    ask_and_wait(s, "/port", (kc__ask_request){.ca = kc_buf_str(&s->ca_pem)});
+    assert_int_equal(s->status, 200);
+    ask_and_wait(s, "/port", (kc__ask_request){.ca = kc_buf_str(&s->other_pem)});
+    assert_int_equal(s->status, 0);
+}
+
 static void many_wait_on_one_thread(void **state)
 {
     (void)state;
@@ -242,7 +270,8 @@ static void nothing_is_asked_after_the_end(void **state)
     assert_string_equal(kc_buf_cstr(&s->error), "the server is going down");
 }
 
-TESTS(the_answer_comes_as_a_whole, many_wait_on_one_thread,
+TESTS(the_answer_comes_as_a_whole, a_connection_is_used_again,
+      a_connection_is_not_used_by_who_trusts_others, many_wait_on_one_thread,
       nobody_else_is_trusted_where_authorities_are_named,
       where_nobody_listens_the_connection_is_refused, a_name_is_reached_where_it_is_said_to_be,
       an_answer_that_is_too_long_is_none, plain_http_is_not_spoken, nothing_is_asked_after_the_end)

@@ -78,6 +78,14 @@ static void an_event_may_be_said_in_anothers_name(void **state)
     desk_close(&d);
 }
 
+static bool is_heard(const kc_objects *list, const char *word)
+{
+    bool heard = false;
+    for (size_t i = 0; i < list->n; i++)
+        heard |= strstr(kc_object_json(list->items[i]).p, word) != NULL;
+    return heard;
+}
+
 static void what_one_name_says_too_often_does_not_silence_another(void **state)
 {
     (void)state;
@@ -87,10 +95,27 @@ static void what_one_name_says_too_often_does_not_silence_another(void **state)
         kc_event(d.recorder, d.map, KC_NORMAL, "Noise", "%d", i);
     kc_event(kc_recorder_as(d.recorder, "other"), d.map, KC_NORMAL, "Word", "heard");
     kc_scoped(kc_objects) list = events(&d, &kc_kind_event);
-    bool heard = false;
-    for (size_t i = 0; i < list.n; i++)
-        heard |= strstr(kc_object_json(list.items[i]).p, "heard") != NULL;
-    assert_true(heard);
+    assert_true(is_heard(&list, "heard"));
+    desk_close(&d);
+}
+
+/* Some are sent meanwhile. */
+static void one_name_has_a_thousand_waiting_at_most_and_another_room_of_its_own(void **state)
+{
+    (void)state;
+    desk d;
+    desk_open(&d, false);
+    for (int i = 0; i < 1200; i++) {
+        kc_autofree char *text = kc_asprintf("{'apiVersion':'v1','kind':'ConfigMap','metadata':{"
+                                             "'name':'m-%d','namespace':'default'}}",
+                                             i);
+        kc_auto(kc_object) *about = object_of(text);
+        kc_event(d.recorder, about, KC_NORMAL, "Noise", "of many");
+    }
+    kc_event(kc_recorder_as(d.recorder, "other"), d.map, KC_NORMAL, "Word", "heard");
+    kc_scoped(kc_objects) list = events(&d, &kc_kind_event);
+    assert_in_range(list.n, 1001, 1100);
+    assert_true(is_heard(&list, "heard"));
     desk_close(&d);
 }
 
@@ -166,6 +191,7 @@ static void no_recorder_says_nothing(void **state)
 }
 
 TESTS(an_event_is_recorded, an_event_may_be_said_in_anothers_name,
-      what_one_name_says_too_often_does_not_silence_another, repeats_are_counted_in_one_event,
-      an_event_that_was_deleted_is_made_anew, a_server_that_is_away_gets_it_later,
-      new_events_have_series, no_recorder_says_nothing)
+      what_one_name_says_too_often_does_not_silence_another,
+      one_name_has_a_thousand_waiting_at_most_and_another_room_of_its_own,
+      repeats_are_counted_in_one_event, an_event_that_was_deleted_is_made_anew,
+      a_server_that_is_away_gets_it_later, new_events_have_series, no_recorder_says_nothing)
