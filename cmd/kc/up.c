@@ -15,7 +15,7 @@
  *
  * Start: what people can have got wrong is looked at first; then the server, then definitions and
  * initial objects, for which caches would wait; then reconcilers and controllers. Ready is when
- * caches are synced and the node has reported. Stop: the other way round.
+ * caches are synced, the node has reported, and hooks are known. Stop: the other way round.
  */
 #include "up.h"
 
@@ -134,7 +134,7 @@ static int start_manager(kc__up *up, kc_error *err)
 
 static int await_ready(kc__up *up, kc_error *err)
 {
-    return kc__up_await_nodes(up, err);
+    return kc__up_await_nodes(up, err) < 0 ? -1 : kc__up_await_checks(up, err);
 }
 
 static int start(kc__up *up, kc_error *err)

@@ -34,6 +34,8 @@ typedef struct kc__up {
 
 /* Waits until the nodes of this process have reported. */
 int kc__up_await_nodes(const kc__up *up, kc_error *err);
+/* Until all that /readyz asks is well. */
+int kc__up_await_checks(const kc__up *up, kc_error *err);
 
 /* Which settings of reconcilers are ours to say, beside the config file's; before the app is made.
  * Then, once the root folder is there: starts the network service, unless there is another. */

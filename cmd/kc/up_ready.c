@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * up_ready.c: when the nodes of this process are there.
+ * up_ready.c: when the nodes of this process are there, and its reconcilers have what they need:
+ * a hook that the API server asks, say.
  *
  * A Node that is Ready may say so since the last start; and it may name the port of then, at which
  * nobody answers for logs. A node first reports and then renews its lease: so it is the lease that
@@ -57,4 +58,19 @@ int kc__up_await_nodes(const kc__up *up, kc_error *err)
             return -1;
     }
     return 0;
+}
+
+int kc__up_await_checks(const kc__up *up, kc_error *err)
+{
+    const kc_clock *clock = kc_clock_real();
+    const int64_t deadline = kc_clock_deadline(clock, PATIENCE);
+    for (;;) {
+        kc_scoped(kc_error) why = {0};
+        if (kc_manager_check_ready(up->manager, &why) == 0)
+            return 0;
+        if (kc_clock_now(clock) >= deadline)
+            return kc_error_move(err, &why);
+        if (!kc_cancel_sleep_until(up->stop, clock, kc_clock_deadline(clock, EVERY)))
+            return 0;
+    }
 }

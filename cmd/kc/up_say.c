@@ -128,11 +128,30 @@ static void say_pods(const kc__up *up)
         say_line("pods", how[mode], "");
 }
 
+/* As a shell reads it as one word. */
+static char *shell_word(const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "/._-+,:@%=";
+    kc_buf word = {0};
+    if (text[strspn(text, plain)] == '\0')
+        return kc_strdup(text);
+    kc_buf_putc(&word, '\'');
+    for (const char *p = text; *p; p++) {
+        if (*p == '\'')
+            kc_buf_puts(&word, "'\\'");
+        kc_buf_putc(&word, *p);
+    }
+    kc_buf_putc(&word, '\'');
+    return kc_buf_take(&word);
+}
+
 static void say_how_to_reach(const kc__up *up)
 {
     kc_autofree char *path = up->plane.kubeconfig ? realpath(up->plane.kubeconfig, NULL) : NULL;
-    if (path)
-        printf("    %sexport KUBECONFIG=%s%s\n", in(BOLD), path, in(PLAIN));
+    kc_autofree char *word = path ? shell_word(path) : NULL;
+    if (word)
+        printf("    %sexport KUBECONFIG=%s%s\n", in(BOLD), word, in(PLAIN));
     else
         printf("    %salias kubectl='kubectl -s %s'%s\n", in(BOLD), up->plane.insecure_url,
                in(PLAIN));

@@ -97,6 +97,8 @@ int kc_manager_add_health(kc_manager *manager, const char *name, kc_check_fn *ch
                           kc_error *err);
 int kc_manager_add_ready(kc_manager *manager, const char *name, kc_check_fn *check, void *user,
                          kc_error *err);
+/* What /readyz would say: 0, or negative with the first check that fails. */
+int kc_manager_check_ready(kc_manager *manager, kc_error *err);
 /* A page of one's own on the health server; `write` appends the body. */
 int kc_manager_add_page(kc_manager *manager, const char *path, const char *content_type,
                         void (*write)(kc_buf *out, void *user), void *user, kc_error *err);

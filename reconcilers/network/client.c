@@ -65,17 +65,21 @@ static int send_request(kc__network_client *client, kc_http_request *request, kc
     return status < 0 ? kc_error_wrap(err, "network service") : status;
 }
 
-/* What it answered; NULL on error. */
-static kc_view *call(kc__network_client *client, kc_http_request *request, kc_error *err)
+/* What it answered, an object with this member (NULL: any); NULL on error. Others say 200 too: a
+ * page to log in, whatever else got the port. */
+static kc_view *call(kc__network_client *client, kc_http_request *request, const char *member,
+                     kc_error *err)
 {
     kc_scoped(kc_buf) out = {.limit = MAX_ANSWER};
     const int status = send_request(client, request, &out, err);
     if (status < 0)
         return NULL;
     kc_auto(kc_view) *view = kc_view_parse(kc_buf_str(&out), NULL, NULL);
-    if (view && status >= 200 && status < 300)
+    const kc_value *root = view ? kc_view_root(view) : NULL;
+    if (status >= 200 && status < 300 && kc_type_of(root) == KC_OBJECT &&
+        (!member || kc_get(root, member)))
         return kc_take(view);
-    refusal(status, view ? kc_view_root(view) : NULL, err);
+    refusal(status, root, err);
     return NULL;
 }
 
@@ -101,7 +105,7 @@ int kc__network_get(kc__network_client *client, kc_key key, kc_cancel *cancel,
     kc_autofree char *target = target_of(key, NULL);
     kc_view *view = call(
         client, &(kc_http_request){.method = "GET", .target = kc_cstr(target), .cancel = cancel},
-        &failed);
+        "cidr", &failed);
     if (!view)
         return kc_failed_with(&failed, KC_NOT_FOUND) ? 0 : kc_error_move(err, &failed);
     const kc_value *root = kc_view_root(view);
@@ -144,7 +148,7 @@ int kc__network_put(kc__network_client *client, kc_key key, const char *cidr, co
                                                        .n_fields = KC_COUNT(fields),
                                                        .body = kc_buf_str(&body),
                                                        .cancel = cancel},
-                                    err);
+                                    "cidr", err);
     return answer ? 0 : -1;
 }
 
@@ -154,7 +158,7 @@ int kc__network_remove(kc__network_client *client, kc_key key, kc_cancel *cancel
     kc_autofree char *target = target_of(key, client->owner);
     kc_auto(kc_view) *answer = call(
         client, &(kc_http_request){.method = "DELETE", .target = kc_cstr(target), .cancel = cancel},
-        &failed);
+        NULL, &failed);
     if (answer)
         return 1;
     if (kc_failed_with(&failed, KC_NOT_FOUND) || kc_failed_with(&failed, KC_CONFLICT))
@@ -166,9 +170,9 @@ int kc__network_each(kc__network_client *client, kc_cancel *cancel,
                      int (*each)(kc_key key, void *user, kc_error *err), void *user, kc_error *err)
 {
     kc_autofree char *target = kc_asprintf("/v1/networks?owner=%s", client->owner);
-    kc_auto(kc_view) *answer =
-        call(client,
-             &(kc_http_request){.method = "GET", .target = kc_cstr(target), .cancel = cancel}, err);
+    kc_auto(kc_view) *answer = call(
+        client, &(kc_http_request){.method = "GET", .target = kc_cstr(target), .cancel = cancel},
+        "networks", err);
     if (!answer)
         return -1;
     kc_items (kc_get(kc_view_root(answer), "networks"), item) {

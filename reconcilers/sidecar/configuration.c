@@ -235,9 +235,11 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
         kc_create_or_update(ctx->client, &kc_kind_mutating_webhook, req->key, fill, in, NULL, err);
     if (written < 0)
         return kc_retry(err);
+    if (written != KC_UNCHANGED)
+        kc_webhook_server_publish(in->hooks);
+    in->written = true; /* Not before the caBundle is asked for: both are needed to be ready. */
     if (written == KC_UNCHANGED)
         return kc_done();
-    kc_webhook_server_publish(in->hooks);
     in->not_before = now + kc_limiter_when(in->patience, req->key);
     return kc_done();
 }
@@ -259,6 +261,15 @@ static int ask_at_start(void *state, kc_queue *queue, kc_error *err)
 
 static const kc_source_ops start_ops = {.start = ask_at_start};
 
+/* Whoever waits for us to be ready finds the hook asked. */
+static int check_written(void *user, kc_error *err)
+{
+    injector *in = user;
+    if (in->written || !kc_manager_leads(in->manager))
+        return 0;
+    return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the API server does not know the hook yet");
+}
+
 int sidecar_keep_configuration(injector *in, kc_error *err)
 {
     const kc_controller_opts opts = {
@@ -270,5 +281,7 @@ int sidecar_keep_configuration(injector *in, kc_error *err)
         .user = in,
     };
     in->patience = kc_limiter_bucket(kc_manager_clock(in->manager), 1 / PERIOD, BURST);
+    if (kc_manager_add_ready(in->manager, opts.name, check_written, in, err) < 0)
+        return -1;
     return kc_controller_new(in->manager, &opts, err) ? 0 : -1;
 }

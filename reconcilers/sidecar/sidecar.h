@@ -25,6 +25,7 @@ typedef struct injector {
     /* Of the configuration's keeper, which is one thread. */
     kc_limiter *patience; /* With others who write it too. */
     int64_t not_before;   /* It is left as it is until then. */
+    _Atomic bool written; /* Any thread: it has said where the hook is. */
 } injector;
 
 /*

@@ -174,6 +174,36 @@ int kc_app_choose(kc_app *app, kc_error *err)
 
 /* ---- setup ---- */
 
+static bool sees_all(const kc_reconciler *r)
+{
+    return !r->key_filter && !r->labels && !r->namespaces;
+}
+
+/* Both would say in status.phase how far an object is. Where both see only some, they may be
+ * others. */
+static bool would_meet(const kc_app_entry *a, const kc_app_entry *b)
+{
+    if (!a->enabled || !b->enabled || !a->reconciler->machine || !b->reconciler->machine)
+        return false;
+    const kc_gvk one = kc_kind_gvk(a->kind), other = kc_kind_gvk(b->kind);
+    return kc_str_eq(one.group, other.group) && kc_str_eq(one.kind, other.kind) &&
+           (sees_all(a->reconciler) || sees_all(b->reconciler));
+}
+
+static int check_machines(const kc_app *app, kc_error *err)
+{
+    for (size_t i = 1; i < app->entries.n; i++) {
+        const kc_app_entry *b = &app->entries.items[i];
+        for (const kc_app_entry *a = app->entries.items; a < b; a++)
+            if (would_meet(a, b))
+                return kc_error_set(err, KC_INVALID,
+                                    "reconcilers %s and %s are both phase machines of %s; one of "
+                                    "them has to be off, or each to see objects of its own",
+                                    a->name, b->name, a->kind->kind);
+    }
+    return 0;
+}
+
 int kc_app_setup(kc_app *app, kc_manager *manager, kc_error *err)
 {
     if (!app->chosen && kc_app_choose(app, err) < 0)
@@ -181,6 +211,8 @@ int kc_app_setup(kc_app *app, kc_manager *manager, kc_error *err)
     kc_vec_each (&app->entries, entry)
         if (entry->enabled && kc__reconciler_check(entry, err) < 0)
             return kc_error_wrap(err, "reconciler %s", entry->name);
+    if (check_machines(app, err) < 0)
+        return -1;
     kc_vec_each (&app->entries, entry)
         if (entry->enabled && kc__reconciler_bind(entry, manager, app->config, err) < 0)
             return kc_error_wrap(err, "reconciler %s", entry->name);

@@ -240,6 +240,11 @@ int kc_manager_add_ready(kc_manager *manager, const char *name, kc_check_fn *che
     return kc__site_add_check(manager->health_pages, "/readyz", name, check, user, err);
 }
 
+int kc_manager_check_ready(kc_manager *manager, kc_error *err)
+{
+    return kc__site_check(manager->health_pages, "/readyz", err);
+}
+
 int kc_manager_add_page(kc_manager *manager, const char *path, const char *content_type,
                         void (*write)(kc_buf *out, void *user), void *user, kc_error *err)
 {

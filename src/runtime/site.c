@@ -154,6 +154,24 @@ static void answer_checks(kc__exchange *x, const page *p, const check *checks, s
         answer_text(x, 200, "ok");
 }
 
+int kc__site_check(kc__site *site, const char *path, kc_error *err)
+{
+    kc_scoped(kc_arena) arena = {0};
+    check *checks = NULL;
+    size_t n = 0;
+    kc_locked (&site->mutex) {
+        const page *p = find(site, kc_cstr(path));
+        n = p ? p->checks.n : 0;
+        checks = kc_arena_alloc(&arena, n * sizeof(check) + 1);
+        if (n)
+            memcpy(checks, p->checks.items, n * sizeof(check));
+    }
+    for (size_t i = 0; i < n; i++)
+        if (checks[i].run(checks[i].user, err) < 0)
+            return kc_error_wrap(err, "%s", checks[i].name);
+    return 0;
+}
+
 /* The checks as they are now: they are only ever added to, so a copy of the list is enough. */
 static void answer_page_of_checks(kc__site *site, kc__exchange *x, const page *p)
 {

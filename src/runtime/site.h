@@ -20,6 +20,8 @@ kc__site *kc__site_free(kc__site *site);
 /* KC_ALREADY_EXISTS when the path is taken. */
 int kc__site_add(kc__site *site, const char *path, const char *type,
                  void (*write)(kc_buf *out, void *user), void *user, kc_error *err);
+/* Runs the checks of a page: 0, or negative with the first that fails. */
+int kc__site_check(kc__site *site, const char *path, kc_error *err);
 /* A check of a page of checks ("/readyz"), which is made with its first one. */
 int kc__site_add_check(kc__site *site, const char *path, const char *name, kc_check_fn *check,
                        void *user, kc_error *err);

@@ -34,7 +34,8 @@ struct kc_webhook_server {
 
     _Atomic int port;
     _Atomic bool ready;
-    _Atomic int64_t end; /* Of what is served, in seconds since 1970. */
+    _Atomic unsigned asked, answered; /* How often it was asked to publish, and has. */
+    _Atomic int64_t end;              /* Of what is served, in seconds since 1970. */
 };
 
 /* ---- webhook_paths.c ---- */

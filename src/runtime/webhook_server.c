@@ -198,6 +198,7 @@ static bool pause_for(kc_webhook_server *s, kc_cancel *stop, bool failed)
 void kc_webhook_server_publish(kc_webhook_server *s)
 {
     kc_auto(kc_cancel) *pause = NULL;
+    atomic_fetch_add(&s->asked, 1);
     kc_locked (&s->mutex) {
         s->hurry = true;
         pause = s->pause ? kc_cancel_ref(s->pause) : NULL;
@@ -209,7 +210,10 @@ void kc_webhook_server_publish(kc_webhook_server *s)
 static bool publish(kc_webhook_server *s, kc_cancel *stop)
 {
     kc_scoped(kc_error) err = {0};
+    const unsigned asked = atomic_load(&s->asked);
     const int result = kc__webhook_publish(s, &err);
+    if (result == 0)
+        atomic_store(&s->answered, asked);
     if (result < 0 && !kc_cancel_fired(stop))
         kc_log_error(s->log, "cannot patch caBundles", kc_kv("err", &err));
     return result == 0;
@@ -271,6 +275,8 @@ static int check_ready(void *user, kc_error *err)
     kc_webhook_server *s = user;
     if (!atomic_load(&s->ready))
         return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "webhooks are not served yet");
+    if (atomic_load(&s->asked) != atomic_load(&s->answered))
+        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "caBundles are not written yet");
     if (atomic_load(&s->end) <= kc_clock_wall(s->clock) / KC_SECOND)
         return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the certificate has ended");
     return 0;

@@ -47,6 +47,15 @@ fails() {
     done
 }
 
+@test "what it says to try works in a folder of any name" {
+    mkdir "$BATS_TEST_TMPDIR/it's here"
+    root="$BATS_TEST_TMPDIR/it's here/data"
+    up
+    eval "$(grep -oE 'export KUBECONFIG=.*' "$BATS_TEST_TMPDIR/out")"
+    [ "$KUBECONFIG" = "$root/admin.kubeconfig" ]
+    kubectl get namespaces
+}
+
 @test "initial objects are there, and networks are kept in a service of its own" {
     up
     run -0 kubectl get users,teams,catalogs,binmetas

@@ -23,6 +23,7 @@ static struct {
     kc_testenv *env;
     /* Chances of each call. */
     double unreachable, lost, late, broken;
+    const char *instead; /* What something else there answers, with 200. NULL: nothing else. */
     kc_rand rand;
     size_t crash_after; /* So many writes, the manager crashes. 0: never. */
     size_t calls, writes;
@@ -107,6 +108,9 @@ static inline kc_http_response *way_open(kc_transport *t, const kc_http_request 
     if (by_chance(outside.broken)) {
         answer->reply.status = 502;
         kc_buf_puts(&answer->reply.body, "<html>Bad Gateway</html>");
+    } else if (outside.instead) {
+        answer->reply.status = 200;
+        kc_buf_puts(&answer->reply.body, outside.instead);
     } else {
         way_call(r, &answer->reply);
     }

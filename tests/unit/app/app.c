@@ -257,6 +257,37 @@ static void what_makes_no_sense_is_refused_before_anything_runs(void **state)
     refused(&(kc_reconciler){.name = "bad", .setup = fail_to_set_up}, "no such luck");
 }
 
+static kc_phase_verdict pass(kc_phase_call *call, kc_error *err)
+{
+    (void)call;
+    (void)err;
+    return KC_PHASE_DONE;
+}
+
+static KC_PHASE_MACHINE(short_way) = {.kind = &kc_kind_pod,
+                                      .initial = "A",
+                                      .phases = KC_PHASES({"A", pass, .next = "B"}),
+                                      .terminal = KC_NAMES("B")};
+
+static void a_kind_has_one_phase_machine(void **state)
+{
+    (void)state;
+    const kc_reconciler one = {.name = "one", .machine = &short_way_machine};
+    const kc_reconciler two = {.name = "two", .machine = &short_way_machine, .labels = "a=b"};
+    for (int off = 0; off < 2; off++) {
+        kc_scoped(kc_error) err = {0};
+        kc_auto(kc_testenv) *env = kc_testenv_start(NULL, &err);
+        kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.names = off ? "*,-one" : "*"});
+        OK(kc_app_with(app, &one, &err), &err);
+        OK(kc_app_with(app, &two, &err), &err);
+        const int set_up = kc_app_setup(app, kc_testenv_manager(env), &err);
+        assert_int_equal(set_up < 0, !off);
+        if (!off)
+            assert_error(&err, KC_INVALID,
+                         "reconcilers one and two are both phase machines of Pod");
+    }
+}
+
 /* ---- settings ---- */
 
 static char told[64];
@@ -424,8 +455,8 @@ static void what_has_changed_goes_before_what_only_comes_by_again(void **state)
     assert_string_equal(last_looked_at, "new");
 }
 
-TESTS(the_config_file_tells_it_its_settings, a_setting_that_nobody_has_is_refused,
-      keys_of_its_own_come_to_it, all_objects_come_by_again,
+TESTS(a_kind_has_one_phase_machine, the_config_file_tells_it_its_settings,
+      a_setting_that_nobody_has_is_refused, keys_of_its_own_come_to_it, all_objects_come_by_again,
       what_has_changed_goes_before_what_only_comes_by_again, what_is_linked_in_is_found,
       it_reconciles_with_what_its_setup_gave, filters_keep_objects_from_it,
       it_is_told_once_its_objects_are_in_the_cache, one_that_is_off_runs_where_it_is_named,

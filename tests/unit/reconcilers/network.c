@@ -234,6 +234,22 @@ static void something_else_at_the_address_is_no_service(void **state)
     assert_outside_has("");
 }
 
+static void what_is_no_answer_of_a_service_makes_nobody_ready(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {"[1,2]", "{}", "{\"items\":[]}", "null", "\"ok\""};
+    for (size_t i = 0; i < KC_COUNT(answers); i++) {
+        kc_auto(kc_testenv) *env = begin(an_empty_service_and_a_status);
+        outside.instead = answers[i];
+        object(env, "one", "10.0.0.0/8");
+        kc_testenv_advance(env, KC_MINUTE);
+        outside.instead = NULL;
+        kc_auto(kc_object) *one = look_up(env, &network_kind, "one");
+        kc_auto(kc_view) *view = kc_view_of(one);
+        assert_false(kc_as_bool(kc_dig(kc_view_root(view), "status.ready"), false));
+    }
+}
+
 /* ---- status ---- */
 
 /* How often an event was told in all. */
@@ -481,12 +497,13 @@ static void settings_that_make_no_sense_are_refused(void **state)
     }
 }
 
-TESTS(what_the_object_says_is_there, nothing_is_written_when_nothing_differs,
-      what_is_done_to_the_service_by_hand_is_put_right, what_others_have_made_is_left_alone,
-      a_cache_that_is_behind_deletes_nothing, a_refusal_is_told_and_waits_for_the_object_to_change,
-      an_overlap_ends_when_the_other_one_goes, an_overlap_costs_nobody_what_he_has,
-      an_outage_is_told_once_and_then_all_is_done, something_else_at_the_address_is_no_service,
-      a_status_is_written_where_there_is_one, a_status_that_the_server_has_not_is_tried_once,
-      it_ends_as_the_objects_say, it_survives_everything,
-      it_survives_a_crash_after_any_write_outside, what_was_deleted_meanwhile_is_found,
-      it_survives_a_bad_service, it_works_over_http_too, settings_that_make_no_sense_are_refused)
+TESTS(what_is_no_answer_of_a_service_makes_nobody_ready, what_the_object_says_is_there,
+      nothing_is_written_when_nothing_differs, what_is_done_to_the_service_by_hand_is_put_right,
+      what_others_have_made_is_left_alone, a_cache_that_is_behind_deletes_nothing,
+      a_refusal_is_told_and_waits_for_the_object_to_change, an_overlap_ends_when_the_other_one_goes,
+      an_overlap_costs_nobody_what_he_has, an_outage_is_told_once_and_then_all_is_done,
+      something_else_at_the_address_is_no_service, a_status_is_written_where_there_is_one,
+      a_status_that_the_server_has_not_is_tried_once, it_ends_as_the_objects_say,
+      it_survives_everything, it_survives_a_crash_after_any_write_outside,
+      what_was_deleted_meanwhile_is_found, it_survives_a_bad_service, it_works_over_http_too,
+      settings_that_make_no_sense_are_refused)

@@ -44,7 +44,7 @@ static bool is_published(kc_testenv *env)
     } while (0)
 
 /* With these settings; the map is a file or NULL. */
-static kc_testenv *running(const char *settings, const char *map)
+static kc_testenv *begun(const char *settings, const char *map)
 {
     kc_scoped(kc_error) err = {0};
     kc_autofree char *text = kc_asprintf("reconcilers: {sidecar: %s}", settings);
@@ -54,6 +54,12 @@ static kc_testenv *running(const char *settings, const char *map)
     if (map)
         apply_file(env, map);
     OK(kc_testenv_run(env, &err), &err);
+    return env;
+}
+
+static kc_testenv *running(const char *settings, const char *map)
+{
+    kc_testenv *env = begun(settings, map);
     eventually(is_published(env));
     return env;
 }
@@ -337,6 +343,15 @@ static void its_configuration_is_put_right(void **state)
     assert_non_null(answer);
 }
 
+/* So that whoever waits for us can rely on it. */
+static void it_is_ready_when_the_hook_is_asked(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = begun("{}", NULL);
+    eventually(kc_manager_check_ready(kc_testenv_manager(env), NULL) == 0);
+    assert_true(is_published(env));
+}
+
 static bool is_put_off(kc_testenv *env)
 {
     kc_scoped(kc_buf) metrics = {0};
@@ -368,4 +383,5 @@ TESTS(a_pod_that_is_chosen_gets_its_sidecars, what_it_gave_is_let_pass, others_a
       several_are_answered_at_a_time, without_a_map_a_pod_is_let_in_with_a_warning,
       a_map_without_sense_is_told, its_configuration_says_the_rule, no_pod_is_asked_about_twice,
       without_a_rule_only_the_annotation_counts, it_may_be_reached_through_a_service,
-      its_configuration_is_put_right, it_does_not_quarrel_without_end)
+      its_configuration_is_put_right, it_is_ready_when_the_hook_is_asked,
+      it_does_not_quarrel_without_end)
