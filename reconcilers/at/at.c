@@ -4,8 +4,10 @@
  * then DONE.
  *
  * There is exactly one pod, whatever happens in between: it is called after the object (NAME-pod),
- * so making it again finds that it is there; and it is looked for at the server before it is made.
- * The object owns it: both go together, and the pod's end brings us back here.
+ * so making it again finds that it is there; and once it was made the object says so (status.pod),
+ * so that one which somebody deletes is not made again: a command that has begun does not begin a
+ * second time. Both are looked at on the server, not in the cache, before a pod is made. The object
+ * owns it: both go together, and the pod's end brings us back here.
  */
 #include "api/demo_v1/zz_generated.h"
 
@@ -59,20 +61,37 @@ static int check_owner(const at *a, const kc_object *pod, kc_error *err)
                         KC_ARG(kc_object_name(pod)));
 }
 
-/* The pod as it is, made if it is not there; NULL with why not. */
-static kc_object *ensure_pod(kc_context *ctx, const at *a, kc_error *err)
+static const kc_get_opts live = {.live = true};
+
+/* That it was made may be written, and not be in the cache yet. 1: it was; 0: not. */
+static int was_made(kc_context *ctx, const at *a, kc_error *err)
 {
-    kc_autofree char *name = kc_asprintf("%s-pod", a->metadata.name);
+    const kc_key key = {kc_cstr(a->metadata.ns), kc_cstr(a->metadata.name)};
+    kc_auto(kc_object) *now = kc_client_get(ctx->client, &at_kind, key, &live, err);
+    kc_auto(kc_view) *view = now ? kc_view_of(now) : NULL;
+    return !now ? -1 : kc_as_str(kc_dig(kc_view_root(view), "status.pod")).n > 0;
+}
+
+static kc_object *start_pod(kc_context *ctx, const at *a, const char *name, kc_error *err)
+{
+    kc_auto(kc_object) *wanted = make_pod(a, name, err);
+    kc_object *pod = wanted ? kc_client_create(ctx->client, wanted, NULL, err) : NULL;
+    if (pod)
+        kc_event(ctx->recorder, a->metadata.origin, KC_NORMAL, "Started", "made the pod %s", name);
+    return pod;
+}
+
+/* The pod as it is, made if it never was; KC_GONE when it was, and is not there any more. */
+static kc_object *ensure_pod(kc_context *ctx, const at *a, const char *name, kc_error *err)
+{
     const kc_key key = {kc_cstr(a->metadata.ns), kc_cstr(name)};
-    kc_auto(kc_object) *pod =
-        kc_client_get(ctx->client, &kc_kind_pod, key, &(kc_get_opts){.live = true}, err);
+    kc_auto(kc_object) *pod = kc_client_get(ctx->client, &kc_kind_pod, key, &live, err);
     if (!pod && kc_is_not_found(err)) {
         kc_error_done(err);
-        kc_auto(kc_object) *wanted = make_pod(a, name, err);
-        pod = wanted ? kc_client_create(ctx->client, wanted, NULL, err) : NULL;
-        if (pod)
-            kc_event(ctx->recorder, a->metadata.origin, KC_NORMAL, "Started", "made the pod %s",
-                     name);
+        const int made = was_made(ctx, a, err);
+        if (made > 0)
+            kc_error_set(err, KC_GONE, "the pod %s was deleted before it had ended", name);
+        pod = made == 0 ? start_pod(ctx, a, name, err) : NULL;
     }
     return pod && check_owner(a, pod, err) == 0 ? kc_take(pod) : NULL;
 }
@@ -98,14 +117,21 @@ static kc_result wait_for_time(kc_context *ctx, at *a, kc_error *err)
 
 static kc_result run(kc_context *ctx, at *a, kc_error *err)
 {
-    kc_auto(kc_object) *pod = ensure_pod(ctx, a, err);
-    if (!pod) {
-        kc_event(ctx->recorder, a->metadata.origin, KC_WARNING, "Failed", "%s", kc_error_text(err));
+    char *name = kc_arena_printf(a->metadata.arena, "%s-pod", a->metadata.name);
+    kc_auto(kc_object) *pod = ensure_pod(ctx, a, name, err);
+    const bool lost = kc_failed_with(err, KC_GONE);
+    if (!pod)
+        kc_event(ctx->recorder, a->metadata.origin, KC_WARNING, lost ? "Lost" : "Failed", "%s",
+                 kc_error_text(err));
+    if (!pod && !lost)
         return kc_retry(err);
-    }
-    if (!has_ended(pod))
+    kc_error_done(err);
+    if (lost || has_ended(pod))
+        return enter(ctx, a, "DONE", err) < 0 ? kc_retry(err) : kc_done();
+    if (a->status.pod)
         return kc_done(); /* Its end will bring us back. */
-    return enter(ctx, a, "DONE", err) < 0 ? kc_retry(err) : kc_done();
+    a->status.pod = name;
+    return at_update_status(ctx->client, a, err) < 0 ? kc_retry(err) : kc_done();
 }
 
 static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err)

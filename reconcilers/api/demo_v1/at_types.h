@@ -20,6 +20,9 @@ typedef struct at_status {
     /// +optional
     /// +kubebuilder:validation:Enum=PENDING;RUNNING;DONE
     char *phase;
+    /// The pod that runs the command, once it was made: it is not made again.
+    /// +optional
+    char *pod;
 } at_status;
 
 /// At runs a command once, at a time.

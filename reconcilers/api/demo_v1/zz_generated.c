@@ -13,6 +13,7 @@ const kc_struct at_spec_struct = {"at_spec", sizeof(at_spec), at_spec_members, K
 
 static const kc_member at_status_members[] = {
     {.name = "phase", .offset = offsetof(at_status, phase), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
+    {.name = "pod", .offset = offsetof(at_status, pod), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
 };
 
 const kc_struct at_status_struct = {"at_status", sizeof(at_status), at_status_members, KC_COUNT(at_status_members), -1};

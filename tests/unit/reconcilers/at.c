@@ -89,6 +89,23 @@ static void it_ends_with_its_pod(void **state)
     it_ends_well(&runs);
 }
 
+/* A command that has begun does not begin again. */
+static void a_pod_that_is_deleted_is_not_made_again(void **state)
+{
+    (void)state;
+    kc_auto(kc_testenv) *env = story_begin(&runs, 1);
+    story_event(&runs, env);
+    kc_testenv_advance(env, 40 * KC_SECOND);
+    assert_says(env, &at_kind, "at-one", "status.phase", "RUNNING");
+    assert_says(env, &at_kind, "at-one", "status.pod", "at-one-pod");
+    kc_client_delete(kc_testenv_client(env), &kc_kind_pod, KC_KEY("default", "at-one-pod"),
+                     &(kc_delete_opts){.now = true}, NULL);
+    kc_testenv_advance(env, 40 * KC_SECOND);
+    assert_says(env, &at_kind, "at-one", "status.phase", "DONE");
+    assert_null(look_up(env, &kc_kind_pod, "at-one-pod"));
+    assert_true(events_told(env, "Lost", "was deleted before it had ended") > 0);
+}
+
 static void a_pod_of_others_is_not_taken(void **state)
 {
     (void)state;
@@ -112,4 +129,4 @@ static void it_survives_everything(void **state)
 }
 
 TESTS(it_waits_runs_and_is_done, the_time_is_looked_at_every_minute, it_ends_with_its_pod,
-      a_pod_of_others_is_not_taken, it_survives_everything)
+      a_pod_that_is_deleted_is_not_made_again, a_pod_of_others_is_not_taken, it_survives_everything)
