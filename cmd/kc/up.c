@@ -84,8 +84,13 @@ static int load_initial(kc__up *up, kc_error *err)
 static int prepare_reconcilers(kc__up *up, kc_error *err)
 {
     kc_app_with_client(up->app, up->client);
-    if (kc_app_prepare_run(up->app, err) < 0)
+    if (kc_app_prepare_run(up->app, err) < 0) {
+        kc_autofree char *why = kc_strdup(kc_error_text(err));
+        if (kc_is_not_found(err) && up->options->without[KC__UP_INITIAL])
+            kc_error_set(err, KC_NOT_FOUND, "%s, or leave out the hub too: --without=hub,initial",
+                         why);
         return -1;
+    }
     up->manager = kc_app_manager(up->app);
     return 0;
 }

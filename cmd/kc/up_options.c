@@ -14,6 +14,7 @@
 #include "verb.h"
 
 #include "kc/choose.h"
+#include "kc/controllers.h"
 
 #include <stddef.h>
 
@@ -112,8 +113,24 @@ static void settle_pods(kc__up_options *o)
         o->controllers.pods.folder = NULL;
 }
 
+/* Before anything is made for them. */
+static int check_controllers(const kc__up_options *o, kc_error *err)
+{
+    enum { MAX = 64 };
+    const char *names[MAX];
+    bool chosen[MAX];
+    size_t n = 0;
+    while (n < MAX && kc_controllers_name(n)) {
+        names[n] = kc_controllers_name(n);
+        n++;
+    }
+    return kc_choose(o->controllers.names, "controller", names, n, chosen, err) < 0
+               ? kc_error_wrap(err, "--controllers")
+               : 0;
+}
+
 int kc__up_options_check(kc__up_options *o, kc_error *err)
 {
     settle_pods(o);
-    return kc__apiserver_options_check(&o->server, err);
+    return check_controllers(o, err) < 0 ? -1 : kc__apiserver_options_check(&o->server, err);
 }

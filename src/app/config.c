@@ -301,9 +301,12 @@ static int check_together(const reading *r, kc_error *err)
 
 static int read_all(const reading *r, kc_error *err)
 {
-    kc_auto(kc_view) *view = kc_yaml_parse(r->text, NULL, err);
+    kc_scoped(kc_paths) twice = {0};
+    kc_auto(kc_view) *view = kc_yaml_parse(r->text, &(kc_json_opts){.duplicates = &twice}, err);
     if (!view)
         return -1;
+    if (twice.n)
+        return wrong(r, twice.items[0], err, "it stands there twice");
     const kc_value *root = kc_view_root(view);
     if (kc_type_of(root) != KC_OBJECT && kc_type_of(root) != KC_NULL)
         return kc_error_set(err, KC_INVALID, "it holds no keys");

@@ -191,6 +191,16 @@ YAML
     says '"code":413'
 }
 
+@test "the service does not answer web pages" {
+    networks_start
+    code() { curl -s -o /dev/null -w '%{http_code}' "$@" "$NETWORKS"; }
+    [ "$(code)" = 200 ]
+    [ "$(code -H "Host: localhost:$port")" = 200 ]
+    [ "$(code -H 'Host: rebound.example:6090')" = 403 ]
+    [ "$(code -H 'Origin: http://127.0.0.1:1')" = 403 ]
+    [ "$(code -H 'Sec-Fetch-Site: cross-site')" = 403 ]
+}
+
 @test "mistakes are told" {
     networks_start
     run -1 "$KC" networks --listen="127.0.0.1:$port"

@@ -222,6 +222,8 @@ YAML
     says 'there is no reconciler "bananna"; did you mean "banana"?'
     fails 1 -c /no/such.yaml
     says "cannot open /no/such.yaml"
+    fails 2 --controllers='*,-schedular'
+    says '--controllers: there is no controller "schedular"; did you mean "scheduler"?'
     fails 2 --insecure-addr=0.0.0.0
     says "would listen beyond this machine"
     [ ! -e "$root" ]
@@ -233,6 +235,11 @@ YAML
     eventually field_is banana banana-one '{.status.phase}' Success
     run -0 curl -sf "$HTTP/metrics"
     says 'kc_phase_transitions_total{reconciler="banana",phase="Success"} 1' apiserver_request_total workqueue_adds_total
+}
+
+@test "reconcilers need their definitions" {
+    fails 1 --without=initial
+    says "the server has no kind" "apply its CustomResourceDefinition first, or leave out the hub too: --without=hub,initial"
 }
 
 @test "parts are left out" {

@@ -17,6 +17,7 @@ enum { MAX_BODY = 16 << 10, MAX_DEPTH = 4 };
 
 struct kc__network_service {
     kc_http_server *http; /* NULL: none. */
+    bool is_here;         /* Reached from this machine alone. */
     kc_log *log;
     kc_mutex mutex; /* Guards what follows. */
     kc__ledger *ledger;
@@ -255,8 +256,34 @@ void kc__network_service_call(kc__network_service *service, const kc__network_ca
 
 /* ---- over HTTP ---- */
 
+static bool is_here(kc_str host)
+{
+    const kc_str name =
+        kc_str_starts(host, KC_STR("[::1]")) ? KC_STR("[::1]") : kc_str_cut(&host, ':');
+    return kc_str_is(name, "[::1]") || kc_str_eq_nocase(name, KC_STR("localhost")) ||
+           kc_str_starts(name, KC_STR("127."));
+}
+
+/*
+ * A browser of this machine reaches it for any page there is: nobody is asked who he is. But it
+ * says so (Origin, Sec-Fetch-Site), or, for a page whose name was made to mean this machine, asks
+ * for that name.
+ */
+static bool is_of_a_page(const kc_http_call *http, const kc__network_service *service)
+{
+    const kc_str host = kc_http_call_header(http, "Host");
+    return kc_http_call_header(http, "Origin").n || kc_http_call_header(http, "Sec-Fetch-Site").n ||
+           (service->is_here && host.n && !is_here(host));
+}
+
 static void handle(kc_http_call *http, void *user)
 {
+    if (is_of_a_page(http, user)) {
+        kc_http_answer(http, 403, "application/json",
+                       KC_STR("{\"code\":403,\"reason\":\"Forbidden\",\"message\":\"web pages are "
+                              "not answered\"}\n"));
+        return;
+    }
     kc__network_call request = {.method = kc_http_method(http),
                                 .path = kc_http_path(http),
                                 .if_match = kc_http_call_header(http, "If-Match"),
@@ -284,6 +311,7 @@ kc__network_service *kc__network_service_start(const kc__network_service_opts *o
         return NULL;
     if (!opts->address)
         return kc_take(service);
+    service->is_here = is_here(kc_cstr(opts->address));
     service->http = kc_http_server_start(
         &(kc_http_server_opts){
             .address = opts->address, .handle = handle, .user = service, .log = opts->log},

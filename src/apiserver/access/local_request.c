@@ -6,10 +6,10 @@
  * is not enough, for a browser on this machine connects from there too, on behalf of pages that
  * come from anywhere:
  *
- *   DNS rebinding   the page's own name is made to point to 127.0.0.1; the request is then of its
- * own origin, but Host still has that name. forged requests the page sends a form or an image's
- * request to http://127.0.0.1:6080; Host is ours, but Origin or Sec-Fetch-Site tells where the page
- * is from.
+ *   - DNS rebinding: the page's own name is made to point to 127.0.0.1; the request is then of its
+ *     own origin, but Host still has that name.
+ *   - Forged requests: the page sends a form or an image's request to http://127.0.0.1:6080; Host
+ *     is ours, but Origin or Sec-Fetch-Site tells where the page is from.
  *
  * And a proxy on this machine connects from there on behalf of anybody; most say so. So a request
  * with a foreign Host, Origin or Sec-Fetch-Site, or with a proxy's field, is not local. Every rule

@@ -61,6 +61,12 @@ static void an_empty_file_has_the_defaults(void **state)
     assert_defaults(sections);
 }
 
+static void a_key_stands_once(void **state)
+{
+    (void)state;
+    refused("log:\n  level: info\n  level: debug\n", "log.level: it stands there twice");
+}
+
 static void the_sample_loads_and_says_the_defaults(void **state)
 {
     (void)state;
@@ -206,7 +212,7 @@ static void a_logger_is_as_the_file_says(void **state)
     assert_contains(kc_error_text(&err), "cannot open /no/such/folder/x");
 }
 
-TESTS(an_empty_file_has_the_defaults, the_sample_loads_and_says_the_defaults, every_key_is_read,
-      an_unknown_key_is_named_with_its_line_and_the_nearest, a_value_of_another_type_is_refused,
-      what_needs_each_other_is_given_together, a_file_that_is_not_there_is_named,
-      a_logger_is_as_the_file_says)
+TESTS(a_key_stands_once, an_empty_file_has_the_defaults, the_sample_loads_and_says_the_defaults,
+      every_key_is_read, an_unknown_key_is_named_with_its_line_and_the_nearest,
+      a_value_of_another_type_is_refused, what_needs_each_other_is_given_together,
+      a_file_that_is_not_there_is_named, a_logger_is_as_the_file_says)
