@@ -103,7 +103,7 @@ static inline KC_UNUSED void it_survives_a_crash_after_any_write(const story *s)
     while (crashed) {
         kc_scoped(kc_error) err = {0};
         kc_auto(kc_testenv) *env = story_begin(s, 2);
-        kc_testenv_crash_after(env, ++writes);
+        kc_testenv_crash_after(env, writes += CRASH_STEP);
         story_event(s, env);
         story_pass(s, env, s->takes);
         crashed = kc_testenv_crashed(env);
@@ -136,7 +136,7 @@ static inline KC_UNUSED void story_with(const story *s, uint64_t seed, const kc_
 static inline KC_UNUSED uint64_t story_seeds(void)
 {
     const char *text = getenv("KC_STORY_SEEDS");
-    return text ? strtoull(text, NULL, 10) : 3;
+    return text ? strtoull(text, NULL, 10) : SEEDS_OF(3);
 }
 
 static inline KC_UNUSED void it_survives_a_stale_cache(const story *s)

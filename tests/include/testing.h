@@ -30,12 +30,15 @@
         return cmocka_run_group_tests(tests, NULL, NULL);                            \
     }
 
-/* How many seeds to try a simulation with. In one, threads take turns: there is nothing for
- * ThreadSanitizer to see, and it is ten times as slow; a fifth of them is enough there. */
+/* How many seeds to try a simulation with, and after which writes to crash: after every one. In a
+ * simulation threads take turns: there is nothing for ThreadSanitizer to see, and it is ten times
+ * as slow; a fifth of them is enough there. */
 #ifdef __SANITIZE_THREAD__
 #define SEEDS_OF(n) (((n) + 4) / 5)
+#define CRASH_STEP  5
 #else
 #define SEEDS_OF(n) (n)
+#define CRASH_STEP  1
 #endif
 
 /* A slice equals text. */

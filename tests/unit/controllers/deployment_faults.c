@@ -76,7 +76,7 @@ static void assert_same(const char *expected, kc_testenv *env, const char *what,
 static void crash_everywhere(life *live)
 {
     kc_autofree char *expected = without_faults(live);
-    for (size_t n = 1;; n++) {
+    for (size_t n = 1;; n += CRASH_STEP) {
         kc_auto(kc_testenv) *env = workloads(n, BOTH);
         kc_testenv_crash_after(env, n);
         const int crashes = live(env);

@@ -96,7 +96,7 @@ static void settle_long(kc_testenv *env, const char *what, int n)
 static void without_faults_it_converges(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= SEEDS_OF(20); seed++) {
         kc_auto(kc_testenv) *env = collected(seed);
         plant(env);
         settle(env);
@@ -109,7 +109,7 @@ static void without_faults_it_converges(void **state)
 static void what_happened_before_it_started_is_made_good(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= SEEDS_OF(20); seed++) {
         kc_auto(kc_testenv) *env = collected(seed);
         plant(env);
         fell(env);
@@ -143,10 +143,10 @@ static bool crash_after(size_t writes, uint64_t seed)
 static void a_crash_after_any_write_is_made_good(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= SEEDS_OF(3); seed++) {
         size_t writes = 1;
         while (crash_after(writes, seed))
-            writes++;
+            writes += CRASH_STEP;
         assert_true(writes > 10);
     }
 }
@@ -168,21 +168,21 @@ static void every_fault_is_made_good(void **state)
 {
     (void)state;
     for (int fault = 1; fault < KC_FAULTS; fault++)
-        for (uint64_t seed = 1; seed <= 5; seed++)
+        for (uint64_t seed = 1; seed <= SEEDS_OF(5); seed++)
             survive(&(kc_fault_opts){.fault = (kc_fault)fault, .chance = 0.3}, seed);
 }
 
 static void caches_that_are_always_behind_do_no_harm(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 10; seed++)
+    for (uint64_t seed = 1; seed <= SEEDS_OF(10); seed++)
         survive(&(kc_fault_opts){.fault = KC_FAULT_STALE_READ, .chance = 1}, seed);
 }
 
 static void deletions_that_nobody_saw_are_made_good(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 5; seed++) {
+    for (uint64_t seed = 1; seed <= SEEDS_OF(5); seed++) {
         survive(&(kc_fault_opts){.fault = KC_FAULT_EXPIRE_WATCH, .chance = 1, .times = 200}, seed);
         survive(&(kc_fault_opts){.fault = KC_FAULT_DROP_WATCH, .chance = 1, .times = 200}, seed);
     }
@@ -232,7 +232,7 @@ static uint64_t fingerprint(uint64_t seed)
 static void a_seeded_run_can_be_had_again(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 3; seed++)
+    for (uint64_t seed = 1; seed <= SEEDS_OF(3); seed++)
         assert_true(fingerprint(seed) == fingerprint(seed));
 }
 

@@ -244,7 +244,7 @@ static void one_step_after_the_other_is_what_the_model_says(void **state)
         play((uint64_t)only, steps);
         return;
     }
-    for (uint64_t seed = 1; seed <= 12; seed++)
+    for (uint64_t seed = 1; seed <= SEEDS_OF(12); seed++)
         play(seed, steps);
 }
 
@@ -269,7 +269,7 @@ static void play_batches(uint64_t seed, const kc_fault_opts *fault)
 static void so_are_many_at_once(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 12; seed++)
+    for (uint64_t seed = 1; seed <= SEEDS_OF(12); seed++)
         play_batches(seed, NULL);
 }
 
@@ -279,7 +279,7 @@ static void so_are_many_with_late_and_broken_watches(void **state)
     const kc_fault_opts late = {.fault = KC_FAULT_STALE_READ, .chance = 0.5};
     const kc_fault_opts broken = {.fault = KC_FAULT_DROP_WATCH, .chance = 0.2};
     const kc_fault_opts lost = {.fault = KC_FAULT_LOST_ANSWER, .chance = 0.2};
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= SEEDS_OF(4); seed++) {
         play_batches(seed, &late);
         play_batches(seed, &broken);
         play_batches(seed, &lost);

@@ -2,7 +2,7 @@
 /* Many dependents of one owner: all of them, one request for each, and nothing twice. */
 #include "garbage_testing.h"
 
-enum { MANY = 5000 };
+enum { MANY = SEEDS_OF(5000) };
 
 static void make_many(kc_testenv *env)
 {

@@ -314,7 +314,7 @@ static void what_waited_for_a_kind_is_decided_when_it_comes(void **state)
 static void dependents_of_a_kind_that_goes_go_too(void **state)
 {
     (void)state;
-    for (uint64_t seed = 21; seed < 41; seed++) {
+    for (uint64_t seed = 21; seed < 21 + SEEDS_OF(20); seed++) {
         kc_auto(kc_testenv) *env = collected(seed);
         define_robots(env);
         kc_auto(kc_object) *owner = robot(env, "owner", NO_OWNERS);

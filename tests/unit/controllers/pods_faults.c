@@ -88,7 +88,7 @@ static void pass_with_crashes(scene *s, int64_t ns, void *user)
 static void a_crash_after_any_write_changes_nothing(void **state)
 {
     (void)state;
-    for (size_t after = 1; after <= 24; after++) {
+    for (size_t after = 1; after <= 24; after += CRASH_STEP) {
         kc_scoped(kc_error) err = {0};
         scene s = begin(after);
         crashes c = {.after = after};
@@ -139,7 +139,7 @@ static void without_faults_it_is_as_usual(void **state)
 static void play_seeds(kc_fault fault)
 {
     size_t times = 0;
-    for (uint64_t seed = 1; seed <= 4; seed++)
+    for (uint64_t seed = 1; seed <= SEEDS_OF(4); seed++)
         times += play_with(&(kc_fault_opts){.fault = fault, .chance = 0.4}, seed);
     assert_true(times > 0);
 }

@@ -50,14 +50,14 @@ static void it_survives_every_fault(void **state)
 {
     (void)state;
     for (int fault = 1; fault < KC_FAULTS; fault++)
-        for (uint64_t seed = 1; seed <= 3; seed++)
+        for (uint64_t seed = 1; seed <= SEEDS_OF(3); seed++)
             it_survives((kc_fault)fault, seed);
 }
 
 static void a_late_cache_fills_no_node_twice(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 5; seed++) {
+    for (uint64_t seed = 1; seed <= SEEDS_OF(5); seed++) {
         kc_auto(kc_testenv) *env = scheduling(seed);
         nodes(env, 3);
         settle(env);
@@ -75,7 +75,7 @@ static void a_late_cache_fills_no_node_twice(void **state)
 static void the_last_word_stays(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 5; seed++) {
+    for (uint64_t seed = 1; seed <= SEEDS_OF(5); seed++) {
         kc_auto(kc_testenv) *env = scheduling(seed);
         kc_testenv_fault(env, &(kc_fault_opts){KC_FAULT_SLOW, .chance = 1, .method = "PATCH"});
         node(env, "one", "", "{'key':'k','effect':'NoSchedule'}");
@@ -96,7 +96,7 @@ static void the_last_word_stays(void **state)
 static void a_crash_between_two_writes_is_made_good(void **state)
 {
     (void)state;
-    for (size_t writes = 1; writes <= 2 * MANY + 1; writes++) {
+    for (size_t writes = 1; writes <= 2 * MANY + 1; writes += CRASH_STEP) {
         kc_auto(kc_testenv) *env = scheduling(20);
         nodes(env, 4);
         make_many(env, 0, MANY);
