@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.c: questions to other servers. libcurl's multi interface on one thread, as fetch.c has it;
- * here the whole answer is collected before anybody is told.
+ * ask.c: questions to other servers, by a thread of transfers (transfers.h): the whole answer is
+ * collected before anybody is told.
  *
- *     kc__ask_start ──▶ fresh ──▶ curl ──▶ task on the loop ──▶ done
+ *     kc__ask_start ──▶ transfer ──▶ task on the loop ──▶ done
  *
  * A question belongs to the thread from the moment it is taken until its task is posted, and to the
  * loop from then on. What went wrong is said as Go's HTTP client would say it: clients of a
@@ -11,29 +11,24 @@
  */
 #include "http/ask.h"
 
+#include "http/transfers.h"
 #include "kc/buf.h"
 #include "kc/sim.h"
-#include "kc/thread.h"
-#include "kc/vec.h"
 
-#include <curl/curl.h>
 #include <errno.h>
-#include <limits.h>
 #include <openssl/x509_vfy.h>
 #include <stdio.h>
 
 #define PATIENCE (10 * KC_SECOND)
 
-enum { TURN_MS = 1000, IDLE_CONNECTIONS = 64 };
+enum { KEPT = 64 };
 
 typedef struct question {
-    kc_link link; /* In the asker's list of fresh ones. */
-    kc__asker *asker;
+    kc__transfer transfer;
     kc__loop *loop;
     kc__ask_done *done;
     void *user;
     kc__task task;
-    CURL *easy;
     struct curl_slist *headers, *connect_to;
     char *url, *agent, *body, *ca;
     size_t body_n, ca_n;
@@ -45,19 +40,17 @@ typedef struct question {
     char *type;
     kc_buf text, error;
     bool too_long;
-    char why[CURL_ERROR_SIZE];
 } question;
 
 struct kc__asker {
-    kc_thread *thread;
-    CURLM *multi;
-    KC_VEC(question *) active; /* The thread's own. */
-
-    kc_mutex mutex; /* Guards what follows. */
-    kc_list fresh;  /* Of question. */
-    int64_t end;    /* When everything ends. */
-    bool stop;
+    kc__transfers *transfers;
+    _Atomic int64_t end; /* When everything ends. */
 };
+
+static question *question_of(kc__transfer *transfer)
+{
+    return kc_container_of(transfer, question, transfer);
+}
 
 /* ---- a question ---- */
 
@@ -141,7 +134,7 @@ static void write_host(const question *q, kc_buf *out)
 static void say_not_connected(const question *q, kc_buf *out)
 {
     long code = 0;
-    curl_easy_getinfo(q->easy, CURLINFO_OS_ERRNO, &code);
+    curl_easy_getinfo(q->transfer.easy, CURLINFO_OS_ERRNO, &code);
     kc_buf_puts(out, "dial tcp ");
     write_address(q, out);
     kc_buf_printf(out, ": connect: %s",
@@ -154,11 +147,11 @@ static void say_not_connected(const question *q, kc_buf *out)
 static void say_not_trusted(const question *q, kc_buf *out)
 {
     long result = 0;
-    curl_easy_getinfo(q->easy, CURLINFO_SSL_VERIFYRESULT, &result);
+    curl_easy_getinfo(q->transfer.easy, CURLINFO_SSL_VERIFYRESULT, &result);
     kc_buf_puts(out, "tls: failed to verify certificate: x509: ");
     if (result == X509_V_ERR_CERT_HAS_EXPIRED || result == X509_V_ERR_CERT_NOT_YET_VALID)
         kc_buf_puts(out, "certificate has expired or is not yet valid");
-    else if (!strstr(q->why, "subject name"))
+    else if (!strstr(q->transfer.why, "subject name"))
         kc_buf_puts(out, "certificate signed by unknown authority");
     else {
         kc_buf_puts(out, "certificate is not valid for ");
@@ -185,25 +178,24 @@ static void say_why(const question *q, CURLcode code, kc_buf *out)
         if (q->too_long)
             kc_buf_printf(out, "the answer is longer than %d bytes", KC__ASK_MOST);
         else
-            kc_buf_puts(out, *q->why ? q->why : curl_easy_strerror(code));
+            kc_buf_puts(out, *q->transfer.why ? q->transfer.why : curl_easy_strerror(code));
     }
 }
 
 /* ---- on the thread ---- */
 
-static void end(question *q, CURLcode code)
+static void end(kc__transfer *transfer, CURLcode code)
 {
+    question *q = question_of(transfer);
     long status = 0;
     char *type = NULL;
-    curl_easy_getinfo(q->easy, CURLINFO_RESPONSE_CODE, &status);
-    curl_easy_getinfo(q->easy, CURLINFO_CONTENT_TYPE, &type);
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_TYPE, &type);
     q->type = kc_strdup(type ? type : "");
     if (code == CURLE_OK)
         q->status = (int)status;
     else
         say_why(q, code, &q->error);
-    curl_multi_remove_handle(q->asker->multi, q->easy);
-    curl_easy_cleanup(q->easy);
     post(q);
 }
 
@@ -217,19 +209,19 @@ static void set_trust(CURL *easy, const question *q)
     curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 }
 
-static void set_up(CURL *easy, question *q)
+static void begin(kc__transfer *transfer)
 {
+    question *q = question_of(transfer);
+    CURL *easy = transfer->easy;
     const int64_t left = q->deadline - kc_clock_now(kc_clock_real());
+    q->headers = curl_slist_append(NULL, "Content-Type: application/json");
+    q->headers = curl_slist_append(q->headers, "Accept: application/json, */*");
+    q->headers = curl_slist_append(q->headers, "Expect:");
     curl_easy_setopt(easy, CURLOPT_URL, q->url);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, q);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, q->why);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
                      q->http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)KC_MAX(left / KC_MILLISECOND, 1));
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, q->body);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body_n);
@@ -241,111 +233,31 @@ static void set_up(CURL *easy, question *q)
     set_trust(easy, q);
 }
 
-static void begin(kc__asker *asker, question *q)
+static bool is_over(const kc__asker *asker)
 {
-    q->easy = curl_easy_init();
-    q->headers = curl_slist_append(NULL, "Content-Type: application/json");
-    q->headers = curl_slist_append(q->headers, "Accept: application/json, */*");
-    q->headers = curl_slist_append(q->headers, "Expect:");
-    set_up(q->easy, q);
-    kc_vec_push(&asker->active, q);
-    curl_multi_add_handle(asker->multi, q->easy);
+    return kc_clock_now(kc_clock_real()) >= atomic_load(&asker->end);
 }
 
-static bool take_fresh(kc__asker *asker)
+static void turn(kc__transfers *transfers, void *user)
 {
-    kc_list fresh;
-    bool stop = false;
-    kc_list_init(&fresh);
-    kc_locked (&asker->mutex) {
-        while (!kc_list_empty(&asker->fresh))
-            kc_list_push(&fresh, kc_list_pop(&asker->fresh));
-        stop = asker->stop;
-    }
-    while (!kc_list_empty(&fresh))
-        begin(asker, kc_container_of(kc_list_pop(&fresh), question, link));
-    return !stop;
-}
-
-static void forget(kc__asker *asker, const question *q)
-{
-    for (size_t i = 0; i < asker->active.n; i++)
-        if (asker->active.items[i] == q) {
-            asker->active.items[i] = kc_vec_pop(&asker->active);
-            return;
-        }
-}
-
-static void take_ended(kc__asker *asker)
-{
-    int left;
-    for (const CURLMsg *message; (message = curl_multi_info_read(asker->multi, &left));) {
-        question *q = NULL;
-        if (message->msg != CURLMSG_DONE)
-            continue;
-        const CURLcode code = message->data.result;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&q);
-        forget(asker, q);
-        end(q, code);
-    }
-}
-
-static void end_all(kc__asker *asker)
-{
-    while (asker->active.n)
-        end(kc_vec_pop(&asker->active), CURLE_ABORTED_BY_CALLBACK);
-}
-
-static bool is_over(kc__asker *asker)
-{
-    int64_t deadline = 0;
-    kc_locked (&asker->mutex)
-        deadline = asker->end;
-    return kc_clock_now(kc_clock_real()) >= deadline;
-}
-
-static void move_bytes(void *user)
-{
-    kc__asker *asker = user;
-    int running;
-    while (take_fresh(asker)) {
-        curl_multi_perform(asker->multi, &running);
-        take_ended(asker);
-        if (is_over(asker))
-            end_all(asker);
-        curl_multi_poll(asker->multi, NULL, 0, asker->active.n ? TURN_MS : INT_MAX, NULL);
-    }
-    end_all(asker);
+    if (!is_over(user))
+        return;
+    for (size_t i = kc__transfers_count(transfers); i-- > 0;)
+        kc__transfers_end(transfers, kc__transfers_at(transfers, i), CURLE_ABORTED_BY_CALLBACK);
 }
 
 /* ---- on any thread ---- */
-
-/* Under the mutex. The thread starts with the first. */
-static int may_start(kc__asker *asker, kc_error *err)
-{
-    if (asker->stop || kc_clock_now(kc_clock_real()) >= asker->end)
-        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the server is going down");
-    if (asker->thread)
-        return 0;
-    if (kc_sim_current()) /* Its time stands still while we wait for anybody outside. */
-        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "nobody is reached from a simulation");
-    asker->multi = curl_multi_init();
-    curl_multi_setopt(asker->multi, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS);
-    asker->thread = kc_thread_start("ask", move_bytes, asker, err);
-    return asker->thread ? 0 : -1;
-}
 
 static char *copy(kc_str text)
 {
     return text.n ? kc_str_dup(text) : NULL;
 }
 
-static question *question_new(kc__asker *asker, const kc__ask_request *request)
+static question *question_new(const kc__ask_request *request)
 {
     const int64_t patience = request->patience ? request->patience : PATIENCE;
     question *q = kc_new(question);
-    *q = (question){.asker = asker,
-                    .url = kc_strdup(request->url),
+    *q = (question){.url = kc_strdup(request->url),
                     .agent = copy(kc_cstr(request->agent)),
                     .body = copy(request->body),
                     .body_n = request->body.n,
@@ -361,24 +273,26 @@ static question *question_new(kc__asker *asker, const kc__ask_request *request)
     return q;
 }
 
+/* In a simulation time stands still while we wait for anybody outside. */
+static int start(kc__asker *asker, question *q, kc_error *err)
+{
+    if (is_over(asker))
+        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the server is going down");
+    if (kc_sim_current())
+        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "nobody is reached from a simulation");
+    return kc__transfers_add(asker->transfers, &q->transfer, err);
+}
+
 void kc__ask_start(kc__asker *asker, const kc__ask_request *request, kc__loop *loop,
                    kc__ask_done *done, void *user)
 {
     kc_scoped(kc_error) err = {0};
-    question *q = question_new(asker, request);
+    question *q = question_new(request);
     q->loop = loop;
     q->done = done;
     q->user = user;
-    bool runs = false;
-    kc_locked (&asker->mutex) {
-        runs = may_start(asker, &err) == 0;
-        if (runs)
-            kc_list_push(&asker->fresh, &q->link);
-    }
-    if (runs) {
-        curl_multi_wakeup(asker->multi);
+    if (start(asker, q, &err) == 0)
         return;
-    }
     kc_buf_puts(&q->error, kc_error_text(&err));
     post(q);
 }
@@ -388,45 +302,33 @@ void kc__ask_start(kc__asker *asker, const kc__ask_request *request, kc__loop *l
 kc__asker *kc__asker_new(void)
 {
     kc__asker *asker = kc_new(kc__asker);
-    kc_mutex_init(&asker->mutex);
-    kc_list_init(&asker->fresh);
+    asker->transfers = kc__transfers_new(&(kc__transfers_opts){.name = "ask",
+                                                               .connections = KEPT,
+                                                               .begin = begin,
+                                                               .end = end,
+                                                               .turn = turn,
+                                                               .user = asker});
     asker->end = KC_FOREVER;
     return asker;
 }
 
 void kc__asker_end_by(kc__asker *asker, int64_t deadline)
 {
-    bool runs = false;
-    kc_locked (&asker->mutex) {
-        asker->end = deadline;
-        runs = asker->thread;
-    }
-    if (runs)
-        curl_multi_wakeup(asker->multi);
+    atomic_store(&asker->end, deadline);
+    kc__transfers_wake(asker->transfers);
 }
 
 void kc__asker_stop(kc__asker *asker)
 {
-    kc_thread *thread = NULL;
-    if (!asker)
-        return;
-    kc_locked (&asker->mutex) {
-        asker->stop = true;
-        thread = kc_take(asker->thread);
-    }
-    if (thread)
-        curl_multi_wakeup(asker->multi);
-    kc_thread_join(thread);
+    if (asker)
+        kc__transfers_stop(asker->transfers);
 }
 
 kc__asker *kc__asker_free(kc__asker *asker)
 {
     if (!asker)
         return NULL;
-    kc__asker_stop(asker);
-    curl_multi_cleanup(asker->multi);
-    kc_vec_done(&asker->active);
-    kc_mutex_done(&asker->mutex);
+    kc__transfers_free(asker->transfers);
     free(asker);
     return NULL;
 }

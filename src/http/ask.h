@@ -3,9 +3,9 @@
  * ask.h: a question to another server, whose answer is small and wanted as a whole: an admission
  * webhook's.
  *
- *     kc__ask_start(asker, &(kc__ask_request){.url = url, .body = review, .ca = pem}, loop,
- * answered, call); … static void answered(const kc__ask_answer *answer, void *user)            on
- * that loop
+ *     kc__ask_start(asker, &(kc__ask_request){.url = url, .body = review}, loop, answered, call);
+ *     …
+ *     static void answered(const kc__ask_answer *answer, void *user)          on that loop
  *
  * One thread asks for all, however many wait; it starts with the first question. Connections are
  * kept and used again.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch.c: answers of other servers, passed on. libcurl's multi interface on one thread.
+ * fetch.c: answers of other servers, passed on, by a thread of transfers (transfers.h).
  *
  *     curl ──▶ head ──task on the loop──▶ arrived
  *          ──▶ body ──▶ pipe ──▶ the exchange's client
@@ -14,26 +14,22 @@
  */
 #include "http/fetch.h"
 
+#include "http/transfers.h"
 #include "kc/ref.h"
-#include "kc/vec.h"
-
-#include <curl/curl.h>
-#include <limits.h>
 
 #define PATIENCE (30 * KC_SECOND)
 
-enum { MAX_TEXT = 50 << 10, CONNECT_MS = 10000, TURN_MS = 1000 };
+enum { MAX_TEXT = 50 << 10, CONNECT_MS = 10000, KEPT = 16 };
 
 typedef struct fetch {
     kc_ref refs;
-    kc_link link; /* In the fetcher's list of new ones. */
+    kc__transfer transfer;
     kc__fetcher *fetcher;
     kc__exchange *x;
     kc__fetch_arrived *arrived;
     void *user;
     kc__pipe *body;
     kc__task task; /* To tell of the head. */
-    CURL *easy;
     char *url, *pin;
     int64_t deadline; /* For the head. */
 
@@ -46,19 +42,17 @@ typedef struct fetch {
 
     _Atomic bool drained; /* The loop's wish: look at the pipe again. */
     bool paused;
-    char why[CURL_ERROR_SIZE];
 } fetch;
 
 struct kc__fetcher {
     char *cert_file, *key_file;
-    kc_thread *thread;
-    CURLM *multi;
-    KC_VEC(fetch *) active; /* The thread's own. */
-
-    kc_mutex mutex; /* Guards what follows. */
-    kc_list fresh;  /* Of fetch. */
-    bool stop;
+    kc__transfers *transfers;
 };
+
+static fetch *fetch_of(kc__transfer *transfer)
+{
+    return kc_container_of(transfer, fetch, transfer);
+}
 
 /* ---- a fetch ---- */
 
@@ -112,11 +106,11 @@ static size_t header_came(char *data, size_t size, size_t n, void *user)
     long code = 0;
     if (!kc_str_empty(line))
         return size * n;
-    curl_easy_getinfo(f->easy, CURLINFO_RESPONSE_CODE, &code);
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_RESPONSE_CODE, &code);
     if (code < 200)
         return size * n;
     char *type = NULL;
-    curl_easy_getinfo(f->easy, CURLINFO_CONTENT_TYPE, &type);
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_CONTENT_TYPE, &type);
     f->status = (int)code;
     f->type = kc_strdup(type ? type : "");
     if (succeeded(f))
@@ -142,43 +136,29 @@ static size_t body_came(char *data, size_t size, size_t n, void *user)
 
 /* ---- on the thread ---- */
 
-static void end(fetch *f, CURLcode code)
+static void end(kc__transfer *transfer, CURLcode code)
 {
+    fetch *f = fetch_of(transfer);
     if (code != CURLE_OK && !f->told) {
         f->status = 0;
         kc_error_set(&f->error, KC_SERVICE_UNAVAILABLE, "%s",
-                     *f->why ? f->why : curl_easy_strerror(code));
+                     *transfer->why ? transfer->why : curl_easy_strerror(code));
     }
     kc__pipe_close(f->body, code != CURLE_OK);
     tell_once(f);
-    curl_multi_remove_handle(f->fetcher->multi, f->easy);
-    curl_easy_cleanup(f->easy);
-    f->easy = NULL;
     kc__pipe_unref(f->body);
     fetch_unref(f);
 }
 
-static void forget(kc__fetcher *fetcher, const fetch *f)
+static void begin(kc__transfer *transfer)
 {
-    for (size_t i = 0; i < fetcher->active.n; i++)
-        if (fetcher->active.items[i] == f) {
-            kc_vec_remove(&fetcher->active, i);
-            return;
-        }
-}
-
-static void begin(kc__fetcher *fetcher, fetch *f)
-{
-    CURL *easy = f->easy = curl_easy_init();
+    fetch *f = fetch_of(transfer);
+    const kc__fetcher *fetcher = f->fetcher;
+    CURL *easy = transfer->easy;
     curl_easy_setopt(easy, CURLOPT_URL, f->url);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, f);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, f->why);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, f);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_came);
@@ -192,84 +172,32 @@ static void begin(kc__fetcher *fetcher, fetch *f)
         curl_easy_setopt(easy, CURLOPT_SSLCERT, fetcher->cert_file);
         curl_easy_setopt(easy, CURLOPT_SSLKEY, fetcher->key_file);
     }
-    kc_vec_push(&fetcher->active, f);
-    curl_multi_add_handle(fetcher->multi, easy);
 }
 
-static bool take_fresh(kc__fetcher *fetcher)
+/* Its pipe was drained, or left. */
+static void follow_wish(kc__transfers *transfers, fetch *f)
 {
-    kc_list fresh;
-    bool stop = false;
-    kc_list_init(&fresh);
-    kc_locked (&fetcher->mutex) {
-        while (!kc_list_empty(&fetcher->fresh))
-            kc_list_push(&fresh, kc_list_pop(&fetcher->fresh));
-        stop = fetcher->stop;
-    }
-    while (!kc_list_empty(&fresh))
-        begin(fetcher, kc_container_of(kc_list_pop(&fresh), fetch, link));
-    return !stop;
-}
-
-/* Pipes that were drained, or left. */
-static void follow_wishes(kc__fetcher *fetcher)
-{
-    for (size_t i = fetcher->active.n; i-- > 0;) {
-        fetch *f = fetcher->active.items[i];
-        if (!atomic_exchange(&f->drained, false))
-            continue;
-        const kc__pipe_state state = kc__pipe_check(f->body);
-        if (state == KC__PIPE_GONE) {
-            kc_vec_remove(&fetcher->active, i);
-            end(f, CURLE_WRITE_ERROR);
-        } else if (state == KC__PIPE_OPEN && f->paused) {
-            f->paused = false;
-            curl_easy_pause(f->easy, CURLPAUSE_CONT);
-        }
+    const kc__pipe_state state = kc__pipe_check(f->body);
+    if (state == KC__PIPE_GONE) {
+        kc__transfers_end(transfers, &f->transfer, CURLE_WRITE_ERROR);
+    } else if (state == KC__PIPE_OPEN && f->paused) {
+        f->paused = false;
+        curl_easy_pause(f->transfer.easy, CURLPAUSE_CONT);
     }
 }
 
-/* Servers that take a connection and say nothing. */
-static void give_up_waiting(kc__fetcher *fetcher)
+/* Also gives servers up that take a connection and say nothing. */
+static void turn(kc__transfers *transfers, void *user)
 {
     const int64_t now = kc_clock_now(kc_clock_real());
-    for (size_t i = fetcher->active.n; i-- > 0;) {
-        fetch *f = fetcher->active.items[i];
-        if (f->told || now < f->deadline)
-            continue;
-        kc_vec_remove(&fetcher->active, i);
-        end(f, CURLE_OPERATION_TIMEDOUT);
+    (void)user;
+    for (size_t i = kc__transfers_count(transfers); i-- > 0;) {
+        fetch *f = fetch_of(kc__transfers_at(transfers, i));
+        if (!f->told && now >= f->deadline)
+            kc__transfers_end(transfers, &f->transfer, CURLE_OPERATION_TIMEDOUT);
+        else if (atomic_exchange(&f->drained, false))
+            follow_wish(transfers, f);
     }
-}
-
-static void take_ended(kc__fetcher *fetcher)
-{
-    int left;
-    for (const CURLMsg *message; (message = curl_multi_info_read(fetcher->multi, &left));) {
-        fetch *f = NULL;
-        if (message->msg != CURLMSG_DONE)
-            continue;
-        const CURLcode code = message->data.result;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&f);
-        forget(fetcher, f);
-        end(f, code);
-    }
-}
-
-static void move_bytes(void *user)
-{
-    kc__fetcher *fetcher = user;
-    int running;
-    while (take_fresh(fetcher)) {
-        follow_wishes(fetcher);
-        curl_multi_perform(fetcher->multi, &running);
-        take_ended(fetcher);
-        give_up_waiting(fetcher);
-        curl_multi_poll(fetcher->multi, NULL, 0, fetcher->active.n ? TURN_MS : INT_MAX, NULL);
-    }
-    /* What came with the wish to stop is among them. */
-    while (fetcher->active.n)
-        end(kc_vec_pop(&fetcher->active), CURLE_ABORTED_BY_CALLBACK);
 }
 
 /* ---- on a loop ---- */
@@ -278,20 +206,7 @@ static void drained(void *user)
 {
     fetch *f = user;
     atomic_store(&f->drained, true);
-    curl_multi_wakeup(f->fetcher->multi);
-}
-
-/* Under the mutex. The thread starts with the first. */
-static int may_start(kc__fetcher *fetcher, kc_error *err)
-{
-    if (fetcher->stop)
-        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the server is going down");
-    if (fetcher->thread)
-        return 0;
-    fetcher->multi = curl_multi_init();
-    curl_multi_setopt(fetcher->multi, CURLMOPT_MAXCONNECTS, 16L);
-    fetcher->thread = kc_thread_start("fetch", move_bytes, fetcher, err);
-    return fetcher->thread ? 0 : -1;
+    kc__transfers_wake(f->fetcher->transfers);
 }
 
 void kc__fetch_start(kc__fetcher *fetcher, const kc__fetch_request *request, kc__exchange *x,
@@ -310,19 +225,11 @@ void kc__fetch_start(kc__fetcher *fetcher, const kc__fetch_request *request, kc_
     kc_ref_init(&f->refs);
     kc_ref_add(&f->refs);
     kc__pipe_on_drained(f->body, drained, fetch_unref, f);
-    bool runs = false;
-    kc_locked (&fetcher->mutex) {
-        runs = may_start(fetcher, &f->error) == 0;
-        if (runs)
-            kc_list_push(&fetcher->fresh, &f->link);
-    }
-    if (runs) {
-        curl_multi_wakeup(fetcher->multi);
-    } else {
-        tell_once(f);
-        kc__pipe_unref(f->body);
-        fetch_unref(f);
-    }
+    if (kc__transfers_add(fetcher->transfers, &f->transfer, &f->error) == 0)
+        return;
+    tell_once(f);
+    kc__pipe_unref(f->body);
+    fetch_unref(f);
 }
 
 /* ---- a fetcher ---- */
@@ -330,8 +237,8 @@ void kc__fetch_start(kc__fetcher *fetcher, const kc__fetch_request *request, kc_
 kc__fetcher *kc__fetcher_new(const kc__fetcher_opts *opts)
 {
     kc__fetcher *fetcher = kc_new(kc__fetcher);
-    kc_mutex_init(&fetcher->mutex);
-    kc_list_init(&fetcher->fresh);
+    fetcher->transfers = kc__transfers_new(&(kc__transfers_opts){
+        .name = "fetch", .connections = KEPT, .begin = begin, .end = end, .turn = turn});
     if (opts->cert_file) {
         fetcher->cert_file = kc_strdup(opts->cert_file);
         fetcher->key_file = kc_strdup(opts->key_file);
@@ -341,26 +248,15 @@ kc__fetcher *kc__fetcher_new(const kc__fetcher_opts *opts)
 
 void kc__fetcher_stop(kc__fetcher *fetcher)
 {
-    kc_thread *thread = NULL;
-    if (!fetcher)
-        return;
-    kc_locked (&fetcher->mutex) {
-        fetcher->stop = true;
-        thread = kc_take(fetcher->thread);
-    }
-    if (thread)
-        curl_multi_wakeup(fetcher->multi);
-    kc_thread_join(thread);
+    if (fetcher)
+        kc__transfers_stop(fetcher->transfers);
 }
 
 kc__fetcher *kc__fetcher_free(kc__fetcher *fetcher)
 {
     if (!fetcher)
         return NULL;
-    kc__fetcher_stop(fetcher);
-    curl_multi_cleanup(fetcher->multi);
-    kc_vec_done(&fetcher->active);
-    kc_mutex_done(&fetcher->mutex);
+    kc__transfers_free(fetcher->transfers);
     free(fetcher->cert_file);
     free(fetcher->key_file);
     free(fetcher);
