@@ -57,7 +57,7 @@ static void a_database_is_not_copied_onto_itself(void **state)
     (void)state;
     kc_auto(kc_testenv) *env = begun(1);
     kc_autofree char *spec =
-        kc_asprintf("'source':'127.0.0.1:%d','dest':'localhost:%d/0'", dest.port, dest.port);
+        kc_asprintf("'source':'127.0.0.1:%d','dest':'127.1:%d/0'", dest.port, dest.port);
     migrate(env, spec);
     assert_refused(env, "source and dest are the same database of the same server");
 }
