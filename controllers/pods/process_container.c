@@ -89,7 +89,7 @@ void kc__proc_kill(kc__process_runtime *rt, kc__proc *proc)
     }
     kc__cgroup_kill(proc->cgroup);
     if (alone && proc->cgroup < 0)
-        kc__marked_kill(proc->key);
+        kc__marked_kill(rt, proc->key);
 }
 
 /* ---- starting ---- */

@@ -216,9 +216,12 @@ bool kc__process_catches(pid_t pid, int sig);
 void kc__proc_state_sweep(kc__process_runtime *rt);
 /* Before an attempt: of those before it the last stays, without its /tmp. */
 void kc__proc_state_prune(int folder, int attempt);
-/* Ends every process that carries the container's mark ("UID/CONTAINER/ATTEMPT") in its
- * environment. For where there is neither a pid namespace nor a cgroup. */
-void kc__marked_kill(const char *mark);
+/* A container's mark, in the environment of all it starts: its key ("UID/CONTAINER/ATTEMPT") and
+ * which folder's it is, for another node of this machine may be a copy of us. The caller frees it.
+ */
+char *kc__container_mark(const kc__process_runtime *rt, const char *key);
+/* Ends every process that carries it. For where there is neither a pid namespace nor a cgroup. */
+void kc__marked_kill(const kc__process_runtime *rt, const char *key);
 
 /* ---- process_cgroup.c ---- */
 

@@ -107,9 +107,9 @@ static int set_env(kc__process_runtime *rt, kc__launch *l, const kc__container_s
     default_env(&env, &l->arena, "HOSTNAME", pod_hostname(what->pod, hostname));
     default_env(&env, &l->arena, "HOME", l->uid == 0 ? "/root" : "/");
     if (rt->isolation.namespaces == KC__NAMESPACES_NONE) {
-        char mark[600];
-        snprintf(mark, sizeof(mark), "%s/%s/%d", what->pod->metadata.uid, what->container->name,
-                 what->attempt);
+        kc_autofree char *key =
+            kc_asprintf("%s/%s/%d", what->pod->metadata.uid, what->container->name, what->attempt);
+        kc_autofree char *mark = kc__container_mark(rt, key);
         put_env(&env, &l->arena, "KC_CONTAINER", mark);
         put_env(&env, &l->arena, "KC_TERMINATION_LOG", "/proc/self/fd/3");
     }

@@ -21,6 +21,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -186,7 +187,7 @@ static bool is_marked(const char *pid, const char *mark)
 {
     char path[64], want[512];
     snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
-    snprintf(want, sizeof(want), MARK "%.400s", mark);
+    snprintf(want, sizeof(want), MARK "%.450s", mark);
     kc_scoped(kc_buf) text = {0};
     if (!kc__file_bytes(AT_FDCWD, path, (size_t)256 << 10, false, &text))
         return false;
@@ -196,8 +197,17 @@ static bool is_marked(const char *pid, const char *mark)
     return false;
 }
 
-void kc__marked_kill(const char *mark)
+char *kc__container_mark(const kc__process_runtime *rt, const char *key)
 {
+    struct stat folder = {0};
+    fstat(rt->folder_fd, &folder);
+    return kc_asprintf("%llx-%llx/%s", (unsigned long long)folder.st_dev,
+                       (unsigned long long)folder.st_ino, key);
+}
+
+void kc__marked_kill(const kc__process_runtime *rt, const char *key)
+{
+    kc_autofree char *mark = kc__container_mark(rt, key);
     const int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     kc__names names = {0};
     if (proc >= 0)
@@ -220,18 +230,18 @@ void kc__marked_kill(const char *mark)
 
 /* ---- what was left over ---- */
 
-static void end_left_over(kc__process_runtime *rt, int folder, const char *mark,
+static void end_left_over(kc__process_runtime *rt, int folder, const char *key,
                           kc__proc_state *state)
 {
     const int fd = state->pid ? (int)syscall(SYS_pidfd_open, state->pid, 0) : -1;
     if (fd >= 0 && kc__process_started(state->pid) == state->pid_started) {
         syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
-        kc_log_warn(rt->log, "ended a container of an earlier process", kc_kv("container", mark));
+        kc_log_warn(rt->log, "ended a container of an earlier process", kc_kv("container", key));
     }
     if (fd >= 0)
         close(fd);
     if (rt->isolation.namespaces == KC__NAMESPACES_NONE)
-        kc__marked_kill(mark);
+        kc__marked_kill(rt, key);
     kc__container_report *r = &state->report;
     r->phase = KC__CONTAINER_ENDED;
     r->ended = kc_clock_wall(rt->clock);
@@ -249,12 +259,12 @@ static void sweep_container(kc__process_runtime *rt, int pod, const char *uid, c
     const int latest = folder < 0 ? -1 : kc__proc_state_latest(folder);
     for (int attempt = latest; attempt >= 0 && attempt > latest - 2; attempt--) {
         kc__proc_state state;
-        char mark[600];
-        snprintf(mark, sizeof(mark), "%s/%s/%d", uid, name, attempt);
+        char key[600];
+        snprintf(key, sizeof(key), "%s/%s/%d", uid, name, attempt);
         if (!kc__proc_state_read(folder, attempt, &state) ||
             state.report.phase == KC__CONTAINER_ENDED)
             continue;
-        end_left_over(rt, folder, mark, &state);
+        end_left_over(rt, folder, key, &state);
     }
     if (folder >= 0)
         close(folder);

@@ -28,5 +28,20 @@ static void a_termination_message_goes_to_the_file_named_in_the_environment(void
     assert_string_equal(await_end(n, pod, "c", 0).message, "because\n");
 }
 
-TESTS(CONTRACT, volumes_are_refused_with_the_reason,
+/* Two planes made of one copy have pods of the same uid. */
+static void a_pod_of_another_node_is_left_alone(void **state)
+{
+    (void)state;
+    kc_auto(node) *n = contract_node(), *other = contract_node();
+    kc_auto(kc_pod) *pod = pod_running("sleep 1000");
+    start(n, pod, 0);
+    start(other, pod, 0);
+    stop(n, pod, "c", 0, true);
+    await_end(n, pod, "c", 0);
+    assert_int_equal(observe(other, pod, "c", 0).phase, KC__CONTAINER_RUNNING);
+    stop(other, pod, "c", 0, true);
+    assert_int_equal(await_end(other, pod, "c", 0).exit_code, 137);
+}
+
+TESTS(CONTRACT, a_pod_of_another_node_is_left_alone, volumes_are_refused_with_the_reason,
       a_termination_message_goes_to_the_file_named_in_the_environment)
