@@ -2,18 +2,20 @@
 /*
  * service.h: a small network service behind HTTP, as a cloud has one. `kc networks` is it.
  *
- *     GET    /v1/networks[?owner=NAME]               {"generation":7,"networks":[…]}
- *     GET    /v1/networks/NAMESPACE/NAME             a network; its generation is its ETag
- *     PUT    /v1/networks/NAMESPACE/NAME             {"cidr":…,"gateway":…,"owner":…}: 201 or 200;
- *                                                    If-Match: "7", If-None-Match: * hold it to
- * that DELETE /v1/networks/NAMESPACE/NAME[?owner=NAME] GET    /healthz
+ *     GET     /v1/networks[?owner=NAME]                  {"generation":7,"networks":[…]}
+ *     GET     /v1/networks/NAMESPACE/NAME                a network; its generation is its ETag
+ *     PUT     /v1/networks/NAMESPACE/NAME                {"cidr":…,"gateway":…,"owner":…}
+ *     DELETE  /v1/networks/NAMESPACE/NAME[?owner=NAME]
+ *     GET     /healthz
  *
+ * A PUT is answered with 201 or 200; If-Match: "7" and If-None-Match: * say what it is to find.
  * What is refused is answered with {"code":…,"reason":…,"message":…}, "causes" where there are
  * some: 422 for what is no network, 409 for one that overlaps with another or is another owner's,
  * 412 where If-Match says otherwise. A change that was answered survives whatever happens to the
  * process.
  *
- * Nobody is asked who he is: it is for this machine, or a network that is trusted.
+ * Nobody is asked who he is, but web pages are not answered: it is for this machine, or a network
+ * that is trusted.
  */
 #ifndef KC_NETWORK_SERVICE_H
 #define KC_NETWORK_SERVICE_H

@@ -3,8 +3,7 @@
  * deletion.c: marking and removing.
  *
  *     no finalizers, nothing in the way ──▶ removed
- *     finalizers, or the kind says wait ──▶ deletionTimestamp; whoever holds it back lets it go
- * later
+ *     finalizers, or the kind says wait ──▶ deletionTimestamp; who holds it back lets it go later
  *
  * "Foreground" and "Orphan" are finalizers too: the garbage collector deletes or releases the
  * dependents and takes them off.
