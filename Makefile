@@ -1,48 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The commands people type; the build itself is CMake's (CMakePresets.json). `make help` lists them.
+# The commands people type; CMake builds (CMakePresets.json, scripts/build). `make help` lists them. Each command installs the packages it
+# needs (scripts/bootstrap) and builds the targets it uses.
 
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all run test soak bench fuzz fmt lint clean help bootstrap release debug tsan clang
+.PHONY: all run test conformance soak bench fuzz fmt lint clean help bootstrap bootstrap-test bootstrap-bench release debug tsan
 
-all: release                ## build/release/kc
+all: bootstrap              ## build/release: kc and the SDK libraries, for cmake --install
+	@scripts/build release kc sdk
 
-run: release                ## start a whole plane on this machine; everything is kept in ./data
+run: bootstrap              ## build and run a complete control plane on this machine; data in ./data
+	@scripts/build release kc
 	@exec build/release/kc up
 
-test: bootstrap             ## every check and test, as CI runs them
+test: bootstrap-test        ## run all checks and tests, as CI does
 	@scripts/test
 
-soak: release               ## the long version of tests/system: about a quarter of an hour
+conformance: bootstrap-test ## compare with recordings and documents of kube-apiserver v1.34
+	@scripts/build release -DKC_TESTS=ON kc kc_fields_runner kc_extract_runner
+	@FIELDS_CASES=$${FIELDS_CASES:-200000} EXTRACT_CASES=$${EXTRACT_CASES:-6000} CEL_EXPRESSIONS=$${CEL_EXPRESSIONS:-200000} scripts/conformance
+
+soak: release debug         ## run the long versions of tests/system and tests/attack: about two hours
 	@scripts/soak
 
-bench: release              ## benchmarks, as ratios against a peer in the same run
-	@scripts/bootstrap --bench
+bench: bootstrap-bench      ## run the benchmarks: ratios to a peer in the same run
+	@scripts/build release -DKC_TESTS=ON -DKC_BENCH=ON kc benchmarks
 	@scripts/bench
 
-fuzz: fuzz-build            ## each fuzzer for FUZZ_SECONDS (default 60), or only FUZZ=name
+fuzz: bootstrap-test        ## run each fuzzer for FUZZ_SECONDS (default 60), or only FUZZ=name
+	@scripts/build fuzz
 	@scripts/fuzz
 
-fmt: bootstrap              ## format all C sources
+fmt: bootstrap-test         ## format all C sources
 	@scripts/format
 
-lint: debug                 ## clang-tidy and shellcheck
+lint: debug                 ## run clang-tidy and shellcheck
 	@scripts/lint
 
 clean:                      ## remove everything built
 	rm -rf build
 
-help:                       ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help:                       ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 bootstrap:
 	@scripts/bootstrap
 
-.PHONY: fuzz-build
-fuzz-build: bootstrap
-	@cmake --preset fuzz >/dev/null && cmake --build build/fuzz
+bootstrap-test:
+	@scripts/bootstrap --test
 
-release debug tsan clang: bootstrap
-	@cmake --preset $@ >/dev/null && cmake --build build/$@
+bootstrap-bench:
+	@scripts/bootstrap --bench
+
+release debug tsan: bootstrap-test
+	@scripts/build $@ -DKC_TESTS=ON

@@ -19,8 +19,8 @@ typedef struct setup {
     char (*keys)[KEY_BYTES + 1];
     kc_object **objects;
     uint32_t *order; /* A random one. */
-    kc_cow_tree *tree;
-    kc_cow_snapshot *snapshot;
+    kc__cow_tree *tree;
+    kc__cow_snapshot *snapshot;
     size_t next;
 } setup;
 
@@ -29,16 +29,17 @@ static size_t random_entry(setup *s)
     return s->order[s->next++ % ENTRIES];
 }
 
-static void put_entry(setup *s, kc_cow_tree *tree, size_t i)
+static void put_entry(setup *s, kc__cow_tree *tree, size_t i)
 {
-    kc_object_unref(kc_cow_tree_put(tree, kc_str_of(s->keys[i], KEY_BYTES), s->objects[i]));
+    kc_object_unref(kc__cow_tree_put(tree, kc_str_of(s->keys[i], KEY_BYTES), s->objects[i]));
 }
 
 static void get(void *input, size_t times)
 {
     setup *s = input;
     while (times--)
-        bench_use(kc_cow_snapshot_get(s->snapshot, kc_str_of(s->keys[random_entry(s)], KEY_BYTES)));
+        bench_use(
+            kc__cow_snapshot_get(s->snapshot, kc_str_of(s->keys[random_entry(s)], KEY_BYTES)));
 }
 
 static void count(void *input, size_t times)
@@ -46,8 +47,8 @@ static void count(void *input, size_t times)
     setup *s = input;
     while (times--) {
         kc_str key = kc_str_of(s->keys[random_entry(s)], KEY_BYTES);
-        kc_cow_range range = {.prefix = kc_str_sub(key, 0, 15), .after = key};
-        bench_use(kc_cow_snapshot_count_in(s->snapshot, &range));
+        kc__cow_range range = {.prefix = kc_str_sub(key, 0, 15), .after = key};
+        bench_use(kc__cow_snapshot_count_in(s->snapshot, &range));
     }
 }
 
@@ -63,7 +64,7 @@ static void put_and_publish(void *input, size_t times)
     setup *s = input;
     while (times--) {
         put_entry(s, s->tree, random_entry(s));
-        kc_cow_tree_publish(s->tree, times);
+        kc__cow_tree_publish(s->tree, times);
     }
 }
 
@@ -71,25 +72,25 @@ static void take_snapshot(void *input, size_t times)
 {
     setup *s = input;
     while (times--)
-        kc_cow_snapshot_unref(kc_cow_tree_snapshot(s->tree));
+        kc__cow_snapshot_unref(kc__cow_tree_snapshot(s->tree));
 }
 
 static void iterate(void *input, size_t times)
 {
     setup *s = input;
-    kc_cow_iter it = {0};
+    kc__cow_iter it = {0};
     while (times--) {
-        if (!kc_cow_iter_next(&it))
-            it = kc_cow_iter_start(s->snapshot, NULL);
+        if (!kc__cow_iter_next(&it))
+            it = kc__cow_iter_start(s->snapshot, NULL);
         bench_use(it.object);
     }
 }
 
 /* Loads a tree, in order or not, and prints what an entry took. */
-static kc_cow_tree *load(setup *s, bool in_order)
+static kc__cow_tree *load(setup *s, bool in_order)
 {
     size_t before = mallinfo2().uordblks;
-    kc_cow_tree *tree = kc_cow_tree_new();
+    kc__cow_tree *tree = kc__cow_tree_new();
     for (size_t i = 0; i < ENTRIES; i++)
         put_entry(s, tree, in_order ? i : s->order[i]);
     printf("  %-34s %10.1f bytes an entry\n", in_order ? "loaded in order" : "loaded at random",
@@ -101,16 +102,16 @@ static kc_cow_tree *load(setup *s, bool in_order)
 static void measure_versions(setup *s)
 {
     enum { VERSIONS = 1000 };
-    static kc_cow_snapshot *kept[VERSIONS];
+    static kc__cow_snapshot *kept[VERSIONS];
     size_t before = mallinfo2().uordblks;
     for (size_t i = 0; i < VERSIONS; i++) {
         put_and_publish(s, 1);
-        kept[i] = kc_cow_tree_snapshot(s->tree);
+        kept[i] = kc__cow_tree_snapshot(s->tree);
     }
     printf("  %-34s %10.1f bytes\n", "a kept version of one change",
            (double)(mallinfo2().uordblks - before) / VERSIONS);
     for (size_t i = 0; i < VERSIONS; i++)
-        kc_cow_snapshot_unref(kept[i]);
+        kc__cow_snapshot_unref(kept[i]);
 }
 
 static void make_entries(setup *s)
@@ -147,12 +148,12 @@ int main(void)
     setup s = {0};
     make_entries(&s);
     printf("copy-on-write tree: memory of 100,000 keys of %d bytes\n", KEY_BYTES);
-    kc_cow_tree_free(load(&s, true));
+    kc__cow_tree_free(load(&s, true));
     s.tree = load(&s, false);
     contestant writing[] = {{"put, changed in place", put}};
     bench_run("copy-on-write tree: loading", writing, KC_COUNT(writing), &s);
-    kc_cow_tree_publish(s.tree, 1);
-    s.snapshot = kc_cow_tree_snapshot(s.tree);
+    kc__cow_tree_publish(s.tree, 1);
+    s.snapshot = kc__cow_tree_snapshot(s.tree);
     contestant reading[] = {{"get", get},
                             {"count after a key in a prefix", count},
                             {"take and drop a snapshot", take_snapshot},
@@ -160,8 +161,8 @@ int main(void)
                             {"put and publish (copies the way)", put_and_publish}};
     bench_run("copy-on-write tree: a published one", reading, KC_COUNT(reading), &s);
     measure_versions(&s);
-    kc_cow_snapshot_unref(s.snapshot);
-    kc_cow_tree_free(s.tree);
+    kc__cow_snapshot_unref(s.snapshot);
+    kc__cow_tree_free(s.tree);
     free_entries(&s);
     return bench_result();
 }

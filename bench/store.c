@@ -6,7 +6,7 @@
  */
 #include "bench.h"
 
-#include "apiserver/storage/storage_file.h"
+#include "apiserver/storage/file/file_backend.h"
 #include "apiserver/store/store.h"
 #include "kc/thread.h"
 
@@ -23,7 +23,7 @@ typedef struct setup {
     char folder[64];
     kc__loop *loop;
     kc__store *store;
-    kc__cache *cache;
+    kc__watch_cache *cache;
     kc_object *object;
     size_t started; /* On the loop's thread. */
     size_t wanted;
@@ -31,7 +31,7 @@ typedef struct setup {
 } setup;
 
 typedef struct submitter {
-    kc__write write;
+    kc__store_write write;
     setup *s;
     char key[32];
 } submitter;
@@ -42,19 +42,19 @@ static void begin(submitter *x)
 {
     setup *s = x->s;
     int n = snprintf(x->key, sizeof(x->key), "default/web-%08zu", s->started++);
-    x->write = (kc__write){.cache = s->cache,
-                           .key = kc_str_of(x->key, (size_t)n),
-                           .expected = KC_STORAGE_ABSENT,
-                           .object = s->object,
-                           .loop = s->loop,
-                           .done = x->write.done};
+    x->write = (kc__store_write){.cache = s->cache,
+                                 .key = kc_str_of(x->key, (size_t)n),
+                                 .expected = KC__STORAGE_ABSENT,
+                                 .object = s->object,
+                                 .loop = s->loop,
+                                 .done = x->write.done};
     kc__store_submit(s->store, &x->write);
 }
 
-static void on_done(kc__write *write)
+static void on_done(kc__store_write *write)
 {
     submitter *x = kc_container_of(write, submitter, write);
-    assert(write->outcome == KC_STORAGE_STORED);
+    assert(write->outcome == KC__STORAGE_STORED);
     kc_object_unref(write->result);
     if (x->s->started < x->s->wanted)
         begin(x);
@@ -63,12 +63,12 @@ static void on_done(kc__write *write)
 }
 
 typedef struct kick {
-    kc__task task;
+    kc__loop_task task;
     submitter *submitters;
     size_t n;
 } kick;
 
-static void begin_all(kc__task *task)
+static void begin_all(kc__loop_task *task)
 {
     kick *k = kc_container_of(task, kick, task);
     for (size_t i = 0; i < k->n; i++)
@@ -126,13 +126,13 @@ static void append_many(void *input, size_t times)
 
 static void open_store(setup *s)
 {
-    kc_storage *storage = NULL;
+    kc__storage *storage = NULL;
     kc_scoped(kc_error) err = {0};
-    if (kc_storage_open(&kc_storage_file, &(kc_storage_opts){.location = s->folder}, &storage,
-                        &err))
+    if (kc__storage_open(&kc__storage_file_backend, &(kc__storage_opts){.location = s->folder},
+                         &storage, &err))
         abort();
     s->store = kc__store_open(&(kc__store_opts){.storage = storage}, &err);
-    s->cache = kc__store_cache(s->store, KC_STR("/registry//configmaps/"));
+    s->cache = kc__store_watch_cache(s->store, KC_STR("/registry/configmaps/"));
 }
 
 static void make_folder(setup *s)
@@ -177,15 +177,16 @@ static void tear_down(setup *s)
 /* What the objects take in memory, and what their text alone would. */
 static void report_memory(const setup *s, const char *how, double took)
 {
-    kc_auto(kc_cow_snapshot) *now = kc__cache_snapshot(s->cache, NULL);
-    assert(kc_cow_snapshot_count(now) == OBJECTS);
+    kc_auto(kc__cow_snapshot) *now = kc__watch_cache_snapshot(s->cache, NULL);
+    assert(kc__cow_snapshot_count(now) == OBJECTS);
     double json = 0;
-    kc_cow_iter it = kc_cow_iter_start(now, NULL);
-    while (kc_cow_iter_next(&it))
+    kc__cow_iter it = kc__cow_iter_start(now, NULL);
+    while (kc__cow_iter_next(&it))
         json += (double)kc_object_json(it.object).n;
     printf("store: %d objects of %.0f bytes, %s: %.1f MB resident\n", OBJECTS, json / OBJECTS, how,
            took / 1e6);
-    bench_at_most("resident memory, of their JSON", took / json, 1.5);
+    kc_autofree char *what = kc_asprintf("resident memory %s, to the objects' JSON", how);
+    bench_at_most(what, took / json, 1.5);
 }
 
 /* In a process of its own, so that what it needs to write is not counted for the next. */
@@ -198,15 +199,16 @@ static void fill(const char *folder)
         const double before = bench_resident();
         set_up(&s, folder);
         create(&s, OBJECTS, MANY);
-        report_memory(&s, "just created", bench_resident() - before);
-        fflush(stdout);
+        report_memory(&s, "after writing", bench_resident() - before);
         kc__store_close(s.store);
-        _exit(bench_result());
+        const int failed = bench_result();
+        fflush(stdout);
+        _exit(failed);
     }
     int status = 0;
     waitpid(child, &status, 0);
     if (status)
-        bench_at_most("failures of the process that creates", 1, 0);
+        bench_at_most("failed processes that write", 1, 0);
 }
 
 static double seconds(void)
@@ -222,7 +224,7 @@ static void measure_memory(void)
     const double before = bench_resident(), start = seconds();
     open_store(&s);
     printf("store: loaded in %.0f ms\n", (seconds() - start) * 1e3);
-    report_memory(&s, "loaded with their history", bench_resident() - before);
+    report_memory(&s, "after loading with history", bench_resident() - before);
     kc__store_close(s.store);
     remove_folder(s.folder);
 }
@@ -240,8 +242,8 @@ int main(void)
     bench_run("store: one writer", one, KC_COUNT(one), &s);
     bench_run("store: 64 writers", many, KC_COUNT(many), &s);
     printf("  %.0f/s with one writer, %.0f/s with 64\n", 1e9 / one[0].ns, MANY * 1e9 / many[0].ns);
-    bench_at_least("creates by one, of append and sync", one[1].ns / one[0].ns, 0.5);
-    bench_at_least("creates by 64, of append and sync", many[1].ns / many[0].ns, 0.25);
+    bench_at_least("creates by one writer, to append and sync", one[1].ns / one[0].ns, 0.5);
+    bench_at_least("creates by 64 writers, to append and sync", many[1].ns / many[0].ns, 0.25);
     tear_down(&s);
     return bench_result();
 }

@@ -36,7 +36,7 @@ static void measure(const char *what, kc_object *object, double most)
     contestant all[] = {{"kc__typed_decode", decode}, {"kc_object_parse", parse}};
     snprintf(title, sizeof(title), "%s, %zu bytes", what, kc_object_json(object).n);
     bench_run(title, all, KC_COUNT(all), object);
-    bench_at_most("as long as reading the text, times", all[0].ns / all[1].ns, most);
+    bench_at_most("through its type, to reading its text", all[0].ns / all[1].ns, most);
 }
 
 /* About a kilobyte of labels stands for the data of a ConfigMap. */

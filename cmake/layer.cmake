@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# kc_layer(NAME USES layers... HEADERS public headers... LIBS libraries...)
+# kc_layer(NAME [SUBLAYERS] USES layers... HEADERS public headers... LIBS libraries...)
 #
 # Makes the static library kc_NAME of src/NAME, subfolders included. Layering is enforced by the include path: for each layer a folder
 # of links is made in the build tree, holding the layer's own public headers and its source folder,
@@ -9,10 +9,13 @@
 #     <build>/layers/base/base        -> src/base
 #
 # and a layer is compiled with its own folder and those of the layers it may use. So `#include "kc/view.h"` from base,
-# or `#include "runtime/queue_internal.h"` from object, names a file that is not there.
+# or `#include "runtime/queue/queue_internal.h"` from object, names a file that is not there.
+#
+# With SUBLAYERS, only the sources in src/NAME itself are compiled here, and see all of the layer; each subfolder is a sub-layer
+# (kc_sublayer, below).
 
 function(kc_layer NAME)
-    cmake_parse_arguments(ARG "" "" "USES;HEADERS;LIBS" ${ARGN})
+    cmake_parse_arguments(ARG "SUBLAYERS" "" "USES;HEADERS;LIBS" ${ARGN})
 
     set(root ${CMAKE_BINARY_DIR}/layers/${NAME})
     file(REMOVE_RECURSE ${root})
@@ -38,12 +41,72 @@ function(kc_layer NAME)
     string(REPLACE ";" " " reach_text "${reach}")
     file(WRITE ${root}/may-use "${reach_text}\n")
 
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${NAME}/*.c)
+    if(ARG_SUBLAYERS)
+        file(REMOVE_RECURSE ${CMAKE_BINARY_DIR}/sublayers/${NAME})
+        file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${NAME}/*.c)
+    else()
+        file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${NAME}/*.c)
+    endif()
     add_library(kc_${NAME} STATIC ${sources})
     set_target_properties(kc_${NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(kc_${NAME} PUBLIC ${root})
     list(TRANSFORM ARG_USES PREPEND kc_)
     target_link_libraries(kc_${NAME} PUBLIC ${ARG_USES} PRIVATE ${ARG_LIBS})
+    set_property(GLOBAL PROPERTY KC_LIBS_${NAME} ${ARG_USES} ${ARG_LIBS})
+endfunction()
+
+# kc_sublayer(LAYER FOLDER [USES sub-layers...] [FOLDERS folders...])
+#
+# Makes the folder src/LAYER/FOLDER, subfolders included, a sub-layer: an object library kc_LAYER_FOLDER that becomes part of the
+# static library kc_LAYER. It is enforced as layers are: its include path holds
+#
+#     <build>/sublayers/apiserver/store/apiserver/store    -> src/apiserver/store
+#
+# for itself, for the sub-layers it names in USES, and for those that these use. USES may name only sub-layers that are made
+# earlier, so there are no cycles. To add a folder: one line, at its place in the order. A sub-layer of several folders names them in
+# FOLDERS; it defaults to the one of its name.
+
+function(kc_sublayer LAYER FOLDER)
+    cmake_parse_arguments(ARG "" "" "USES;FOLDERS" ${ARGN})
+    if(NOT ARG_FOLDERS)
+        set(ARG_FOLDERS ${FOLDER})
+    endif()
+
+    set(all ${CMAKE_BINARY_DIR}/sublayers/${LAYER})
+    set(sources)
+    foreach(part ${ARG_FOLDERS})
+        file(MAKE_DIRECTORY ${all}/${FOLDER}/${LAYER})
+        file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${LAYER}/${part} ${all}/${FOLDER}/${LAYER}/${part} SYMBOLIC)
+        file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${LAYER}/${part}/*.c)
+        list(APPEND sources ${found})
+    endforeach()
+
+    set(reach ${ARG_USES})
+    get_property(earlier GLOBAL PROPERTY KC_SUBLAYERS_${LAYER})
+    foreach(used ${ARG_USES})
+        if(NOT used IN_LIST earlier)
+            message(FATAL_ERROR "sub-layer ${FOLDER} of ${LAYER} uses ${used}, which is not made before it")
+        endif()
+        get_property(further GLOBAL PROPERTY KC_REACH_${LAYER}/${used})
+        list(APPEND reach ${further})
+    endforeach()
+    list(REMOVE_DUPLICATES reach)
+    set_property(GLOBAL PROPERTY KC_REACH_${LAYER}/${FOLDER} ${reach})
+    set_property(GLOBAL APPEND PROPERTY KC_SUBLAYERS_${LAYER} ${FOLDER})
+    string(REPLACE ";" " " reach_text "${reach}")
+    file(WRITE ${all}/${FOLDER}/may-use "${reach_text}\n")
+    string(REPLACE ";" " " uses_text "${ARG_USES}")
+    file(WRITE ${all}/${FOLDER}/uses "${uses_text}\n")
+
+    set(target kc_${LAYER}_${FOLDER})
+    get_property(libs GLOBAL PROPERTY KC_LIBS_${LAYER})
+    add_library(${target} OBJECT ${sources})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    list(TRANSFORM reach PREPEND ${all}/ OUTPUT_VARIABLE paths)
+    target_include_directories(${target} PRIVATE ${all}/${FOLDER} ${paths})
+    target_link_libraries(${target} PRIVATE ${libs})
+    target_sources(kc_${LAYER} PRIVATE $<TARGET_OBJECTS:${target}>)
+    set_property(GLOBAL APPEND PROPERTY KC_OBJECTS_${LAYER} $<TARGET_OBJECTS:${target}>)
 endfunction()
 
 # kc_user_layer(NAME USES layers... HEADERS public headers...)

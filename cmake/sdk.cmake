@@ -4,7 +4,7 @@
 #
 #     bin/kc                                    the command
 #     include/kc/*.h                            the public headers
-#     lib/libkc.so, lib/libkc.a                 base, object, http, client, runtime, phase and app: what a controller is linked with
+#     lib/libkc.so, lib/libkc.a                 base, object, cel, quota, kubeconfig, http, client, runtime, phase and app: what a controller is linked with
 #     lib/libkc-embed.so, lib/libkc-embed.a     the API server, for programs and tests that have one in their process
 #     lib/libkc-controllers.so, .a              the controllers of a plane, for programs and tests that want them
 #     lib/pkgconfig/kc.pc, kc-embed.pc,         shared; kc-static.pc and so on: static, all else shared
@@ -17,16 +17,17 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(KC_SDK_LAYERS base object http client runtime phase app)
-set(KC_SDK_REQUIRES yyjson yaml-0.1 libpcre2-8 libuv libllhttp libnghttp2 openssl zlib libcurl)
-set(KC_SDK_LIBS PkgConfig::YYJSON PkgConfig::YAML PkgConfig::PCRE2 PkgConfig::UV PkgConfig::LLHTTP PkgConfig::NGHTTP2 PkgConfig::OPENSSL
+set(KC_SDK_LAYERS base object cel quota kubeconfig http client runtime phase app)
+set(KC_SDK_REQUIRES yyjson yaml-0.1 libuv libllhttp libnghttp2 openssl zlib libcurl)
+set(KC_SDK_LIBS PkgConfig::YYJSON PkgConfig::YAML PkgConfig::UV PkgConfig::LLHTTP PkgConfig::NGHTTP2 PkgConfig::OPENSSL
                 PkgConfig::ZLIB PkgConfig::CURL Threads::Threads m ${CMAKE_DL_LIBS})
 
 set(objects)
 foreach(layer ${KC_SDK_LAYERS})
     list(APPEND objects $<TARGET_OBJECTS:kc_${layer}>)
 endforeach()
-set(embed_objects $<TARGET_OBJECTS:kc_apiserver> $<TARGET_OBJECTS:kc_definitions> $<TARGET_OBJECTS:kc_embed>)
+get_property(apiserver_objects GLOBAL PROPERTY KC_OBJECTS_apiserver)
+set(embed_objects $<TARGET_OBJECTS:kc_grpc> $<TARGET_OBJECTS:kc_etcd> $<TARGET_OBJECTS:kc_apiserver> ${apiserver_objects} $<TARGET_OBJECTS:kc_definitions> $<TARGET_OBJECTS:kc_embed>)
 set(controllers_objects $<TARGET_OBJECTS:kc_controllers>)
 
 # sdk_library(TARGET TYPE OUTPUT-NAME EXPORT-NAME objects... LIBS libraries...)
@@ -46,10 +47,14 @@ endfunction()
 
 sdk_library(sdk_shared SHARED kc kc ${objects} LIBS ${KC_SDK_LIBS})
 sdk_library(sdk_static STATIC kc kc-static ${objects} LIBS ${KC_SDK_LIBS})
-sdk_library(sdk_embed_shared SHARED kc-embed embed ${embed_objects} USES sdk_shared LIBS ${KC_SDK_LIBS} PkgConfig::LMDB)
-sdk_library(sdk_embed_static STATIC kc-embed embed-static ${embed_objects} USES sdk_static LIBS ${KC_SDK_LIBS} PkgConfig::LMDB)
+sdk_library(sdk_embed_shared SHARED kc-embed embed ${embed_objects} USES sdk_shared LIBS ${KC_SDK_LIBS} PkgConfig::LMDB
+            PkgConfig::SODIUM)
+sdk_library(sdk_embed_static STATIC kc-embed embed-static ${embed_objects} USES sdk_static LIBS ${KC_SDK_LIBS} PkgConfig::LMDB
+            PkgConfig::SODIUM)
 sdk_library(sdk_controllers_shared SHARED kc-controllers controllers ${controllers_objects} USES sdk_shared LIBS ${KC_SDK_LIBS})
 sdk_library(sdk_controllers_static STATIC kc-controllers controllers-static ${controllers_objects} USES sdk_static LIBS ${KC_SDK_LIBS})
+
+add_custom_target(sdk DEPENDS sdk_shared sdk_static sdk_embed_shared sdk_embed_static sdk_controllers_shared sdk_controllers_static)
 
 # sdk_pkgconfig(NAME DESCRIPTION LIBS REQUIRES REQUIRES-PRIVATE)
 function(sdk_pkgconfig name description libs requires requires_private)
@@ -64,8 +69,8 @@ endfunction()
 
 sdk_pkgconfig(kc "Writing controllers, and working with API objects" -lkc "" "${KC_SDK_REQUIRES}")
 sdk_pkgconfig(kc-static "The same, linked into the program" "-l:libkc.a -pthread -lm -ldl" "${KC_SDK_REQUIRES}" "")
-sdk_pkgconfig(kc-embed "An API server in the process, and testing with it" -lkc-embed kc lmdb)
-sdk_pkgconfig(kc-embed-static "The same, linked into the program" -l:libkc-embed.a "kc-static;lmdb" "")
+sdk_pkgconfig(kc-embed "An API server in the process, and testing with it" -lkc-embed kc "lmdb;libsodium")
+sdk_pkgconfig(kc-embed-static "The same, linked into the program" -l:libkc-embed.a "kc-static;lmdb;libsodium" "")
 sdk_pkgconfig(kc-controllers "The controllers of a plane" -lkc-controllers kc "")
 sdk_pkgconfig(kc-controllers-static "The same, linked into the program" -l:libkc-controllers.a kc-static "")
 
@@ -83,4 +88,5 @@ install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kc)
 install(TARGETS kc)
 install(FILES docs/man/kc.1 docs/man/kc-alpha.1 docs/man/kc-create.1 docs/man/kc-edit.1 docs/man/kc-generate.1 docs/man/kc-init.1
         DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES docs/man/kc-apiserver.8 docs/man/kc-controllers.8 docs/man/kc-hub.8 docs/man/kc-networks.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+install(FILES docs/man/kc-apiserver.8 docs/man/kc-controllers.8 docs/man/kc-hub.8 docs/man/kc-networks.8
+              docs/man/kc-up.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# kc_texts(TARGET WHAT HEADER ROOT files...): files as a table in C that becomes part of a target. For a WHAT of `template`
+# kc_texts(TARGET MODULE WHAT HEADER ROOT files...): files as a table in C that becomes part of a target. For the MODULE `scaffold` and
+# the WHAT `template`
 #
-#     const kc__template kc__templates[] = {{"project/main.c.in", {its bytes, how many}}, …};
-#     const size_t kc__n_templates = …;
+#     const kc__scaffold_template kc__scaffold_templates[] = {{"project/main.c.in", {its bytes, how many}}, …};
+#     const size_t kc__scaffold_n_templates = …;
 #
 # sorted by name, which is the file's below ROOT. HEADER declares them. A changed file is embedded again by the next build.
 
-function(kc_texts target what header root)
+function(kc_texts target module what header root)
     set(files ${ARGN})
     list(SORT files)
     set(texts "")
@@ -23,6 +24,6 @@ function(kc_texts target what header root)
     endforeach()
     set(source ${CMAKE_BINARY_DIR}/${target}_${what}s.c)
     file(CONFIGURE OUTPUT ${source} @ONLY CONTENT
-         "#include \"${header}\"\n\n${texts}\nconst kc__${what} kc__${what}s[] = {\n${rows}};\nconst size_t kc__n_${what}s = ${i};\n")
+         "#include \"${header}\"\n\n${texts}\nconst kc__${module}_${what} kc__${module}_${what}s[] = {\n${rows}};\nconst size_t kc__${module}_n_${what}s = ${i};\n")
     target_sources(${target} PRIVATE ${source})
 endfunction()

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c: runs an example against an API server in this process, and plays a file of steps:
+ * run.c: runs an example against an API server in this process, and executes a file of steps:
  *
  *     create OBJECT              creates an object, as JSON on the line
- *     load FILE                  creates what a YAML file says; definitions are waited for
- *     patch KIND NS NAME PATCH   merges the JSON into it
- *     delete KIND NS NAME        deletes one; "-" for no namespace
- *     see KIND NS NAME TEXT      waits until its JSON holds the text
- *     find KIND NS TEXT          waits until that of any object there does
- *     gone KIND NS NAME          waits until it is not there
- *     post PATH TEXT BODY        asks its webhooks; the answer must hold the text
- *     expect TEXT                waits until the program has printed a line that holds the text;
- *                                lines before it are passed over, and do not come again
- *     stop                       sends it SIGTERM
+ *     load FILE                  creates the objects of a YAML file; waits for CRDs
+ *     patch KIND NS NAME PATCH   applies a JSON merge patch
+ *     delete KIND NS NAME        deletes an object; "-" for no namespace
+ *     see KIND NS NAME TEXT      waits until its JSON contains the text
+ *     find KIND NS TEXT          waits until the JSON of any object there does
+ *     gone KIND NS NAME          waits until it does not exist
+ *     post PATH TEXT BODY        calls its webhooks; the response must contain the text
+ *     expect TEXT                waits until the program has printed a line with the text; earlier
+ *                                lines are skipped and not matched again
+ *     stop                       sends SIGTERM
  *
  * The program finds the server through KUBECONFIG, and an address for webhooks in WEBHOOK_ADDRESS.
- * It must end with 0 after `stop`, or by itself. Everything together may take a minute. It is run
- * in the folder of the steps.
+ * It must exit with 0 after `stop`, or by itself. The time limit is one minute. It runs in the
+ * directory of the steps.
  */
 #include "kc/codec.h"
-#include "kc/embed.h"
+#include "kc/embedded_server.h"
 #include "kc/kinds.h"
 #include "kc/wait.h"
 
@@ -34,16 +34,16 @@
 typedef struct play {
     kc_client *client;
     pid_t program;
-    int output;    /* What it prints. */
-    int port;      /* Free, for its webhooks. */
+    int output;    /* Its output. */
+    int port;      /* A free port for its webhooks. */
     kc_buf unread; /* Of that. */
     int64_t deadline;
-    kc_error *err; /* Of the step that is played. */
+    kc_error *err; /* The current step. */
 } play;
 
 /* ---- the program ---- */
 
-/* One that nobody listens on now. */
+/* A port that is free now. */
 static int free_port(void)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -91,7 +91,7 @@ static int start(play *p, const char *program, const char *kubeconfig, kc_error 
     return p->program > 0 ? 0 : kc_error_set(err, KC_INTERNAL, "fork: %s", strerror(errno));
 }
 
-/* More of its output; negative at its end, or when time is over. */
+/* Reads more of its output; negative at its end, or at the deadline. */
 static int read_more(play *p)
 {
     int64_t left = p->deadline - kc_clock_now(kc_clock_real());
@@ -112,7 +112,7 @@ static int expect(play *p, kc_str text, kc_error *err)
     for (;;) {
         ptrdiff_t end = kc_str_find(kc_buf_str(&p->unread), '\n');
         if (end < 0 && read_more(p) < 0)
-            return kc_error_set(err, KC_TIMEOUT, "it did not print \"%.*s\"", KC_ARG(text));
+            return kc_error_set(err, KC_TIMEOUT, "output \"%.*s\" not found", KC_ARG(text));
         if (end < 0)
             continue;
         kc_str line = kc_str_sub(kc_buf_str(&p->unread), 0, (size_t)end);
@@ -129,10 +129,10 @@ static int create(play *p, kc_str json, kc_error *err)
 {
     kc_auto(kc_object) *object = kc_object_parse(json, NULL, err);
     kc_auto(kc_object) *created = object ? kc_client_create(p->client, object, NULL, err) : NULL;
-    return created ? 0 : -1;
+    return created ? 0 : kc_error_result(err);
 }
 
-/* Cuts "KIND NS NAME" off; the kind is a resource or a short name too. */
+/* Parses "KIND NS NAME"; the kind may be a resource or a short name. */
 static const kc_kind *cut_key(play *p, kc_str *rest, kc_key *ret, kc_error *err)
 {
     kc_autofree char *kind = kc_str_dup(kc_str_cut(rest, ' '));
@@ -149,14 +149,16 @@ static int patch(play *p, kc_str rest, kc_error *err)
     const kc_kind *kind = cut_key(p, &rest, &key, err);
     kc_auto(kc_object) *now =
         kind ? kc_client_patch(p->client, kind, key, KC_PATCH_MERGE, rest, NULL, err) : NULL;
-    return now ? 0 : -1;
+    return now ? 0 : kc_error_result(err);
 }
 
 static int delete(play *p, kc_str rest, kc_error *err)
 {
     kc_key key;
     const kc_kind *kind = cut_key(p, &rest, &key, err);
-    return kind ? kc_client_delete(p->client, kind, key, &(kc_delete_opts){.now = true}, err) : -1;
+    return kind
+               ? kc_client_delete(p->client, kind, key, &(kc_delete_opts){.immediately = true}, err)
+               : kc_error_result(err);
 }
 
 /* ---- files ---- */
@@ -165,7 +167,8 @@ static int load_one(kc_object *object, void *user)
 {
     play *p = user;
     kc_auto(kc_object) *given = object;
-    kc_auto(kc_client) *in_default = kc_client_with(p->client, &(kc_client_bind){.ns = "default"});
+    kc_auto(kc_client) *in_default =
+        kc_client_with(p->client, &(kc_client_overrides){.ns = "default"});
     kc_auto(kc_object) *now = kc_client_create(in_default, given, NULL, p->err);
     bool defines = now && kc_str_is(kc_object_kind(now), "CustomResourceDefinition");
     if (!defines)
@@ -189,7 +192,7 @@ static int load(play *p, kc_str path, kc_error *err)
     return kc_codec_yaml.decode(kc_buf_str(&text), NULL, load_one, p, err);
 }
 
-/* ---- looking ---- */
+/* ---- checks ---- */
 
 static bool holds(const kc_object *object, const void *text)
 {
@@ -205,14 +208,16 @@ static int see(play *p, kc_str rest, kc_error *err)
 {
     kc_key key;
     const kc_kind *kind = cut_key(p, &rest, &key, err);
-    return kind ? kc_wait_for(p->client, kind, key, holds, &rest, left(p), NULL, err) : -1;
+    return kind ? kc_wait_for(p->client, kind, key, holds, &rest, left(p), NULL, err)
+                : kc_error_result(err);
 }
 
 static int gone(play *p, kc_str rest, kc_error *err)
 {
     kc_key key;
     const kc_kind *kind = cut_key(p, &rest, &key, err);
-    return kind ? kc_wait_for(p->client, kind, key, kc_until_gone, NULL, left(p), NULL, err) : -1;
+    return kind ? kc_wait_for(p->client, kind, key, kc_until_gone, NULL, left(p), NULL, err)
+                : kc_error_result(err);
 }
 
 static int find(play *p, kc_str rest, kc_error *err)
@@ -225,10 +230,10 @@ static int find(play *p, kc_str rest, kc_error *err)
     for (bool found = false; watch && !found;) {
         kc_scoped(kc_watch_event) event = {0};
         if (kc_watch_next(watch, p->deadline, &event, err) <= 0)
-            return -1;
+            return kc_error_result(err);
         found = holds(event.object, &rest);
     }
-    return watch ? 0 : -1;
+    return watch ? 0 : kc_error_result(err);
 }
 
 static int post(play *p, kc_str rest, kc_error *err)
@@ -239,11 +244,11 @@ static int post(play *p, kc_str rest, kc_error *err)
     kc_auto(kc_client) *to = kc_client_new(&(kc_client_opts){.config = &config}, err);
     kc_scoped(kc_buf) answer = {0};
     if (!to || kc_client_raw(to, "POST", path, KC_STR("application/json"), rest, &answer, err) < 0)
-        return -1;
+        return kc_error_result(err);
     printf("    %.*s\n", KC_ARG(kc_buf_str(&answer)));
     if (kc_str_contains(kc_buf_str(&answer), text))
         return 0;
-    return kc_error_set(err, KC_UNKNOWN, "the answer does not hold %.*s", KC_ARG(text));
+    return kc_error_set(err, KC_UNKNOWN, "the response does not contain %.*s", KC_ARG(text));
 }
 
 static int stop(play *p, kc_str rest, kc_error *err)
@@ -269,7 +274,7 @@ static int do_step(play *p, kc_str line, kc_error *err)
     for (size_t i = 0; i < KC_COUNT(steps); i++)
         if (kc_str_is(name, steps[i].name))
             return steps[i].run(p, rest, err);
-    return kc_error_set(err, KC_BAD_REQUEST, "there is no step \"%.*s\"", KC_ARG(name));
+    return kc_error_set(err, KC_BAD_REQUEST, "unknown step \"%.*s\"", KC_ARG(name));
 }
 
 static int play_file(play *p, const char *path, kc_error *err)
@@ -286,7 +291,7 @@ static int play_file(play *p, const char *path, kc_error *err)
     return result;
 }
 
-/* ---- from start to end ---- */
+/* ---- main ---- */
 
 static int end_of(play *p, bool failed, kc_error *err)
 {
@@ -297,21 +302,22 @@ static int end_of(play *p, bool failed, kc_error *err)
         kill(p->program, SIGKILL);
     waitpid(p->program, &status, 0);
     if (failed || status == 0)
-        return failed ? -1 : 0;
-    return kc_error_set(err, KC_INTERNAL, "it ended with status %#x", (unsigned)status);
+        return failed ? kc_error_result(err) : 0;
+    return kc_error_set(err, KC_INTERNAL, "exited with status %#x", (unsigned)status);
 }
 
-static int run(const char *program, const char *steps, const char *folder, kc_error *err)
+static int run(const char *program, const char *steps, const char *dir, kc_error *err)
 {
-    kc_auto(kc_embed) *server = kc_embed_start(&(kc_embed_opts){.port = -1}, err);
-    kc_auto(kc_client) *client = server ? kc_embed_client(server, err) : NULL;
-    kc_autofree char *kubeconfig = kc_asprintf("%s/kubeconfig", folder);
+    kc_auto(kc_embedded_server) *server =
+        kc_embedded_server_start(&(kc_embedded_server_opts){.port = -1}, err);
+    kc_auto(kc_client) *client = server ? kc_embedded_server_client(server, err) : NULL;
+    kc_autofree char *kubeconfig = kc_asprintf("%s/kubeconfig", dir);
     play p = {.client = client,
               .port = free_port(),
               .deadline = kc_clock_deadline(kc_clock_real(), KC_MINUTE)};
-    if (!client || write_kubeconfig(kubeconfig, kc_embed_port(server), err) < 0 ||
+    if (!client || write_kubeconfig(kubeconfig, kc_embedded_server_port(server), err) < 0 ||
         start(&p, program, kubeconfig, err) < 0)
-        return -1;
+        return kc_error_result(err);
     int result = end_of(&p, play_file(&p, steps, err) < 0, err);
     kc_buf_done(&p.unread);
     close(p.output);
@@ -326,9 +332,9 @@ int main(int argc, char **argv)
         return 2;
     }
     kc_scoped(kc_error) err = {0};
-    char folder[] = "/tmp/kc-example-XXXXXX";
-    int result = mkdtemp(folder) ? run(argv[1], argv[2], folder, &err) : -1;
-    rmdir(folder);
+    char dir[] = "/tmp/kc-example-XXXXXX";
+    int result = mkdtemp(dir) ? run(argv[1], argv[2], dir, &err) : -1;
+    rmdir(dir);
     if (result < 0)
         fprintf(stderr, "%s: %s\n", argv[2], kc_error_text(&err));
     return result < 0;

@@ -3,7 +3,7 @@
  * api_testing.c: a carrier of exchanges (exchange.h) whose other end is a test.
  *
  *     test's thread                        loop's thread
- *     api_send: makes a `carried` ──post──▶ kc__api_handle(&c->x)
+ *     api_send: makes a `carried` ──post──▶ kc__rest_api_begin(&c->x), kc__rest_api_handle(&c->x)
  *               waits for `ended`           …
  *                                 ◀──────── answer(): copies head and body, or fills from the
  * source watch_line: waits for '\n'  ◀──────── wake() ──post──▶ pump(): fills again
@@ -13,7 +13,7 @@
  */
 #include "api_testing.h"
 
-#include "apiserver/storage/storage_file.h"
+#include "apiserver/storage/file/file_backend.h"
 #include "kc/path.h"
 #include "kc/thread.h"
 
@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { ROOM = 16 * 1024, PATIENCE_SECONDS = 30 };
+enum { ROOM = 16 * 1024, TIMEOUT_SECONDS = 30 };
 
 /* 2026-01-02T03:04:05Z */
 #define VIRTUAL_START (INT64_C(1767323045) * KC_SECOND)
@@ -30,23 +30,31 @@ typedef struct carried {
     kc__exchange x;
     api *api;
     kc_arena arena;
-    kc__headers headers;
-    kc__task start, pump, close;
+    kc__http_headers headers;
+    kc__loop_task start, pump, close;
 
     kc_mutex mutex; /* Guards what follows. */
     kc_cond changed;
     reply reply;
-    KC_VEC(kc__header) answered; /* Its headers; the arena's. */
+    KC_VEC(kc__http_header) answered; /* Its headers; the arena's. */
     kc_buf body;
     size_t read; /* Of body, by watch_line. */
     bool head, ended, posted, closed;
 
     /* The loop's. */
-    const kc__body_source *source;
+    size_t stall_after;
+    kc__loop_task resume;
+    const kc__http_body_source *source;
+    const kc__exchange_item_source *items;
+    kc__exchange_item_sink sink;
+    kc_buf lines; /* Of items that were just taken. */
     void *user;
+
+    KC_VEC(kc_object *) taken; /* Guarded by the mutex. */
 } carried;
 
 struct api {
+    api_opts opts;
     char *folder;
     kc_clock *clock; /* NULL: real time. */
     kc_apiserver *server;
@@ -64,34 +72,82 @@ static carried *of(const reply *r)
 
 static void end_source(carried *c)
 {
-    const kc__body_source *source = c->source;
+    const kc__http_body_source *source = c->source;
+    const kc__exchange_item_source *items = c->items;
     c->source = NULL;
+    c->items = NULL;
     if (source)
         source->done(c->user);
+    if (items)
+        items->done(c->user);
+}
+
+static bool has_source(const carried *c)
+{
+    return c->source || c->items;
+}
+
+/* An object that was handed over is shown as a line of a watch, and kept. */
+static void take_item(kc__exchange_item_sink *sink, kc__exchange_item_type type,
+                      const kc_object *object)
+{
+    static const char *const names[] = {
+        [KC__EXCHANGE_ITEM_ADDED] = "ADDED",       [KC__EXCHANGE_ITEM_MODIFIED] = "MODIFIED",
+        [KC__EXCHANGE_ITEM_DELETED] = "DELETED",   [KC__EXCHANGE_ITEM_BOOKMARK] = "BOOKMARK",
+        [KC__EXCHANGE_ITEM_ERROR] = "ERROR",       [KC__EXCHANGE_ITEM_LISTED] = "LISTED",
+        [KC__EXCHANGE_ITEM_LIST_END] = "LIST_END",
+    };
+    carried *c = kc_container_of(sink, carried, sink);
+    kc_str json = kc_object_json(object);
+    kc_buf_printf(&c->lines, "{\"type\":\"%s\",\"object\":%.*s}\n", names[type], KC_ARG(json));
+    kc_locked (&c->mutex)
+        kc_vec_push(&c->taken, kc_object_ref(object));
+}
+
+static kc__http_fill fill_piece(carried *c, kc_buf *piece)
+{
+    if (c->source)
+        return c->source->fill(piece, ROOM, c->user);
+    kc__http_fill more = c->items->fill(&c->sink, ROOM, c->user);
+    kc_buf_append(piece, kc_buf_str(&c->lines));
+    kc_buf_clear(&c->lines);
+    return more;
+}
+
+static bool is_stalled(const carried *c)
+{
+    return c->stall_after && c->body.n >= c->stall_after;
 }
 
 static void fill_some(carried *c)
 {
-    kc__fill more = KC__FILL_MORE;
-    while (c->source && more == KC__FILL_MORE) {
+    kc__http_fill more = KC__HTTP_FILL_MORE;
+    while (has_source(c) && more == KC__HTTP_FILL_MORE && !is_stalled(c)) {
         kc_scoped(kc_buf) piece = {0};
-        more = c->source->fill(&piece, ROOM, c->user);
-        if (more == KC__FILL_END || more == KC__FILL_ABORT)
+        more = fill_piece(c, &piece);
+        if (more == KC__HTTP_FILL_END || more == KC__HTTP_FILL_ABORT)
             end_source(c);
         kc_locked (&c->mutex) {
             kc_buf_append(&c->body, kc_buf_str(&piece));
-            c->ended = !c->source;
-            c->reply.aborted = more == KC__FILL_ABORT;
+            c->ended = !has_source(c);
+            c->reply.aborted = more == KC__HTTP_FILL_ABORT;
             kc_cond_broadcast(&c->changed);
         }
     }
 }
 
-static void run_pump(kc__task *task)
+static void run_pump(kc__loop_task *task)
 {
     carried *c = kc_container_of(task, carried, pump);
     kc_locked (&c->mutex)
         c->posted = false;
+    fill_some(c);
+}
+
+static void run_resume(kc__loop_task *task)
+{
+    carried *c = kc_container_of(task, carried, resume);
+    c->stall_after = 0;
     fill_some(c);
 }
 
@@ -107,30 +163,32 @@ static void wake(kc__exchange *x)
         kc__loop_post(x->loop, &c->pump);
 }
 
-static void note_head(carried *c, const kc__answer *answer)
+static void note_head(carried *c, const kc__http_response *answer)
 {
     c->reply.status = answer->status;
     c->reply.type =
         kc_arena_strndup(&c->arena, answer->type.p ? answer->type.p : "", answer->type.n);
     for (size_t i = 0; i < answer->n_headers; i++)
-        kc_vec_push(&c->answered, (kc__header){kc_arena_str(&c->arena, answer->headers[i].name),
-                                               kc_arena_str(&c->arena, answer->headers[i].value)});
+        kc_vec_push(&c->answered,
+                    (kc__http_header){kc_arena_str(&c->arena, answer->headers[i].name),
+                                      kc_arena_str(&c->arena, answer->headers[i].value)});
 }
 
-static void answer(kc__exchange *x, const kc__answer *answer)
+static void answer(kc__exchange *x, const kc__http_response *answer)
 {
     carried *c = kc_container_of(x, carried, x);
     bool bodiless = kc_str_is(x->request.method, "HEAD") || answer->status == 304;
     c->source = answer->source;
+    c->items = answer->items;
     c->user = answer->user;
     if (bodiless)
         end_source(c);
     kc_locked (&c->mutex) {
         note_head(c, answer);
-        if (!answer->source && !bodiless)
+        if (!has_source(c) && !bodiless)
             kc_buf_append(&c->body, answer->body);
         c->head = true;
-        c->ended = !c->source;
+        c->ended = !has_source(c);
         kc_cond_broadcast(&c->changed);
     }
     if (answer->release)
@@ -138,15 +196,17 @@ static void answer(kc__exchange *x, const kc__answer *answer)
     fill_some(c);
 }
 
-static const kc__exchange_ops ops = {.answer = answer, .wake = wake};
+static const kc__exchange_ops ops = {.respond = answer, .wake = wake};
 
-static void run_start(kc__task *task)
+static void run_start(kc__loop_task *task)
 {
     carried *c = kc_container_of(task, carried, start);
-    kc__api_handle(&c->x, api_inside(c->api));
+    kc__exchange_grant grant = {0};
+    if (kc__rest_api_begin(&c->x, &grant, api_inside(c->api)))
+        kc__rest_api_handle(&c->x, api_inside(c->api));
 }
 
-static void run_close(kc__task *task)
+static void run_close(kc__loop_task *task)
 {
     carried *c = kc_container_of(task, carried, close);
     c->x.gone = true;
@@ -159,7 +219,7 @@ static void run_close(kc__task *task)
 
 /* ---- the server ---- */
 
-kc__api *api_inside(api *a)
+kc__rest_api *api_inside(api *a)
 {
     return kc__apiserver_api(a->server);
 }
@@ -167,12 +227,21 @@ kc__api *api_inside(api *a)
 static void start(api *a)
 {
     kc_scoped(kc_error) err = {0};
-    kc_storage *storage = NULL;
-    if (kc_storage_open(&kc_storage_file, &(kc_storage_opts){.location = a->folder}, &storage,
-                        &err) < 0)
+    kc__storage *storage = NULL;
+    if (kc__storage_open(&kc__storage_file_backend, &(kc__storage_opts){.location = a->folder},
+                         &storage, &err) < 0)
         fail_msg("%s", kc_error_text(&err));
-    a->server = kc_apiserver_start(
-        &(kc_apiserver_opts){.storage = storage, .clock = a->clock, .rand = &a->rand}, &err);
+    kc_apiserver_opts opts = a->opts.server;
+    kc__admission_selection accounts = 0;
+    kc__admission_selection_parse("ServiceAccount", &accounts, NULL);
+    opts.disabled_plugins |= accounts & ~opts.enabled_plugins;
+    opts.storage = storage;
+    if (a->opts.client_ca)
+        opts.client_trust = (kc__bootstrap_trust){
+            .members = {{"client-ca-file", kc_cstr(a->opts.client_ca)}}, .n = 1};
+    opts.clock = a->clock;
+    opts.rand = &a->rand;
+    a->server = kc_apiserver_start(&opts, &err);
     if (!a->server)
         fail_msg("%s", kc_error_text(&err));
 }
@@ -184,6 +253,7 @@ api *api_start(const api_opts *opts)
         abort();
     api *a = kc_new(api);
     a->folder = kc_strdup(folder);
+    a->opts = opts ? *opts : (api_opts){0};
     kc_rand_seed(&a->rand, 7);
     if (opts && opts->virtual_time)
         a->clock = kc_clock_virtual_new(VIRTUAL_START);
@@ -216,9 +286,13 @@ void api_advance(api *a, int64_t ns)
 
 static void carried_free(carried *c)
 {
+    kc_vec_each (&c->taken, object)
+        kc_object_unref(*object);
+    kc_vec_done(&c->taken);
+    kc_buf_done(&c->lines);
     kc_vec_done(&c->answered);
     kc_buf_done(&c->body);
-    kc__headers_done(&c->headers);
+    kc__http_headers_done(&c->headers);
     kc_cond_done(&c->changed);
     kc_mutex_done(&c->mutex);
     kc_arena_done(&c->arena);
@@ -254,13 +328,13 @@ api *api_stop(api *a)
 
 /* ---- sending ---- */
 
-static const kc__peer peer = {.address = "127.0.0.1", .loopback = true};
+static const kc__conn_peer peer = {.address = "127.0.0.1", .loopback = true};
 
 static void add_header(carried *c, const char *name, const char *value)
 {
     kc_str copy = kc_arena_str(&c->arena, kc_cstr(value));
     kc_scoped(kc_error) err = {0};
-    if (kc__headers_add(&c->headers, kc_cstr(name), copy, &err) < 0)
+    if (kc__http_headers_add(&c->headers, kc_cstr(name), copy, &err) < 0)
         fail_msg("%s", kc_error_text(&err));
 }
 
@@ -295,7 +369,7 @@ static kc_str body_of(carried *c, const api_request *request)
 static void fill_request(carried *c, const api_request *request)
 {
     kc_scoped(kc_error) err = {0};
-    kc__request *to = &c->x.request;
+    kc__http_request *to = &c->x.request;
     to->method = kc_arena_str(&c->arena, kc_cstr(request->method));
     if (kc__target_parse(kc_cstr(request->target), NULL, &c->arena, &to->target, &err) < 0)
         fail_msg("%s: %s", request->target, kc_error_text(&err));
@@ -310,18 +384,22 @@ static void fill_request(carried *c, const api_request *request)
 static carried *carry(api *a, const api_request *request)
 {
     carried *c = kc_new(carried);
-    kc__api *inside = api_inside(a);
+    kc__rest_api *inside = api_inside(a);
     c->api = a;
     c->reply.type = c->reply.body = "";
     kc_mutex_init(&c->mutex);
     kc_cond_init(&c->changed);
     fill_request(c, request);
-    c->x.loop = inside->lanes[a->all.n % inside->n_lanes].loop;
+    c->x.loop = inside->contexts[a->all.n % inside->n_contexts].loop;
     c->x.ops = &ops;
     c->x.request.received = kc_clock_now(inside->clock);
     c->start.run = run_start;
     c->pump.run = run_pump;
     c->close.run = run_close;
+    c->resume.run = run_resume;
+    c->stall_after = request->stall_after;
+    c->sink.take = take_item;
+    c->x.request.takes_items = request->takes_items;
     kc_vec_push(&a->all, c);
     kc__loop_post(c->x.loop, &c->start);
     return c;
@@ -331,7 +409,7 @@ static carried *carry(api *a, const api_request *request)
 static void await(carried *c, const bool *what)
 {
     const kc_clock *clock = kc_clock_real();
-    int64_t deadline = kc_clock_deadline(clock, PATIENCE_SECONDS * KC_SECOND);
+    int64_t deadline = kc_clock_deadline(clock, TIMEOUT_SECONDS * KC_SECOND);
     while (!*what && kc_cond_wait_until(&c->changed, &c->mutex, clock, deadline))
         ;
 }
@@ -347,7 +425,7 @@ const reply *api_send(api *a, const api_request *request)
         c->reply.length = c->body.n;
     }
     if (!ended)
-        fail_msg("%s %s was not answered", request->method, request->target);
+        fail_msg("%s %s got no response", request->method, request->target);
     return &c->reply;
 }
 
@@ -407,8 +485,8 @@ static const char *at(api *a, kc_str json, const char *path)
     kc_auto(kc_view) *view = kc_view_parse(json, NULL, NULL);
     kc_auto(kc_path) *parsed = kc_path_parse(kc_cstr(path), NULL);
     const kc_value *value = view ? kc_path_get(parsed, kc_view_root(view)) : NULL;
-    if (kc_type_of(value) == KC_STRING)
-        kc_buf_append(&out, kc_as_str(value));
+    if (kc_value_type(value) == KC_JSON_STRING)
+        kc_buf_append(&out, kc_value_as_str(value));
     else if (value)
         kc_json_write(&out, value);
     return kc_arena_strndup(&a->arena, kc_buf_cstr(&out), out.n);
@@ -423,16 +501,16 @@ size_t r_count(const reply *r, const char *path)
 {
     kc_auto(kc_view) *view = kc_view_parse(kc_str_of(r->body, r->length), NULL, NULL);
     kc_auto(kc_path) *parsed = kc_path_parse(kc_cstr(path), NULL);
-    return view ? kc_len(kc_path_get(parsed, kc_view_root(view))) : 0;
+    return view ? kc_value_len(kc_path_get(parsed, kc_view_root(view))) : 0;
 }
 
 const char *r_names(const reply *r)
 {
     kc_scoped(kc_buf) out = {0};
     kc_auto(kc_view) *view = kc_view_parse(kc_str_of(r->body, r->length), NULL, NULL);
-    kc_items (view ? kc_get(kc_view_root(view), "items") : NULL, item)
+    kc_value_each_item (view ? kc_value_get(kc_view_root(view), "items") : NULL, item)
         kc_buf_printf(&out, "%s%s", out.n ? " " : "",
-                      kc_as_cstr(kc_get(kc_get(item, "metadata"), "name"), "?"));
+                      kc_value_as_cstr(kc_value_get(kc_value_get(item, "metadata"), "name"), "?"));
     return kc_arena_strndup(&of(r)->api->arena, kc_buf_cstr(&out), out.n);
 }
 
@@ -474,7 +552,7 @@ watch *api_watch(api *a, const api_request *request)
         head = c->head;
     }
     if (!head)
-        fail_msg("%s %s was not answered", request->method, request->target);
+        fail_msg("%s %s got no response", request->method, request->target);
     return &c->reply;
 }
 
@@ -496,7 +574,7 @@ const char *watch_line(watch *w)
 {
     carried *c = of(w);
     const kc_clock *clock = kc_clock_real();
-    int64_t deadline = kc_clock_deadline(clock, PATIENCE_SECONDS * KC_SECOND);
+    int64_t deadline = kc_clock_deadline(clock, TIMEOUT_SECONDS * KC_SECOND);
     const char *line = NULL;
     bool ended = false;
     kc_locked (&c->mutex) {
@@ -508,8 +586,18 @@ const char *watch_line(watch *w)
             line = take_line(c, line_end(c));
     }
     if (!line && !ended)
-        fail_msg("no event came");
+        fail_msg("no event");
     return line;
+}
+
+const kc_object *watch_item(watch *w, size_t i)
+{
+    carried *c = of(w);
+    const kc_object *object = NULL;
+    kc_locked (&c->mutex)
+        object = i < c->taken.n ? c->taken.items[i] : NULL;
+    assert_non_null(object);
+    return object;
 }
 
 bool watch_is_silent(watch *w)
@@ -517,11 +605,16 @@ bool watch_is_silent(watch *w)
     carried *c = of(w);
     bool silent = false;
     api_get(c->api, "/livez"); /* One turn of each loop: what was published is delivered. */
-    for (size_t i = 0; i < api_inside(c->api)->n_lanes; i++)
+    for (size_t i = 0; i < api_inside(c->api)->n_contexts; i++)
         api_get(c->api, "/livez");
     kc_locked (&c->mutex)
         silent = !line_end(c);
     return silent;
+}
+
+void watch_resume(watch *w)
+{
+    kc__loop_post(of(w)->x.loop, &of(w)->resume);
 }
 
 void watch_close(watch *w)

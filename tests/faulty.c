@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * faulty.c: the way on which things go wrong.
+ * faulty.c: a transport that injects faults.
  *
- * Watches are read line by line, each an event, so that single ones can get lost. A watch is ended
- * by its own token, which wakes whoever reads it, and a flag says what that reader is to be told.
+ * Watches are read line by line, one event each, so that single events can be dropped. A watch is
+ * ended by its own token, which wakes its reader; a flag decides which result the reader gets.
  */
 #include "faulty.h"
 
-#include "kc/list.h"
+#include "kc/dlist.h"
 #include "kc/ref.h"
 #include "kc/vec.h"
 
@@ -15,6 +15,7 @@
 
 typedef struct rule {
     char *part;
+    int skip; /* Matching requests that pass before the rule applies. */
     int times, status;
     char *body;
     bool cut;
@@ -34,7 +35,7 @@ struct faulty {
     kc_cond thawed;
     KC_VEC(rule) rules;
     KC_VEC(seen) seen;
-    kc_list watches;
+    kc_dlist watches;
     char *swallowed, *prepended;
     bool frozen;
 };
@@ -47,7 +48,7 @@ typedef enum ending {
 
 typedef struct answer {
     kc_http_response base;
-    kc_link link;
+    kc_dlist_link link;
     faulty *f;
     kc_http_response *inner;
     kc_cancel *cancel;
@@ -72,8 +73,9 @@ static bool rule_for(faulty *f, const char *text, rule *ret)
 {
     for (size_t i = 0; i < f->rules.n; i++) {
         rule *r = &f->rules.items[i];
-        if (!r->times || !holds(text, r->part))
+        if (!r->times || !holds(text, r->part) || r->skip-- > 0)
             continue;
+        r->skip = 0;
         if (r->times > 0)
             r->times--;
         *ret = *r;
@@ -129,7 +131,7 @@ static kc_http_response *forward(faulty *f, const kc_http_request *request, cons
         return NULL;
     }
     a->hook.fire = wake;
-    kc_cancel_hang(a->cancel, &a->hook);
+    kc_cancel_add_hook(a->cancel, &a->hook);
     a->base.status = a->inner->status;
     a->base.fields = a->inner->fields;
     a->base.n_fields = a->inner->n_fields;
@@ -138,7 +140,7 @@ static kc_http_response *forward(faulty *f, const kc_http_request *request, cons
     a->left = r ? r->bytes : 0;
     kc_locked (&f->mutex) {
         if (a->watches)
-            kc_list_push(&f->watches, &a->link);
+            kc_dlist_push(&f->watches, &a->link);
         if (a->watches && f->prepended)
             kc_buf_puts(&a->ready, f->prepended);
     }
@@ -199,7 +201,7 @@ static ssize_t after_end(answer *a, ssize_t got, kc_error *err)
             kc_error_done(err);
         return 0;
     }
-    return how == BREAKS ? kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the connection broke") : got;
+    return how == BREAKS ? kc_error_set(err, KC_SERVICE_UNAVAILABLE, "connection lost") : got;
 }
 
 /* Reads on until there is a line to give. */
@@ -208,7 +210,7 @@ static ssize_t read_watch(answer *a, char *bytes, size_t n, kc_error *err)
     faulty *f = a->f;
     char chunk[4096];
     while (!a->ready.n) {
-        ssize_t got = kc_http_read(a->inner, chunk, sizeof(chunk), err);
+        ssize_t got = kc_http_response_read(a->inner, chunk, sizeof(chunk), err);
         if (got <= 0)
             return after_end(a, got, err);
         kc_buf_append(&a->raw, kc_str_of(chunk, (size_t)got));
@@ -224,7 +226,7 @@ static ssize_t read_watch(answer *a, char *bytes, size_t n, kc_error *err)
         over = a->ending != GOES_ON; /* Its token is fired a moment later. */
     }
     if (!in_time)
-        return kc_error_set(err, KC_TIMEOUT, "nothing came in time");
+        return kc_error_set(err, KC_TIMEOUT, "timed out waiting for an event");
     if (over || kc_cancel_fired(a->cancel))
         return after_end(a, kc_error_set(err, KC_TIMEOUT, "cancelled"), err);
     return give(a, bytes, n);
@@ -233,8 +235,8 @@ static ssize_t read_watch(answer *a, char *bytes, size_t n, kc_error *err)
 static ssize_t read_cut(answer *a, char *bytes, size_t n, kc_error *err)
 {
     if (!a->left)
-        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the connection broke");
-    ssize_t got = kc_http_read(a->inner, bytes, KC_MIN(n, a->left), err);
+        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "connection lost");
+    ssize_t got = kc_http_response_read(a->inner, bytes, KC_MIN(n, a->left), err);
     if (got > 0)
         a->left -= (size_t)got;
     return got;
@@ -248,16 +250,17 @@ static ssize_t faulty_read(kc_http_response *response, char *bytes, size_t n, kc
     a->inner->read_deadline = response->read_deadline;
     if (a->cut)
         return read_cut(a, bytes, n, err);
-    return a->watches ? read_watch(a, bytes, n, err) : kc_http_read(a->inner, bytes, n, err);
+    return a->watches ? read_watch(a, bytes, n, err)
+                      : kc_http_response_read(a->inner, bytes, n, err);
 }
 
 static void faulty_close(kc_http_response *response)
 {
     answer *a = kc_container_of(response, answer, base);
     kc_locked (&a->f->mutex)
-        kc_list_remove(&a->link);
-    kc_http_close(a->inner);
-    kc_cancel_unhang(a->cancel, &a->hook);
+        kc_dlist_remove(&a->link);
+    kc_http_response_close(a->inner);
+    kc_cancel_remove_hook(a->cancel, &a->hook);
     kc_cancel_unref(a->cancel);
     kc_buf_done(&a->raw);
     kc_buf_done(&a->ready);
@@ -292,7 +295,7 @@ faulty *faulty_new(kc_transport *inner, const kc_clock *clock)
     f->clock = clock;
     kc_mutex_init(&f->mutex);
     kc_cond_init(&f->thawed);
-    kc_list_init(&f->watches);
+    kc_dlist_init(&f->watches);
     return f;
 }
 
@@ -309,12 +312,22 @@ static void add_rule(faulty *f, rule r)
         kc_vec_push(&f->rules, r);
 }
 
-void faulty_answer(faulty *f, const char *part, int times, int status, const char *body)
+void faulty_respond(faulty *f, const char *part, int times, int status, const char *body)
 {
     add_rule(f, (rule){.part = kc_strdup(part),
                        .times = times,
                        .status = status,
                        .body = kc_strdup(body ? body : "")});
+}
+
+void faulty_allow(faulty *f, int n)
+{
+    add_rule(f, (rule){.part = kc_strdup(""),
+                       .skip = n,
+                       .times = -1,
+                       .status = 403,
+                       .body = kc_strdup("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":"
+                                         "\"Failure\",\"reason\":\"Forbidden\",\"code\":403}")});
 }
 
 void faulty_cut(faulty *f, const char *part, int times, size_t bytes)
@@ -337,7 +350,7 @@ void faulty_end_watches(faulty *f, bool regularly)
 {
     KC_VEC(kc_cancel *) tokens = {0};
     kc_locked (&f->mutex) {
-        kc_list_each (&f->watches, answer, link, a) {
+        kc_dlist_each (&f->watches, answer, link, a) {
             a->ending = regularly ? ENDS : BREAKS;
             kc_vec_push(&tokens, kc_cancel_ref(a->cancel));
         }
@@ -358,7 +371,7 @@ static void set_text(faulty *f, char **place, const char *text)
     }
 }
 
-void faulty_swallow(faulty *f, const char *text)
+void faulty_drop_events(faulty *f, const char *text)
 {
     set_text(f, &f->swallowed, text);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * plane.c: what tests of the cache work with.
- */
+/* plane.c: the fixture of cache tests. */
 #include "plane.h"
 
 static plane *make(const kc_cache_opts *given, kc_clock *clock)
@@ -11,11 +9,12 @@ static plane *make(const kc_cache_opts *given, kc_clock *clock)
     const kc_clock *time = clock ? clock : kc_clock_real();
     plane *p = kc_new(plane);
     p->clock = clock;
-    p->server = kc_embed_start(&(kc_embed_opts){.clock = time, .threads = 1}, &err);
+    p->server =
+        kc_embedded_server_start(&(kc_embedded_server_opts){.clock = time, .threads = 1}, &err);
     assert_non_null(p->server);
-    p->way = faulty_new(kc_embed_transport(p->server, NULL), time);
+    p->faults = faulty_new(kc_embedded_server_transport(p->server, NULL), time);
     p->client = kc_client_new(
-        &(kc_client_opts){.transport = faulty_transport(p->way), .clock = time}, &err);
+        &(kc_client_opts){.transport = faulty_transport(p->faults), .clock = time}, &err);
     assert_non_null(p->client);
     opts.client = p->client;
     opts.clock = time;
@@ -46,14 +45,22 @@ void plane_free(plane *p)
     kc_client_unref(p->cached);
     kc_cache_free(p->cache);
     kc_client_unref(p->client);
-    kc_embed_stop(p->server);
+    kc_embedded_server_stop(p->server);
     kc_clock_free(p->clock);
     free(p);
 }
 
+/* Threads that have something to do need real time for it while virtual time passes; under a
+ * sanitizer they need more. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define REAL_STEP (5 * KC_MILLISECOND)
+#else
+#define REAL_STEP KC_MILLISECOND
+#endif
+
 void plane_wait(plane *p)
 {
-    kc_clock_sleep(kc_clock_real(), KC_MILLISECOND);
+    kc_clock_sleep(kc_clock_real(), REAL_STEP);
     if (p->clock)
         kc_clock_advance(p->clock, 100 * KC_MILLISECOND);
 }
@@ -114,10 +121,10 @@ bool has(plane *p, const char *ns, const char *name)
 size_t count(plane *p, const kc_list_opts *opts)
 {
     kc_scoped(kc_error) err = {0};
-    kc_objects list = {0};
+    kc_object_list list = {0};
     if (kc_cache_list(p->cache, &kc_kind_config_map, opts, &list, &err) < 0)
         fail_msg("%s", kc_error_text(&err));
     const size_t n = list.n;
-    kc_objects_done(&list);
+    kc_object_list_done(&list);
     return n;
 }

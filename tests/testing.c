@@ -2,7 +2,14 @@
 /* testing.c: the helpers of testing.h. */
 #include "testing.h"
 
+#include <signal.h>
 #include <stdio.h>
+
+/* As in kc: a peer that closes its connection makes a write fail, and does not end the program. */
+__attribute__((constructor)) static void ignore_broken_pipes(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+}
 
 void kc__assert_str(kc_str actual, const char *expected, const char *file, int line)
 {

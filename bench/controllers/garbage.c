@@ -12,7 +12,7 @@
 #include "bench.h"
 
 #include "kc/controllers.h"
-#include "kc/embed.h"
+#include "kc/embedded_server.h"
 #include "kc/kinds.h"
 
 #include <stdio.h>
@@ -60,13 +60,14 @@ static void fill(kc_client *client, size_t n)
 static int serve(size_t n)
 {
     kc_scoped(kc_error) err = {0};
-    kc_auto(kc_embed) *server = kc_embed_start(&(kc_embed_opts){.port = -1}, &err);
-    kc_auto(kc_client) *client = server ? kc_embed_client(server, &err) : NULL;
+    kc_auto(kc_embedded_server) *server =
+        kc_embedded_server_start(&(kc_embedded_server_opts){.port = -1}, &err);
+    kc_auto(kc_client) *client = server ? kc_embedded_server_client(server, &err) : NULL;
     char byte;
     if (!client)
         die("start a server", &err);
     fill(client, n);
-    printf("%d\n", kc_embed_port(server));
+    printf("%d\n", kc_embedded_server_port(server));
     fflush(stdout);
     while (read(STDIN_FILENO, &byte, 1) > 0)
         ;
@@ -151,13 +152,13 @@ static void wait_for_owner(kc_client *client)
 static size_t count_secrets(kc_client *client)
 {
     kc_scoped(kc_error) err = {0};
-    kc_objects list = {0};
+    kc_object_list list = {0};
     if (kc_client_list(client, &kc_kind_secret,
                        &(kc_list_opts){.ns = "default", .metadata_only = true, .live = true}, &list,
                        &err) < 0)
         die("list", &err);
     const size_t n = list.n;
-    kc_objects_done(&list);
+    kc_object_list_done(&list);
     return n;
 }
 
@@ -178,7 +179,7 @@ static figures collect(int port, size_t n, const char *propagation)
     kc_autofree char *url = kc_asprintf("http://127.0.0.1:%d", port);
     kc_auto(kc_config) *config = kc_config_for_url(url);
     kc_auto(kc_log) *log = kc_log_new(&(kc_log_opts){.level = KC_LOG_ERROR});
-    const kc_manager_opts opts = {.config = config, .log = log, .leave_signals = true};
+    const kc_manager_opts opts = {.config = config, .log = log, .no_signal_handlers = true};
     kc_auto(kc_manager) *manager = kc_manager_new(&opts, &err);
     const kc_controllers_opts which = {.names = "garbagecollector", .workers = WORKERS};
     if (!manager || kc_controllers_add(manager, &which, &err) < 0 ||
@@ -243,7 +244,7 @@ int main(int argc, char **argv)
         kc_autofree char *what =
             kc_asprintf("%s: a dependent of many to one of a quarter of them", ways[i]);
         bench_at_most(what, large.seconds / small.seconds / 4, 1.5);
-        bench_at_most("bytes of a node and its references", large.node_bytes, 300);
+        bench_at_most("bytes of a graph node and its references", large.node_bytes, 300);
     }
     return bench_result();
 }

@@ -41,23 +41,24 @@ static double calls_so_far(const bench_plane *p)
 /* Replicas that are available, and all pods, as the manager's cache has them. */
 static int64_t available(const bench_plane *p)
 {
-    kc_objects list = {0};
+    kc_object_list list = {0};
     int64_t sum = 0;
     kc_cache_list(kc_manager_cache(p->manager), &kc_kind_deployment, NULL, &list, NULL);
     for (size_t i = 0; i < list.n; i++) {
         kc_auto(kc_view) *view = kc_view_of(list.items[i]);
-        sum += kc_as_i64_or(kc_dig(kc_view_root(view), "status.availableReplicas"), 0);
+        sum +=
+            kc_value_as_i64_or(kc_value_nested(kc_view_root(view), "status.availableReplicas"), 0);
     }
-    kc_objects_done(&list);
+    kc_object_list_done(&list);
     return sum;
 }
 
 static int64_t pods(const bench_plane *p)
 {
-    kc_objects list = {0};
+    kc_object_list list = {0};
     kc_cache_list(kc_manager_cache(p->manager), &kc_kind_pod, NULL, &list, NULL);
     const int64_t n = (int64_t)list.n;
-    kc_objects_done(&list);
+    kc_object_list_done(&list);
     return n;
 }
 

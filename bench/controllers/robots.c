@@ -130,7 +130,7 @@ static applier applier_begin(size_t n)
 
 static void applier_apply(applier *a, const bench_plane *p)
 {
-    const int port = kc_embed_port(p->server);
+    const int port = kc_embedded_server_port(p->server);
     int status = 0;
     if (write(a->port, &port, sizeof(port)) != sizeof(port))
         bench_die("tell the port", NULL);
@@ -189,7 +189,8 @@ static bool is_ready(const bench_plane *p, int64_t i)
     kc_auto(kc_object) *deployment = kc_client_get(
         kc_manager_client(p->manager), &kc_kind_deployment, KC_KEY("default", name), NULL, NULL);
     kc_auto(kc_view) *view = deployment ? kc_view_of(deployment) : NULL;
-    return view && kc_as_i64_or(kc_dig(kc_view_root(view), "status.readyReplicas"), 0) == 2;
+    return view &&
+           kc_value_as_i64_or(kc_value_nested(kc_view_root(view), "status.readyReplicas"), 0) == 2;
 }
 
 /* So many are at 2/2, from the first on. Goes on where it stood: one that was will be, and looking
@@ -297,7 +298,7 @@ static figures measure(size_t n, bool over_http)
     applier http = over_http ? applier_begin(n) : (applier){0};
     if (!mkdtemp(folder))
         bench_die("make a folder", NULL);
-    bench_plane_open(&p, &(bench_plane_opts){.folder = folder,
+    bench_plane_open(&p, &(bench_plane_opts){.dir = folder,
                                              .listens = over_http,
                                              .prepare = create_definition,
                                              .add = add_robots});
@@ -333,9 +334,9 @@ int main(int argc, char **argv)
     const size_t many = argc > 1 ? strtoul(argv[1], NULL, 10) : ROBOTS;
     const figures few = measure_apart(many / 4, false), all = measure_apart(many, false);
     printf("  time of a Robot among all, to one among a quarter: %.2f\n", all.wall / few.wall);
-    bench_at_most("processor time of a Robot among all, to one among a quarter",
+    bench_at_most("CPU time of a Robot among all, to one among a quarter",
                   all.processor / few.processor, 1.3);
-    bench_at_most("writes of a Robot, events apart", all.writes, 14);
+    bench_at_most("writes per Robot, without Events", all.writes, 14);
     measure_apart(many, true);
     return bench_result();
 }

@@ -6,9 +6,9 @@
  */
 #include "bench.h"
 
-#include "client/list_cutter.h"
-#include "client/watch_frames.h"
-#include "kc/embed.h"
+#include "client/stream/list_splitter.h"
+#include "client/stream/watch_frames.h"
+#include "kc/embedded_server.h"
 #include "kc/kinds.h"
 #include "kc/view.h"
 
@@ -29,11 +29,11 @@ static void cut(void *input, size_t times)
 {
     const kc_buf *list = input;
     while (times--) {
-        kc_scoped(kc__cutter) c = {.kind = &kc_kind_pod, .each = drop};
+        kc_scoped(kc__stream_splitter) c = {.kind = &kc_kind_pod, .each = drop};
         for (kc_str rest = kc_buf_str(list); rest.n; rest = kc_str_sub(rest, CHUNK, rest.n))
-            if (kc__cutter_feed(&c, kc_str_sub(rest, 0, CHUNK), NULL) < 0)
+            if (kc__stream_splitter_feed(&c, kc_str_sub(rest, 0, CHUNK), NULL) < 0)
                 abort();
-        kc_object_unref(kc__cutter_end(&c, NULL));
+        kc_object_unref(kc__stream_splitter_end(&c, NULL));
     }
 }
 
@@ -43,7 +43,7 @@ static void parse_all(void *input, size_t times)
     while (times--) {
         kc_auto(kc_view) *view =
             kc_view_parse(kc_buf_str(list), &(kc_json_opts){.max_bytes = (size_t)1 << 30}, NULL);
-        kc_items (kc_get(kc_view_root(view), "items"), item) {
+        kc_value_each_item (kc_value_get(kc_view_root(view), "items"), item) {
             kc_scoped(kc_buf) text = {0};
             kc_json_write(&text, item);
             kc_object_unref(kc_object_parse(kc_buf_str(&text), NULL, NULL));
@@ -66,11 +66,11 @@ static void write_list(kc_buf *out, const char *pod)
 static void frames(void *input, size_t times)
 {
     const kc_buf *event = input;
-    kc_scoped(kc__frames) f = {0};
+    kc_scoped(kc__stream_frames) f = {0};
     while (times--) {
-        kc__frame frame;
-        kc__frames_feed(&f, kc_buf_str(event));
-        if (kc__frames_next(&f, &frame, NULL) != 1)
+        kc__stream_frame frame;
+        kc__stream_frames_feed(&f, kc_buf_str(event));
+        if (kc__stream_frames_next(&f, &frame, NULL) != 1)
             abort();
         kc_object_unref(kc_object_parse(frame.object, NULL, NULL));
     }
@@ -88,7 +88,7 @@ static void get(void *input, size_t times)
 static void handle(void *input, size_t times)
 {
     while (times--)
-        kc_client_unref(kc_client_with(input, &(kc_client_bind){.ns = "default"}));
+        kc_client_unref(kc_client_with(input, &(kc_client_overrides){.ns = "default"}));
 }
 
 int main(void)
@@ -100,15 +100,15 @@ int main(void)
     printf("a list of %d pods, %.1f MB\n", ITEMS, (double)list.n / 1e6);
     bench_run("list", lists, KC_COUNT(lists), &list);
     printf("%.0f MB/s\n", (double)list.n / lists[0].ns * 1e3);
-    bench_at_least("times as fast as parsing first", lists[1].ns / lists[0].ns, 1.5);
+    bench_at_least("speed of a list, to parsing it first", lists[1].ns / lists[0].ns, 1.5);
 
     kc_buf_printf(&event, "{\"type\":\"MODIFIED\",\"object\":%s}\n", kc_buf_cstr(&pod));
     contestant events[] = {{"event to object", frames}};
     bench_run("watch", events, 1, &event);
     printf("%.0f MB/s\n", (double)event.n / events[0].ns * 1e3);
 
-    kc_auto(kc_embed) *server = kc_embed_start(NULL, NULL);
-    kc_auto(kc_client) *client = kc_embed_client(server, NULL);
+    kc_auto(kc_embedded_server) *server = kc_embedded_server_start(NULL, NULL);
+    kc_auto(kc_client) *client = kc_embedded_server_client(server, NULL);
     contestant requests[] = {{"get, in the process", get}, {"another handle", handle}};
     bench_run("client", requests, KC_COUNT(requests), client);
     return bench_result();

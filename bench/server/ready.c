@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ready.c: how long a server takes from its start until /readyz says ok, in milliseconds. Asks over
- * plain HTTP on loopback every fifth of a millisecond, then ends the server and waits for it.
+ * ready.c: measures the time from the start of a server until /readyz returns 200, in milliseconds.
+ * It polls over HTTP on loopback every 0.2 ms, then stops the server and waits for it.
  *
  *     server_ready PORT COMMAND [ARGUMENT…]
  */
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double PATIENCE_MS = 20000;
+static const double READY_TIMEOUT_MS = 20000;
 
 static double now_ms(void)
 {
@@ -61,12 +61,12 @@ int main(int argc, char **argv)
     int port = atoi(argv[1]), status = 0;
     double began = now_ms(), took = 0;
     pid_t pid = start(argv + 2);
-    while (!is_ready(port) && waitpid(pid, &status, WNOHANG) == 0 && took < PATIENCE_MS) {
+    while (!is_ready(port) && waitpid(pid, &status, WNOHANG) == 0 && took < READY_TIMEOUT_MS) {
         nanosleep(&(struct timespec){.tv_nsec = 200 * 1000}, NULL);
         took = now_ms() - began;
     }
     took = now_ms() - began;
-    if (kill(pid, SIGTERM) < 0 || took >= PATIENCE_MS) {
+    if (kill(pid, SIGTERM) < 0 || took >= READY_TIMEOUT_MS) {
         fprintf(stderr, "server_ready: it did not become ready\n");
         return 1;
     }

@@ -17,10 +17,10 @@ static void start_server(bench_plane *p, const bench_plane_opts *opts)
     kc_scoped(kc_error) err = {0};
     p->metrics = kc_metrics_new();
     p->log = kc_log_new(&(kc_log_opts){.level = KC_LOG_ERROR});
-    const kc_embed_opts server = {
-        .metrics = p->metrics, .folder = opts->folder, .port = opts->listens ? -1 : 0};
-    p->server = kc_embed_start(&server, &err);
-    p->client = p->server ? kc_embed_client(p->server, &err) : NULL;
+    const kc_embedded_server_opts server = {
+        .metrics = p->metrics, .dir = opts->dir, .port = opts->listens ? -1 : 0};
+    p->server = kc_embedded_server_start(&server, &err);
+    p->client = p->server ? kc_embedded_server_client(p->server, &err) : NULL;
     if (!p->client)
         bench_die("start a server", &err);
 }
@@ -28,7 +28,8 @@ static void start_server(bench_plane *p, const bench_plane_opts *opts)
 static void start_manager(bench_plane *p, const bench_plane_opts *opts)
 {
     kc_scoped(kc_error) err = {0};
-    const kc_manager_opts manager = {.client = p->client, .log = p->log, .leave_signals = true};
+    const kc_manager_opts manager = {
+        .client = p->client, .log = p->log, .no_signal_handlers = true};
     const kc_controllers_opts which = {
         .workers = opts->workers,
         .pods = {.mode = KC_PODS_SIMULATE, .nodes = BENCH_NODES, .quiet = opts->quiet},
@@ -52,7 +53,7 @@ void bench_plane_close(bench_plane *p)
 {
     kc_manager_free(p->manager);
     kc_client_unref(p->client);
-    kc_embed_stop(p->server);
+    kc_embedded_server_stop(p->server);
     kc_metrics_free(p->metrics);
     kc_log_free(p->log);
 }

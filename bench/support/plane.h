@@ -4,7 +4,7 @@
  * and what a benchmark adds.
  *
  *     bench_plane p;
- *     bench_plane_open(&p, &(bench_plane_opts){.folder = folder, .add = add_robots});
+ *     bench_plane_open(&p, &(bench_plane_opts){.dir = dir, .add = add_robots});
  *     …
  *     bench_plane_wait(&p, all_are_ready, NULL);
  *     bench_plane_close(&p);
@@ -16,24 +16,24 @@
 
 #include "calls_testing.h"
 
-#include "kc/embed.h"
+#include "kc/embedded_server.h"
 #include "kc/manager.h"
 
 enum { BENCH_NODES = 100 };
 
 typedef struct bench_plane {
     kc_metrics *metrics; /* The server's. */
-    kc_embed *server;
+    kc_embedded_server *server;
     kc_client *client; /* Without a socket. */
     kc_log *log;
     kc_manager *manager;
 } bench_plane;
 
 typedef struct bench_plane_opts {
-    const char *folder; /* Durable. Defaults to memory. */
-    bool listens;       /* Over HTTP too, at kc_embed_port. */
-    int workers;        /* Of each controller. Defaults to theirs. */
-    bool quiet;         /* No events of containers that begin and end as they should. */
+    const char *dir; /* Durable. Defaults to memory. */
+    bool listens;    /* Over HTTP too, at kc_embedded_server_port. */
+    int workers;     /* Of each controller. Defaults to theirs. */
+    bool quiet;      /* No events of containers that begin and end as they should. */
     /* Before anything of the manager is there; may be NULL. */
     void (*prepare)(kc_client *client);
     /* More controllers, before it starts; may be NULL. */

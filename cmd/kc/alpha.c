@@ -1,60 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* alpha.c: `kc alpha generate`: a project anew, from what its PROJECT says. */
+/* alpha.c: `kc alpha generate` scaffolds a project again from its PROJECT file. */
 #include "scaffolding.h"
 
-typedef struct options {
-    kc_flag_operands operands;
+typedef struct cli_alpha_options {
+    kc__cli_flag_operands operands;
     const char *input_dir, *output_dir;
     bool force;
-} options;
+} cli_alpha_options;
 
-#define AT(field) offsetof(options, field)
+#define AT(field) offsetof(cli_alpha_options, field)
 
-static const kc_flag flags[] = {
-    {"input-dir", .argument = "FOLDER", .initial = ".", .parse = kc_flag_text,
-     .offset = AT(input_dir), .values = "FOLDER", .help = "the project whose PROJECT is read"},
-    {"output-dir", .argument = "FOLDER", .parse = kc_flag_text, .offset = AT(output_dir),
-     .values = "FOLDER", .help = "where to write; the project's own folder without it"},
-    {"force", .parse = kc_flag_switch, .offset = AT(force),
-     .help = "write over a project that is there, also over what was changed in it"},
+static const kc__cli_flag flags[] = {
+    {"input-dir", .argument = "DIR", .initial = ".", .parse = kc__cli_flag_text,
+     .offset = AT(input_dir), .values = "DIR", .help = "project whose PROJECT file is read"},
+    {"output-dir", .argument = "DIR", .parse = kc__cli_flag_text, .offset = AT(output_dir),
+     .values = "DIR",
+     .help = "directory to write to; defaults to --input-dir, which requires --force"},
+    {"force", .parse = kc__cli_flag_switch, .offset = AT(force),
+     .help = "overwrite an existing project, including changed files",
+     .details = "Files that are not scaffolded stay."},
 };
 
-const kc_flag_set kc_alpha_flags = {
+static const kc_flag_choice commands[] = {
+    {"generate", 0, "scaffold the project of --input-dir again"},
+    {NULL},
+};
+
+const kc__cli_flag_set kc_alpha_flags = {
     .verb = "alpha",
-    .synopsis = "Makes a project anew as this kc would scaffold it today: all that PROJECT says, "
-                "with nothing of what was\nwritten since. Compared with the project it shows what "
-                "a newer kc does otherwise.",
+    .synopsis = "Scaffolds a project again from its PROJECT file, as this version of kc would. "
+                "Compare the result with\nthe project to see what a newer kc does differently. "
+                "The command may change in later versions.",
     .operands = "generate",
     .operands_at = AT(operands),
+    .commands = commands,
     .examples = "  kc alpha generate --output-dir /tmp/fresh\n"
                 "  diff -r /tmp/fresh .\n",
-    KC_FLAGS(flags),
-    .size = sizeof(options),
+    KC__CLI_FLAGS(flags),
+    .size = sizeof(cli_alpha_options),
 };
 
-static int generate(const options *o, kc_error *err)
+static int generate(const cli_alpha_options *o, kc_error *err)
 {
-    const bool named = o->operands.n == 1 && !strcmp(o->operands.items[0], "generate");
-    if (!named)
-        return kc_error_set(err, KC_INVALID, "name what to do: 'kc alpha generate'");
-    kc__scaffold s = kc_scaffold_here(o->force);
-    s.folder = o->output_dir ? o->output_dir : o->input_dir;
-    if (kc__scaffold_again(&s, o->input_dir, err) < 0)
-        return -1;
-    printf("\nNext: make -C %s generate\n", s.folder);
+    if (o->operands.n != 1)
+        return kc_error_set(err, KC_INVALID, "expected one command: generate");
+    if (!kc_flag_choose(commands, "command", o->operands.items[0], err))
+        return kc_error_result(err);
+    kc__scaffold s = kc__cli_scaffold_here(o->force);
+    s.dir = o->output_dir ? o->output_dir : o->input_dir;
+    if (kc__scaffold_regenerate(&s, o->input_dir, err) < 0)
+        return kc_error_result(err);
+    printf("\nNext: make -C %s generate\n", s.dir);
     return 0;
 }
 
-int kc_verb_alpha(int argc, char **argv)
+int kc__cli_command_alpha(int argc, char **argv)
 {
-    options o;
+    cli_alpha_options o;
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc_flags_parse(&kc_alpha_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc_alpha_flags, argc, argv, &o, &err);
     if (parsed > 0)
-        kc_flags_help(&kc_alpha_flags, stdout);
+        kc__cli_flags_help(&kc_alpha_flags, stdout);
     if (parsed < 0)
-        return kc_called_wrongly("alpha", &err);
+        return kc__cli_usage_error("alpha", &err);
     if (parsed == 0 && generate(&o, &err) < 0)
-        return kc_scaffold_failed("alpha", &err);
+        return kc__cli_scaffold_failed("alpha", &err);
     return 0;
 }

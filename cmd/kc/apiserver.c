@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * apiserver.c: `kc apiserver`: starts a server (plane.c) and waits for a signal (signals.c). The
- * first one drains it, and it exits 0 when the last request was answered or the grace is over.
+ * apiserver.c: `kc apiserver` starts a server (plane.c) and waits for a signal (signals.c). The
+ * first signal drains the server; it exits with 0 after the last response or the grace period.
  */
+#include "command.h"
 #include "plane.h"
 #include "signals.h"
-#include "verb.h"
 
-static void say_what_to_try(const kc__plane *p)
+static void print_addresses(const kc__cli_plane *p)
 {
     const bool both = p->secure_url && p->insecure_url;
-    printf("kc: serving the API on %s%s%s; everything is kept in %s\n",
-           p->secure_url ? p->secure_url : "", both ? " and " : "",
-           p->insecure_url ? p->insecure_url : "", p->options->root);
+    printf("kc: serving the API on %s%s%s; data in %s\n", p->secure_url ? p->secure_url : "",
+           both ? " and " : "", p->insecure_url ? p->insecure_url : "", p->options->root);
     if (p->kubeconfig)
         printf("    try: kubectl --kubeconfig %s get namespaces\n", p->kubeconfig);
     else
@@ -20,41 +19,41 @@ static void say_what_to_try(const kc__plane *p)
     fflush(stdout);
 }
 
-static void run(kc__plane *plane, kc_cancel *stop)
+static void cli_apiserver_run(kc__cli_plane *plane, kc_cancel *stop)
 {
-    say_what_to_try(plane);
+    print_addresses(plane);
     kc_cancel_sleep_until(stop, kc_clock_real(), KC_FOREVER);
-    kc_log_info(plane->log, "stopping; another signal stops at once");
+    kc_log_info(plane->log, "stopping; a second signal exits at once");
 }
 
-static int serve(const kc__apiserver_options *options)
+static int cli_apiserver_serve(const kc__cli_apiserver_options *options)
 {
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_cancel) *stop = kc_cancel_new(NULL);
-    kc_auto(kc__stopper) *stopper = kc__stopper_new(stop, false, &err);
+    kc_auto(kc__cli_stop_signal) *stopper = kc__cli_stop_signal_new(stop, false, &err);
     kc_auto(kc_log) *log =
         kc_log_new(&(kc_log_opts){.verbosity = options->verbosity, .format = options->log_format});
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
-    kc__plane plane = {0};
-    const bool serves = stopper && kc__plane_open(&plane, options, log, metrics, &err) == 0;
+    kc__cli_plane plane = {0};
+    const bool serves = stopper && kc__cli_plane_open(&plane, options, log, metrics, &err) == 0;
     if (serves)
-        run(&plane, stop);
+        cli_apiserver_run(&plane, stop);
     else
         fprintf(stderr, "kc apiserver: %s\n", kc_error_text(&err));
-    kc__plane_close(&plane);
+    kc__cli_plane_close(&plane);
     return serves ? 0 : 1;
 }
 
-int kc_verb_apiserver(int argc, char **argv)
+int kc__cli_command_apiserver(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
-    kc__apiserver_options options;
-    const int parsed = kc_flags_parse(&kc_apiserver_flags, argc, argv, &options, &err);
+    kc__cli_apiserver_options options;
+    const int parsed = kc__cli_flags_parse(&kc_apiserver_flags, argc, argv, &options, &err);
     if (parsed > 0) {
-        kc_flags_help(&kc_apiserver_flags, stdout);
+        kc__cli_flags_help(&kc_apiserver_flags, stdout);
         return 0;
     }
-    if (parsed < 0 || kc__apiserver_options_check(&options, &err) < 0)
-        return kc_called_wrongly("apiserver", &err);
-    return serve(&options);
+    if (parsed < 0 || kc__cli_apiserver_options_check(&options, &err) < 0)
+        return kc__cli_usage_error("apiserver", &err);
+    return cli_apiserver_serve(&options);
 }

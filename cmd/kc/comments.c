@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * comments.c: the text that stands before generated files is written once, as comments of C; files
- * of YAML get it as theirs. What is in a comment is kept line by line, without the marks around it
- * and the stars that people put before each line of long ones.
+ * comments.c: converts a header of C comments into YAML comments, line by line, without comment
+ * marks and leading stars.
  */
 #include "comments.h"
 
-/* "* text" within a comment, and the mark of its end. */
+/* Strips a leading star and the end mark of a comment. */
 static kc_str without_marks(kc_str line, bool *ret_ends)
 {
     line = kc_str_trim(line);
@@ -26,8 +25,8 @@ static void put_comment(kc_buf *out, kc_str line)
     kc_buf_puts(out, "\n");
 }
 
-/* One line; true if a comment goes on after it. */
-static bool put_line(kc_buf *out, kc_str line, bool inside)
+/* Converts one line; returns true if a comment continues after it. */
+static bool cli_comments_put_line(kc_buf *out, kc_str line, bool inside)
 {
     const kc_str trimmed = kc_str_trim(line);
     const bool begins = !inside && kc_str_starts(trimmed, KC_STR("/*"));
@@ -41,15 +40,15 @@ static bool put_line(kc_buf *out, kc_str line, bool inside)
         return false;
     }
     const kc_str rest = without_marks(begins ? kc_str_sub(trimmed, 2, trimmed.n) : trimmed, &ends);
-    /* Lines that hold a mark alone say nothing. */
+    /* Drops lines that contain only a comment mark. */
     if (rest.n || (!begins && !ends))
         put_comment(out, rest);
     return !ends;
 }
 
-void kc_yaml_comments(kc_str text, kc_buf *out)
+void kc__cli_yaml_comments(kc_str text, kc_buf *out)
 {
     bool inside = false;
     while (text.n)
-        inside = put_line(out, kc_str_cut(&text, '\n'), inside);
+        inside = cli_comments_put_line(out, kc_str_cut(&text, '\n'), inside);
 }

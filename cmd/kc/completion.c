@@ -1,26 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * completion.c: `kc completion SHELL`: a script for a shell, written from the tables of verbs and
- * flags, so a new flag is completed as soon as it is there.
+ * completion.c: `kc completion SHELL` prints a completion script, written from the tables of verbs
+ * and flags.
  *
- * What a flag offers stands in its `values`: words, or FILE or FOLDER for names on disk.
+ * A flag with a closed set completes to its choices; another flag to its `values`: words, or FILE
+ * or DIR for paths.
  *
- * To add a shell: a row of `shells` and its writer.
+ * To add a shell: a writer, a row of `shells` and one of `writers`.
  */
-#include "verb.h"
+#include "command.h"
 
-typedef enum offer { OFFER_NOTHING, OFFER_WORDS, OFFER_FILES, OFFER_FOLDERS } offer;
+#include "kc/buf.h"
 
-static offer offer_of(const kc_flag *flag)
+typedef enum cli_completion_offer {
+    OFFER_NOTHING,
+    OFFER_WORDS,
+    OFFER_FILES,
+    OFFER_FOLDERS
+} cli_completion_offer;
+
+static cli_completion_offer offer_of(const kc__cli_flag *flag)
 {
+    if (kc_flag_choice_at(flag, 0))
+        return OFFER_WORDS;
     if (!flag->argument || !flag->values)
         return OFFER_NOTHING;
     if (!strcmp(flag->values, "FILE"))
         return OFFER_FILES;
-    return strcmp(flag->values, "FOLDER") != 0 ? OFFER_WORDS : OFFER_FOLDERS;
+    return strcmp(flag->values, "DIR") != 0 ? OFFER_WORDS : OFFER_FOLDERS;
 }
 
-/* Text with a backslash before each of `special`, and quotes closed around single ones. */
+/* Words, separated by spaces. */
+static void put_words(const kc__cli_flag *flag)
+{
+    const char *name;
+    if (!kc_flag_choice_at(flag, 0))
+        fputs(flag->values, stdout);
+    for (size_t i = 0; (name = kc_flag_choice_at(flag, i)); i++)
+        printf("%s%s", i ? " " : "", name);
+}
+
+static void put_commands(const kc__cli_flag_set *set)
+{
+    for (const kc_flag_choice *row = set->commands; row && row->name; row++)
+        printf("%s%s", row > set->commands ? " " : "", row->name);
+}
+
+/* Escapes each character of `special` with a backslash, and closes the quotes around single
+ * quotes. */
 static void put_escaped(const char *text, const char *special)
 {
     for (; *text; text++) {
@@ -34,10 +61,10 @@ static void put_escaped(const char *text, const char *special)
 
 /* ---- bash ---- */
 
-static void bash_values(const kc_flag_set *set)
+static void bash_values(const kc__cli_flag_set *set)
 {
-    kc_flag flag;
-    for (size_t i = 0; kc_flag_at(set, i, &flag); i++) {
+    kc__cli_flag flag;
+    for (size_t i = 0; kc__cli_flag_at(set, i, &flag); i++) {
         if (!flag.argument)
             continue;
         printf("                --%s", flag.name);
@@ -45,7 +72,11 @@ static void bash_values(const kc_flag_set *set)
             printf(" | -%c", flag.letter);
         putchar(')');
         switch (offer_of(&flag)) {
-        case OFFER_WORDS: printf(" words='%s' ;;\n", flag.values); break;
+        case OFFER_WORDS:
+            fputs(" words='", stdout);
+            put_words(&flag);
+            puts("' ;;");
+            break;
         case OFFER_FILES: puts(" action='file' ;;"); break;
         case OFFER_FOLDERS: puts(" action='directory' ;;"); break;
         case OFFER_NOTHING: puts(" words='' ;;"); break;
@@ -53,26 +84,26 @@ static void bash_values(const kc_flag_set *set)
     }
 }
 
-static void bash_verb(const kc_verb *verb)
+static void bash_verb(const kc__cli_command *verb)
 {
-    if (!verb->flags) {
-        printf("        %s) words='%s' ;;\n", verb->name, verb->words ? verb->words : "");
-        return;
-    }
     printf("        %s)\n            case $flag in\n", verb->name);
     bash_values(verb->flags);
     fputs("                *) words='", stdout);
-    kc_flag flag;
-    for (size_t i = 0; kc_flag_at(verb->flags, i, &flag); i++)
+    kc__cli_flag flag;
+    for (size_t i = 0; kc__cli_flag_at(verb->flags, i, &flag); i++)
         printf("--%s ", flag.name);
-    printf("--help%s%s' ;;\n            esac ;;\n", verb->words ? " " : "",
-           verb->words ? verb->words : "");
+    fputs("--help ", stdout);
+    put_commands(verb->flags);
+    fputs("'", stdout);
+    if (verb->flags->operand_is_dir)
+        fputs("; [[ $cur == -* ]] || action='directory'", stdout);
+    puts(" ;;\n            esac ;;");
 }
 
 static void write_bash(void)
 {
     puts(
-        "# Completes the arguments of kc. To load it: source <(kc completion bash)\n"
+        "# Completes the arguments of kc. Load it with: source <(kc completion bash)\n"
         "_kc() {\n"
         "    local cur=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD - 1]} words='' action=''\n"
         "    # \"--flag=value\" is three words to bash.\n"
@@ -102,7 +133,7 @@ static void write_bash(void)
 
 /* ---- zsh ---- */
 
-static void zsh_flag(const kc_flag *flag)
+static void zsh_flag(const kc__cli_flag *flag)
 {
     const char *const special = "[]:";
     printf(" \\\n                '--%s%s[", flag->name, flag->argument ? "=" : "");
@@ -111,7 +142,11 @@ static void zsh_flag(const kc_flag *flag)
     if (flag->argument)
         printf(":%s:", flag->argument);
     switch (offer_of(flag)) {
-    case OFFER_WORDS: printf("(%s)", flag->values); break;
+    case OFFER_WORDS:
+        putchar('(');
+        put_words(flag);
+        putchar(')');
+        break;
     case OFFER_FILES: fputs("_files", stdout); break;
     case OFFER_FOLDERS: fputs("_files -/", stdout); break;
     case OFFER_NOTHING: break;
@@ -119,19 +154,18 @@ static void zsh_flag(const kc_flag *flag)
     putchar('\'');
 }
 
-static void zsh_verb(const kc_verb *verb)
+static void zsh_verb(const kc__cli_command *verb)
 {
-    if (!verb->flags && !verb->words)
-        return;
-    printf("        %s)\n            ", verb->name);
-    if (!verb->flags)
-        printf("compadd -- %s", verb->words);
-    else
-        fputs("_arguments '--help[this text]'", stdout);
-    if (verb->flags && verb->words)
-        printf(" \\\n                '1:what:(%s)' '*:path:_files'", verb->words);
-    kc_flag flag;
-    for (size_t i = 0; verb->flags && kc_flag_at(verb->flags, i, &flag); i++)
+    kc__cli_flag flag;
+    printf("        %s)\n            _arguments '--help[print help]'", verb->name);
+    if (verb->flags->commands) {
+        fputs(" \\\n                '1:command:(", stdout);
+        put_commands(verb->flags);
+        fputs(")' '*:path:_files'", stdout);
+    }
+    if (verb->flags->operand_is_dir)
+        fputs(" \\\n                '1:directory:_files -/'", stdout);
+    for (size_t i = 0; kc__cli_flag_at(verb->flags, i, &flag); i++)
         zsh_flag(&flag);
     puts(" ;;");
 }
@@ -139,7 +173,7 @@ static void zsh_verb(const kc_verb *verb)
 static void write_zsh(void)
 {
     puts("#compdef kc\n"
-         "# Completes the arguments of kc. To load it: source <(kc completion zsh)\n"
+         "# Completes the arguments of kc. Load it with: source <(kc completion zsh)\n"
          "_kc() {\n"
          "    local -a verbs=(");
     for (size_t i = 0; i < kc_n_verbs; i++) {
@@ -165,13 +199,17 @@ static void write_zsh(void)
 
 /* ---- fish ---- */
 
-static void fish_flag(const char *verb, const kc_flag *flag)
+static void fish_flag(const char *verb, const kc__cli_flag *flag)
 {
     printf("complete -c kc -n '__fish_seen_subcommand_from %s' -l %s", verb, flag->name);
     if (flag->letter && strlen(flag->name) > 1)
         printf(" -s %c", flag->letter);
     switch (offer_of(flag)) {
-    case OFFER_WORDS: printf(" -x -a '%s'", flag->values); break;
+    case OFFER_WORDS:
+        fputs(" -x -a '", stdout);
+        put_words(flag);
+        putchar('\'');
+        break;
     case OFFER_FILES: fputs(" -r -F", stdout); break;
     case OFFER_FOLDERS: fputs(" -x -a '(__fish_complete_directories)'", stdout); break;
     case OFFER_NOTHING: fputs(flag->argument ? " -x" : "", stdout); break;
@@ -181,22 +219,28 @@ static void fish_flag(const char *verb, const kc_flag *flag)
     puts("'");
 }
 
-static void fish_verb(const kc_verb *verb)
+static void fish_verb(const kc__cli_command *verb)
 {
     printf("complete -c kc -n __fish_use_subcommand -a %s -d '", verb->name);
     put_escaped(verb->summary, "");
     puts("'");
-    if (verb->words)
-        printf("complete -c kc -n '__fish_seen_subcommand_from %s' -a '%s'\n", verb->name,
-               verb->words);
-    kc_flag flag;
-    for (size_t i = 0; verb->flags && kc_flag_at(verb->flags, i, &flag); i++)
+    if (verb->flags->commands) {
+        printf("complete -c kc -n '__fish_seen_subcommand_from %s' -a '", verb->name);
+        put_commands(verb->flags);
+        puts("'");
+    }
+    if (verb->flags->operand_is_dir)
+        printf("complete -c kc -n '__fish_seen_subcommand_from %s' -a "
+               "'(__fish_complete_directories)'\n",
+               verb->name);
+    kc__cli_flag flag;
+    for (size_t i = 0; kc__cli_flag_at(verb->flags, i, &flag); i++)
         fish_flag(verb->name, &flag);
 }
 
 static void write_fish(void)
 {
-    puts("# Completes the arguments of kc. To load it: kc completion fish | source\n"
+    puts("# Completes the arguments of kc. Load it with: kc completion fish | source\n"
          "complete -c kc -f");
     for (size_t i = 0; i < kc_n_verbs; i++)
         fish_verb(&kc_verbs[i]);
@@ -204,35 +248,43 @@ static void write_fish(void)
 
 /* ---- the verb ---- */
 
-static const struct shell {
-    const char *name;
-    void (*write)(void);
-} shells[] = {
-    {"bash", write_bash},
-    {"zsh", write_zsh},
-    {"fish", write_fish},
+typedef enum shell { BASH, ZSH, FISH } shell;
+
+static void (*const writers[])(void) = {
+    [BASH] = write_bash, [ZSH] = write_zsh, [FISH] = write_fish};
+
+static const kc_flag_choice shells[] = {
+    {"bash", BASH, "load it with: source <(kc completion bash)"},
+    {"zsh", ZSH, "load it with: source <(kc completion zsh)"},
+    {"fish", FISH, "load it with: kc completion fish | source"},
+    {NULL},
 };
 
-int kc_verb_completion(int argc, char **argv)
+const kc__cli_flag_set kc_completion_flags = {
+    .verb = "completion",
+    .operands = "bash|zsh|fish",
+    .commands = shells,
+    .synopsis = "Prints a shell script that completes the arguments of kc.",
+    .examples = "  source <(kc completion bash)\n"
+                "  kc completion fish | source\n",
+    .size = sizeof(kc__cli_flag_operands),
+};
+
+int kc__cli_command_completion(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
-    for (size_t i = 0; argc == 2 && i < KC_COUNT(shells); i++) {
-        if (!strcmp(argv[1], shells[i].name)) {
-            shells[i].write();
-            return 0;
-        }
-    }
-    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        puts("Writes a script that completes kc's arguments.\n"
-             "\n"
-             "Usage: kc completion bash|zsh|fish\n"
-             "\n"
-             "Examples:\n"
-             "  source <(kc completion bash)\n"
-             "  source <(kc completion zsh)\n"
-             "  kc completion fish | source");
+    kc__cli_flag_operands given;
+    const int parsed = kc__cli_flags_parse(&kc_completion_flags, argc, argv, &given, &err);
+    if (parsed > 0) {
+        kc__cli_flags_help(&kc_completion_flags, stdout);
         return 0;
     }
-    kc_error_set(&err, KC_INVALID, "name one shell: bash, zsh or fish");
-    return kc_called_wrongly("completion", &err);
+    if (parsed == 0 && given.n != 1)
+        kc_error_set(&err, KC_INVALID, "expected one shell: bash, zsh or fish");
+    const kc_flag_choice *chosen =
+        parsed == 0 && given.n == 1 ? kc_flag_choose(shells, "shell", given.items[0], &err) : NULL;
+    if (!chosen)
+        return kc__cli_usage_error("completion", &err);
+    writers[chosen->value]();
+    return 0;
 }

@@ -3,7 +3,7 @@
  * controllers_options.c: the flags about controllers and pods that `kc controllers` and `kc up`
  * share.
  *
- * To add one: a row here, and a paragraph in docs/man/kc-controllers.8 and docs/man/kc-up.8.
+ * To add a flag: a row here; then run scripts/man.
  */
 #include "controllers_options.h"
 
@@ -12,97 +12,132 @@
 #include <stddef.h>
 
 #define FIELD(name) .offset = offsetof(kc_controllers_opts, name)
-#define CHOICE      "Controllers"
+#define CONTROLLERS "Controllers"
 #define PODS        "Pods"
+#define MAX_UIDS    (1 << 24)
 
 static int parse_count(const char *text, void *ret, kc_error *err)
 {
-    char *end;
-    const long n = strtol(text, &end, 10);
-    if (end == text || *end || n < 1 || n > 100000)
-        return kc_error_set(err, KC_INVALID, "\"%s\" is not a number from 1 to 100000", text);
+    int64_t n;
+    if (!kc_str_to_i64(kc_cstr(text), &n) || n < 1 || n > 100000)
+        return kc_flag_invalid(text, "an integer from 1 to 100000", err);
     *(int *)ret = (int)n;
-    return 0;
-}
-
-/* An amount as resources are written: "500m", "16Gi"; in units of `milli` thousandths or whole. */
-static int parse_amount(const char *text, bool milli, int64_t *ret, kc_error *err)
-{
-    kc_quantity amount;
-    if (kc_quantity_parse(kc_cstr(text), &amount, NULL) < 0 || kc_quantity_sign(amount) <= 0)
-        return kc_error_set(err, KC_INVALID, "\"%s\" is no amount, such as 500m, 4 or 16Gi", text);
-    *ret = milli ? kc_quantity_milli_value(amount) : kc_quantity_value(amount);
     return 0;
 }
 
 static int parse_cpu(const char *text, void *ret, kc_error *err)
 {
-    return parse_amount(text, true, ret, err);
+    kc_quantity cpus;
+    if (kc_quantity_parse(kc_cstr(text), &cpus, NULL) < 0 || kc_quantity_sign(cpus) <= 0)
+        return kc_flag_invalid(text, "a quantity of CPUs above 0, such as 500m or 4", err);
+    *(int64_t *)ret = kc_quantity_milli_value(cpus);
+    return 0;
 }
 
 static int parse_bytes(const char *text, void *ret, kc_error *err)
 {
-    return parse_amount(text, false, ret, err);
+    kc_quantity bytes;
+    if (kc_quantity_parse(kc_cstr(text), &bytes, NULL) < 0 || kc_quantity_sign(bytes) <= 0)
+        return kc_flag_invalid(text, "a quantity of bytes above 0, such as 512Mi or 16Gi", err);
+    *(int64_t *)ret = kc_quantity_value(bytes);
+    return 0;
 }
 
-static int parse_pods(const char *text, void *ret, kc_error *err)
-{
-    static const char *const modes[] = {"none", "simulate", "process"};
-    for (size_t i = 0; i < KC_COUNT(modes); i++)
-        if (!strcmp(text, modes[i])) {
-            *(kc_pods_mode *)ret = (kc_pods_mode)i;
-            return 0;
-        }
-    return kc_error_set(err, KC_INVALID, "\"%s\" is neither none, simulate nor process", text);
-}
-
-static const kc_flag flags[] = {
-    {"controllers", .argument = "NAMES", .initial = "*", .group = CHOICE, FIELD(names),
-     .parse = kc_flag_text,
-     .help = "which, with commas between them: '*' is all, '-name' not this one"},
-    {"workers", .argument = "N", .initial = "5", .group = CHOICE, FIELD(workers),
-     .parse = parse_count, .help = "how many objects a controller works on at the same time"},
-    {"node-monitor-grace-period", .argument = "DURATION", .initial = "40s", .group = CHOICE,
-     FIELD(node_grace), .parse = kc_flag_duration,
-     .help = "a node that has not been heard of for so long is lost"},
-    {"terminated-pod-gc-threshold", .argument = "N", .initial = "12500", .group = CHOICE,
-     FIELD(ended_pods), .parse = parse_count,
-     .help = "pods that have ended are kept up to this number"},
-
-    {"pods", .argument = "HOW", .initial = "none", .group = PODS, FIELD(pods.mode),
-     .parse = parse_pods, .values = "none simulate process",
-     .help = "run pods on a node of our own: simulated, or as processes of this machine"},
-    {"node-name", .argument = "NAME", .group = PODS, FIELD(pods.node), .parse = kc_flag_text,
-     .help = "what the node is called; defaults to this machine's name"},
-    {"node-cpu", .argument = "QUANTITY", .group = PODS, FIELD(pods.node_cpu), .parse = parse_cpu,
-     .help = "how much of it a node has; defaults to this machine's, of simulated ones to 256"},
-    {"node-memory", .argument = "QUANTITY", .group = PODS, FIELD(pods.node_memory),
-     .parse = parse_bytes,
-     .help = "the same; defaults to this machine's, of simulated ones to 1Ti"},
-    {"node-pods", .argument = "N", .group = PODS, FIELD(pods.node_pods), .parse = parse_count,
-     .help = "how many pods a node takes; defaults to 110, simulated ones to 1000"},
-    {"pods-address", .argument = "ADDRESS", .initial = "127.0.0.1:0", .group = PODS,
-     FIELD(pods.address), .parse = kc_flag_text,
-     .help = "where the API server reaches the node for logs: an address of this machine, and a "
-             "port; 0 is any that is free"},
-    {"simulated-nodes", .argument = "N", .initial = "1", .group = PODS, FIELD(pods.nodes),
-     .parse = parse_count, .help = "how many nodes to simulate"},
-    {"simulated-start", .argument = "DURATION", .group = PODS, FIELD(pods.start_delay),
-     .parse = kc_flag_duration, .help = "how long a simulated container takes to start"},
-    {"simulated-stop", .argument = "DURATION", .group = PODS, FIELD(pods.stop_delay),
-     .parse = kc_flag_duration, .help = "how long it takes to stop"},
-    {"pods-folder", .argument = "FOLDER", .group = PODS, FIELD(pods.folder), .parse = kc_flag_text,
-     .values = "FOLDER", .help = "where processes have their volumes and logs; required for them"},
-    {"pods-image", .argument = "FOLDER", .initial = "/", .group = PODS, FIELD(pods.image),
-     .parse = kc_flag_text, .values = "FOLDER",
-     .help = "the file system of all images; nothing is ever pulled"},
-    {"pods-user", .argument = "USER", .group = PODS, FIELD(pods.user), .parse = kc_flag_text,
-     .help = "whom processes run as; defaults to nobody"},
-    {"pods-allow-root", .group = PODS, FIELD(pods.allow_root), .parse = kc_flag_switch,
-     .help = "pods may say whom they run as, root included"},
-    {"pods-stand-in", .group = PODS, FIELD(pods.stand_in), .parse = kc_flag_switch,
-     .help = "where a container says no command, a process stands in that only waits to be "
-             "stopped; without it such a container is refused"},
+static const kc_flag_choice pod_modes[] = {
+    {"none", KC_PODS_NONE, "no node"},
+    {"simulate", KC_PODS_SIMULATE, "simulated nodes: pods change their phase, no process runs"},
+    {"process", KC_PODS_PROCESS, "one node, this machine: containers are processes; requires root"},
+    {"auto", KC_PODS_AUTO, "process if kc runs as root, otherwise simulate"},
+    {NULL},
 };
 
-const kc_flag_set kc__controllers_part = {KC_FLAGS(flags), .size = sizeof(kc_controllers_opts)};
+/* BASE:COUNT. The pod runtime checks the range against the machine's accounts. */
+static int parse_uids(const char *text, void *ret, kc_error *err)
+{
+    kc_str rest = kc_cstr(text);
+    uint64_t base, count;
+    const bool ok = kc_str_to_u64(kc_str_cut(&rest, ':'), &base) && rest.p &&
+                    kc_str_to_u64(rest, &count) && base > 0 && count > 0 && count <= MAX_UIDS &&
+                    base + count <= UINT32_MAX;
+    if (!ok)
+        return kc_flag_invalid(
+            text, "a range BASE:COUNT of at most 16777216 uids, such as 2000000000:65536", err);
+    *(kc_uid_range *)ret = (kc_uid_range){(uint32_t)base, (uint32_t)count};
+    return 0;
+}
+_Static_assert(KC_PODS_UID_BASE == 2000000000 && KC_PODS_UID_COUNT == 65536 && MAX_UIDS == 16777216,
+               "the texts of --pod-uid-range name these numbers");
+
+static const kc__cli_flag flags[] = {
+    {"controllers", .argument = "NAMES", .initial = "*", .group = CONTROLLERS, FIELD(names),
+     .choice_name = kc_controllers_name, .is_list = true, .parse = kc__cli_flag_text,
+     .help = "comma-separated list of controllers to run; '*' selects all, '-NAME' excludes one"},
+    {"workers", .argument = "N", .initial = "5", .group = CONTROLLERS, FIELD(workers),
+     .parse = parse_count, .help = "number of objects that a controller reconciles concurrently"},
+    {"node-monitor-grace-period", .argument = "DURATION", .initial = "40s", .group = CONTROLLERS,
+     FIELD(node_grace), .parse = kc__cli_flag_duration,
+     .help = "time without a heartbeat after which a node becomes NotReady"},
+    {"terminated-pod-gc-threshold", .argument = "N", .initial = "12500", .group = CONTROLLERS,
+     FIELD(ended_pods), .parse = parse_count,
+     .help = "number of terminated pods to keep; the oldest are deleted first"},
+
+    {"pods", .argument = "MODE", .initial = "none", .group = PODS, FIELD(pods.mode),
+     .choices = pod_modes, .help = "mode in which this process runs pods",
+     .details = "Processes require root, because each pod gets a uid of its own."},
+    {"node-name", .argument = "NAME", .group = PODS, FIELD(pods.node), .parse = kc__cli_flag_text,
+     .help = "name of the node; defaults to the host name",
+     .details = "The host name is lower-cased, with dashes for characters that a node name cannot "
+                "have. Simulated nodes are named NAME-0, NAME-1 and so on."},
+    {"node-cpu", .argument = "QUANTITY", .group = PODS, FIELD(pods.node_cpu), .parse = parse_cpu,
+     .help = "CPU capacity of the node; defaults to this machine's, of a simulated node to 256"},
+    {"node-memory", .argument = "QUANTITY", .group = PODS, FIELD(pods.node_memory),
+     .parse = parse_bytes,
+     .help = "memory capacity of the node; defaults to this machine's, of a simulated node to 1Ti"},
+    {"node-pods", .argument = "N", .group = PODS, FIELD(pods.node_pods), .parse = parse_count,
+     .help = "maximum number of pods on the node; defaults to 110, of a simulated node to 1000"},
+    {"pods-address", .argument = "ADDRESS", .initial = "127.0.0.1:0", .group = PODS,
+     FIELD(pods.address), .parse = kc__cli_flag_text,
+     .help = "IP address and port at which the API server reaches the node for logs; port 0 "
+             "selects a free one"},
+    {"node-client-ca-file", .argument = "FILE", .group = PODS, FIELD(pods.client_ca_file),
+     .parse = kc__cli_flag_text, .values = "FILE",
+     .help = "certificate authority (PEM) for the API server's client certificate: "
+             "node-client-ca.crt in the server's --cert-dir; without it the node serves no logs",
+     .details = "The node serves logs to no other client. It reloads the file every minute."},
+    {"simulated-nodes", .argument = "N", .initial = "1", .group = PODS, FIELD(pods.nodes),
+     .parse = parse_count, .help = "number of simulated nodes"},
+    {"simulated-start", .argument = "DURATION", .group = PODS, FIELD(pods.start_delay),
+     .parse = kc__cli_flag_duration,
+     .help = "time that a simulated container takes to start; defaults to none"},
+    {"simulated-stop", .argument = "DURATION", .group = PODS, FIELD(pods.stop_delay),
+     .parse = kc__cli_flag_duration,
+     .help = "time that a simulated container takes to stop; defaults to none"},
+    {"pods-dir", .argument = "DIR", .group = PODS, FIELD(pods.dir), .parse = kc__cli_flag_text,
+     .values = "DIR",
+     .help = "directory for volumes and logs of pods; required for --pods=process"},
+    {"pods-image", .argument = "DIR", .initial = "/", .group = PODS, FIELD(pods.image),
+     .parse = kc__cli_flag_text, .values = "DIR",
+     .help = "root file system of all containers; images are never pulled"},
+    {"pod-uid-range", .argument = "BASE:COUNT", .group = PODS, FIELD(pods.uids),
+     .parse = parse_uids,
+     .help = "uids for pods, one per pod; the range must contain no account of the machine; "
+             "defaults to 2000000000:65536",
+     .details = "A pod runs with the gid of the same number. A uid is reused when no file of its "
+                "former pod is left."},
+    {"pods-allow-root", .group = PODS, FIELD(pods.allow_root), .parse = kc__cli_flag_switch,
+     .help = "allow pods to set runAsUser, root included, and to use hostPath",
+     .details = "Directories that hold credentials of the control plane stay hidden."},
+    {"unsafe-pods-can-read-credentials", .group = PODS, FIELD(pods.unsafe_can_read_credentials),
+     .parse = kc__cli_flag_switch,
+     .help = "allow --pods=process where pods can read keys, tokens, kubeconfigs and the store: "
+             "required if kc does not run as root, because pods then share its user",
+     .details = "Also required where the machine allows no mount namespaces and other users can "
+                "read one of these files."},
+    {"pods-placeholder", .group = PODS, FIELD(pods.placeholder), .parse = kc__cli_flag_switch,
+     .help = "run a placeholder process for a container without a command; otherwise such a "
+             "container is refused",
+     .details = "There is no image whose entry point could run instead."},
+};
+
+const kc__cli_flag_set kc__cli_controllers_part = {KC__CLI_FLAGS(flags),
+                                                   .size = sizeof(kc_controllers_opts)};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* controllers_options.h: which controllers of a plane run, and how: for every verb that runs them.
- */
+/* controllers_options.h: flags about controllers and pods, for the verbs that run them. */
 #ifndef KC_CMD_CONTROLLERS_OPTIONS_H
 #define KC_CMD_CONTROLLERS_OPTIONS_H
 
@@ -8,7 +7,7 @@
 
 #include "kc/controllers.h"
 
-/* A part of verbs' flags; its options are a kc_controllers_opts. */
-extern const kc_flag_set kc__controllers_part;
+/* Rows for kc__cli_flag_part; their options are a kc_controllers_opts. */
+extern const kc__cli_flag_set kc__cli_controllers_part;
 
 #endif

@@ -1,117 +1,141 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hub.c: `kc hub`, every reconciler there is in one process, and `kc run NAME`, one of them:
- * against any server a kubeconfig names.
+ * hub.c: `kc hub` runs all reconcilers in one process, `kc run NAME` one of them, against the API
+ * server of a kubeconfig.
  *
- * Both are the same program (kc/app.h) with another choice; so their flags are one table, of which
- * the hub has the rows at its beginning more.
+ * Both run the same app (kc/app.h) with a different selection. Their flags are one table; `kc hub`
+ * has the first N_HUB_FLAGS rows in addition. Only reconcilers of plugins have crash recovery.
  */
 #include "hub.h"
-#include "verb.h"
+#include "command.h"
 
 #include "kc/json.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
-typedef struct options {
-    kc_flag_operands operands;
+typedef struct cli_hub_options {
+    kc__cli_flag_operands operands;
     const char *config;
     const char *kubeconfig, *context, *server;
     const char *names, *plugins;
     bool list, settings;
     const char *graph;
     kc_phase_graph_form graph_form;
-    const char *metrics_address, *health_address;
+    const char *metrics_address, *health_address, *state_dir;
     int verbosity;
-} options;
+} cli_hub_options;
 
-#define FIELD(name) .offset = offsetof(options, name)
-#define CHOICE      "Reconcilers"
-#define SERVER      "Server"
-#define WATCHING    "Watching it"
+#define FIELD(name)   .offset = offsetof(cli_hub_options, name)
+#define RECONCILERS   "Reconcilers"
+#define SERVER        "API server"
+#define OBSERVABILITY "Observability"
 
-static int parse_form(const char *text, void *ret, kc_error *err)
-{
-    if (strcmp(text, "dot") != 0 && strcmp(text, "mermaid") != 0)
-        return kc_error_set(err, KC_INVALID, "'%s' is neither dot nor mermaid", text);
-    *(kc_phase_graph_form *)ret = *text == 'd' ? KC_PHASE_DOT : KC_PHASE_MERMAID;
-    return 0;
-}
+static const kc_flag_choice graph_formats[] = {
+    {"dot", KC_PHASE_DOT, "Graphviz"},
+    {"mermaid", KC_PHASE_MERMAID, "Mermaid"},
+    {NULL},
+};
 
-/* As controller-runtime has it: a word, or a number. */
-static int parse_zap_level(const char *text, void *ret, kc_error *err)
-{
-    if (!strcmp(text, "info") || !strcmp(text, "debug")) {
-        *(int *)ret = *text == 'd';
-        return 0;
-    }
-    return kc_flag_verbosity(text, ret, err);
-}
+/* As in controller-runtime: a word or a number. */
+static const kc_flag_choice zap_levels[] = {
+    {"info", 0}, {"debug", 1}, {"0", 0}, {"1", 1}, {"2", 2}, {"3", 3},   {"4", 4},
+    {"5", 5},    {"6", 6},     {"7", 7}, {"8", 8}, {"9", 9}, {"10", 10}, {NULL},
+};
 
-static const kc_flag flags[] = {
-    {"controllers", .argument = "NAMES", .group = CHOICE, FIELD(names), .parse = kc_flag_text,
-     .help = "which, with commas between them: '*' is all, '-name' not this one; defaults to the "
-             "config file's"},
-    {"list", .group = CHOICE, FIELD(list), .parse = kc_flag_switch,
-     .help = "print which there are, their kinds and whether they are enabled, and end"},
-    {"settings", .group = CHOICE, FIELD(settings), .parse = kc_flag_switch,
-     .help = "print what the config file may say to single reconcilers, with the defaults, and "
-             "end"},
-    {"graph", .argument = "NAME", .group = CHOICE, FIELD(graph), .parse = kc_flag_text,
-     .help = "print a diagram of a reconciler's phases, and end"},
-    {"format", .argument = "FORMAT", .initial = "dot", .group = CHOICE, FIELD(graph_form),
-     .parse = parse_form, .values = "dot mermaid", .help = "of the diagram: dot or mermaid"},
+static const kc__cli_flag flags[] = {
+    {"controllers", .argument = "NAMES", .group = RECONCILERS, FIELD(names),
+     .parse = kc__cli_flag_text,
+     .help = "comma-separated list of reconcilers to run; '*' selects all, '-NAME' excludes one; "
+             "defaults to the config file's list"},
+    {"list", .group = RECONCILERS, FIELD(list), .parse = kc__cli_flag_switch,
+     .help = "print the reconcilers, their kinds and whether they are enabled, and exit"},
+    {"settings", .group = RECONCILERS, FIELD(settings), .parse = kc__cli_flag_switch,
+     .help = "print the settings of the reconcilers with their defaults, as a part of the config "
+             "file, and exit"},
+    {"graph", .argument = "NAME", .group = RECONCILERS, FIELD(graph), .parse = kc__cli_flag_text,
+     .help = "print a diagram of the phases of reconciler NAME and exit"},
+    {"format", .argument = "FORMAT", .initial = "dot", .group = RECONCILERS, FIELD(graph_form),
+     .choices = graph_formats, .help = "format of the --graph diagram"},
 
 #define N_HUB_FLAGS 5
-    {"config", 'c', .argument = "FILE", .group = CHOICE, FIELD(config), .parse = kc_flag_text,
-     .values = "FILE", .help = "the config file; without one, its defaults"},
-    {"plugin", .argument = "FILES", .group = CHOICE, FIELD(plugins), .parse = kc_flag_text,
-     .values = "FILE", .help = "shared objects with further reconcilers, ':' between them"},
+    {"config", 'c', .argument = "FILE", .group = RECONCILERS, FIELD(config),
+     .parse = kc__cli_flag_text, .values = "FILE",
+     .help = "config file; without one its defaults apply",
+     .details = "An example with all keys is configs/kubecontroller.yaml. Settings of single "
+                "reconcilers are under the key reconcilers, for example "
+                "reconcilers: {network: {service: http://127.0.0.1:6090}}. An unknown key is an "
+                "error that names its line and the nearest key."},
+    {"plugin", .argument = "FILES", .group = RECONCILERS, FIELD(plugins),
+     .parse = kc__cli_flag_text, .values = "FILE",
+     .help = "colon-separated list of shared objects with further reconcilers",
+     .details = "The files and the directories above them must belong to root or to the user that "
+                "runs kc, and no other user may write to them. A reconcile of a plugin that "
+                "crashes counts as failed; any other crash ends the process."},
 
-    {"kubeconfig", .argument = "FILE", .group = SERVER, FIELD(kubeconfig), .parse = kc_flag_text,
-     .values = "FILE",
-     .help = "where the server is; defaults to the config file's, then kubectl's"},
-    {"context", .argument = "NAME", .group = SERVER, FIELD(context), .parse = kc_flag_text,
-     .help = "which context of it; defaults to its current one"},
-    {"server", 's', .argument = "URL", .group = SERVER, FIELD(server), .parse = kc_flag_text,
-     .help = "another address of the server: http://127.0.0.1:6080"},
+    {"kubeconfig", .argument = "FILE", .group = SERVER, FIELD(kubeconfig),
+     .parse = kc__cli_flag_text, .values = "FILE",
+     .help = "kubeconfig file; defaults to the config file's, then to the one that kubectl uses"},
+    {"context", .argument = "NAME", .group = SERVER, FIELD(context), .parse = kc__cli_flag_text,
+     .help = "context of the kubeconfig; defaults to its current context"},
+    {"server", 's', .argument = "URL", .group = SERVER, FIELD(server), .parse = kc__cli_flag_text,
+     .help = "address of the API server, such as http://127.0.0.1:6080; overrides the kubeconfig"},
 
-    {"metrics-bind-address", .argument = "ADDRESS", .group = WATCHING, FIELD(metrics_address),
-     .parse = kc_flag_text,
-     .help = "where /metrics is: 127.0.0.1:18001; '' is nowhere; defaults to the config file's"},
-    {"health-probe-bind-address", .argument = "ADDRESS", .group = WATCHING, FIELD(health_address),
-     .parse = kc_flag_text,
-     .help = "where /healthz, /readyz and /debug/queue are; defaults to the config file's"},
-    {"zap-log-level", .argument = "LEVEL", .initial = "0", .group = WATCHING, FIELD(verbosity),
-     .parse = parse_zap_level, .values = "0 1 2 3 4 5 6 7 8 9 10 info debug",
-     .help = "how much to log, beside the config file's level: from 0 to 10, info or debug"},
+    {"metrics-bind-address", .argument = "ADDRESS", .group = OBSERVABILITY, FIELD(metrics_address),
+     .parse = kc__cli_flag_text,
+     .help = "address and port of /metrics, such as 127.0.0.1:18001; 0 or '' disables it; defaults "
+             "to the config file's",
+     .details = "An address without a host is on loopback. The default of the config file is "
+                ":18001."},
+    {"health-probe-bind-address", .argument = "ADDRESS", .group = OBSERVABILITY,
+     FIELD(health_address), .parse = kc__cli_flag_text,
+     .help = "address and port of /healthz, /readyz and /debug/queue; 0 or '' disables it; "
+             "defaults to the config file's",
+     .details = "The default of the config file is :18002. /healthz and /readyz need no "
+                "authentication. The other pages, and /metrics, accept loopback clients that run "
+                "as root or as this process's user, and bearer tokens that the API server accepts "
+                "(TokenReview) for the path (SubjectAccessReview). Requests from web pages and "
+                "proxies are refused."},
+    {"state-dir", .argument = "DIR", .group = OBSERVABILITY, FIELD(state_dir),
+     .parse = kc__cli_flag_text, .values = "DIR",
+     .help = "directory that keeps quarantined keys (their reconcile crashed) across restarts; "
+             "defaults to $STATE_DIRECTORY (systemd), then to memory only"},
+    {"zap-log-level", .argument = "LEVEL", .initial = "0", .group = OBSERVABILITY, FIELD(verbosity),
+     .choices = zap_levels, .help = "log verbosity, in addition to the config file's level"},
 };
 
-const kc_flag_set kc_hub_flags = {
+const kc__cli_flag_set kc_hub_flags = {
     .verb = "hub",
-    .synopsis = "Runs every reconciler, or some of them, in one process, against any server of the "
+    .synopsis = "Runs all reconcilers, or a selection, in one process, against any server of the "
                 "Kubernetes API.",
-    .examples = "  kc hub -c configs/kubecontroller.yaml\n"
+    .examples = "  # With a config file\n"
+                "  kc hub -c configs/kubecontroller.yaml\n"
+                "\n"
+                "  # All reconcilers except one\n"
                 "  kc hub -s http://127.0.0.1:6080 --controllers='*,-banana'\n"
+                "\n"
+                "  # List reconcilers, those of a plugin included\n"
                 "  kc hub --plugin=robot.so --list\n"
+                "\n"
+                "  # Draw a phase machine\n"
                 "  kc hub --graph=banana | dot -Tsvg > banana.svg\n",
-    KC_FLAGS(flags),
-    .size = sizeof(options),
+    KC__CLI_FLAGS(flags),
+    .size = sizeof(cli_hub_options),
 };
 
-const kc_flag_set kc_run_flags = {
+const kc__cli_flag_set kc_run_flags = {
     .verb = "run",
     .operands = "NAME",
-    .operands_at = offsetof(options, operands),
-    .synopsis = "Runs one reconciler. 'kc hub --list' says which there are.",
+    .operands_at = offsetof(cli_hub_options, operands),
+    .synopsis = "Runs one reconciler. 'kc hub --list' prints their names.",
     .examples = "  kc run banana -c configs/kubecontroller.yaml\n"
                 "  kc run dummy --kubeconfig=site.yaml --zap-log-level=4\n",
     .flags = flags + N_HUB_FLAGS,
     .n_flags = KC_COUNT(flags) - N_HUB_FLAGS,
-    .size = sizeof(options),
+    .size = sizeof(cli_hub_options),
 };
 
-/* ---- what there is ---- */
+/* ---- listing ---- */
 
 static void print_kind(const kc_kind *kind, kc_buf *out)
 {
@@ -121,8 +145,8 @@ static void print_kind(const kc_kind *kind, kc_buf *out)
         kc_buf_puts(out, "-");
 }
 
-/* How wide its columns are. */
-static void measure(const kc_app_entry *entry, int *name, int *kind)
+/* Widens the columns to fit the entry. */
+static void cli_hub_measure(const kc_app_entry *entry, int *name, int *kind)
 {
     kc_scoped(kc_buf) text = {0};
     print_kind(entry->kind, &text);
@@ -143,41 +167,41 @@ static void print_row(const kc_app_entry *entry, int name, int kind)
 static int print_list(kc_app *app, kc_error *err)
 {
     const kc_app_entry *entry;
-    if (kc_app_choose(app, err) < 0)
-        return -1;
+    if (kc_app_select(app, err) < 0)
+        return kc_error_result(err);
     int name = 0, kind = 0;
-    for (size_t i = 0; (entry = kc_app_at(app, i)); i++)
-        measure(entry, &name, &kind);
+    for (size_t i = 0; (entry = kc_app_entry_at(app, i)); i++)
+        cli_hub_measure(entry, &name, &kind);
     printf("%-*s   %-*s   PHASES   ENABLED   DESCRIPTION\n", name, "NAME", kind, "KIND");
-    for (size_t i = 0; (entry = kc_app_at(app, i)); i++)
+    for (size_t i = 0; (entry = kc_app_entry_at(app, i)); i++)
         print_row(entry, name, kind);
     return 0;
 }
 
-/* A part of a config file: all settings there are, with their defaults. */
+/* Prints all settings with their defaults, as a part of a config file. */
 static int print_settings(kc_app *app)
 {
     const kc_app_entry *entry;
     puts("reconcilers:");
-    for (size_t i = 0; (entry = kc_app_at(app, i)); i++) {
+    for (size_t i = 0; (entry = kc_app_entry_at(app, i)); i++) {
         const kc_setting *row = entry->reconciler->settings;
         if (row && row->name)
             printf("  %s:\n", entry->name);
         for (; row && row->name; row++) {
             kc_scoped(kc_buf) value = {0};
-            kc_json_quote(&value, kc_cstr(row->initial));
+            kc_json_quote(&value, kc_cstr(row->default_value));
             printf("    # %s\n    %s: %s\n", row->help, row->name, kc_buf_cstr(&value));
         }
     }
     return 0;
 }
 
-static int print_graph(kc_app *app, const options *o, kc_error *err)
+static int print_graph(kc_app *app, const cli_hub_options *o, kc_error *err)
 {
     const kc_app_entry *entry = kc_app_find(app, o->graph, err);
     kc_scoped(kc_buf) out = {0};
     if (!entry)
-        return -1;
+        return kc_error_result(err);
     if (!entry->reconciler->machine)
         return kc_error_set(err, KC_INVALID, "reconciler \"%s\" has no phases", o->graph);
     kc_phase_graph(entry->reconciler->machine, o->graph_form, &out);
@@ -187,24 +211,36 @@ static int print_graph(kc_app *app, const options *o, kc_error *err)
 
 /* ---- running ---- */
 
-int kc__load_plugins(kc_app *app, const char *plugins, kc_error *err)
+int kc__cli_load_plugins(kc_app *app, const char *plugins, kc_error *err)
 {
     kc_str rest = kc_cstr(plugins);
     while (rest.p) {
         kc_autofree char *path = kc_str_dup(kc_str_cut(&rest, ':'));
-        if (kc_app_with_plugin(app, path, err) < 0)
-            return -1;
+        if (kc_app_add_plugin(app, path, err) < 0)
+            return kc_error_result(err);
     }
     return 0;
 }
 
-static int run(const char *name, const options *o, kc_error *err)
+/* Leaves *ret NULL if no state directory is set or nothing will run. */
+static int open_journal(const cli_hub_options *o, kc_log *log, kc_crash_journal **ret,
+                        kc_error *err)
 {
+    const char *dir = o->state_dir ? o->state_dir : getenv("STATE_DIRECTORY");
+    if (!dir || !*dir || o->list || o->settings || o->graph)
+        return 0;
+    *ret = kc_crash_journal_open(dir, log, err);
+    return *ret ? 0 : kc_error_wrap(err, "--state-dir");
+}
+
+static int cli_hub_run(const char *name, const cli_hub_options *o, kc_error *err)
+{
+    kc_auto(kc_crash_journal) *journal = NULL;
     kc_auto(kc_app_config) *config =
         o->config ? kc_app_config_load(o->config, err) : kc_app_config_parse(KC_STR(""), err);
     kc_auto(kc_log) *log = config ? kc_app_config_log(config, o->verbosity, err) : NULL;
-    if (!log)
-        return -1;
+    if (!log || open_journal(o, log, &journal, err) < 0)
+        return kc_error_result(err);
     kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.name = name,
                                                      .config = config,
                                                      .names = o->names,
@@ -213,9 +249,11 @@ static int run(const char *name, const options *o, kc_error *err)
                                                      .server = o->server,
                                                      .metrics_address = o->metrics_address,
                                                      .health_address = o->health_address,
+                                                     .plugin_crash_recovery = true,
                                                      .log = log});
-    if (kc_app_with_linked(app, err) < 0 || kc__load_plugins(app, o->plugins, err) < 0)
-        return -1;
+    kc_app_set_crash_journal(app, journal);
+    if (kc_app_add_linked(app, err) < 0 || kc__cli_load_plugins(app, o->plugins, err) < 0)
+        return kc_error_result(err);
     if (o->list)
         return print_list(app, err);
     if (o->settings)
@@ -223,46 +261,47 @@ static int run(const char *name, const options *o, kc_error *err)
     return o->graph ? print_graph(app, o, err) : kc_app_run(app, err);
 }
 
-static int finish(const char *verb, const options *o, const char *name)
+static int cli_hub_finish(const char *verb, const cli_hub_options *o, const char *name)
 {
     kc_scoped(kc_error) err = {0};
-    if (run(name, o, &err) == 0)
+    if (cli_hub_run(name, o, &err) == 0)
         return 0;
     fprintf(stderr, "kc %s: %s\n", verb, kc_error_text(&err));
     return 1;
 }
 
-/* The exit code, or -1: go on. */
-static int parse(const kc_flag_set *set, int argc, char **argv, options *ret)
+/* Returns the exit code, or -1 to continue. */
+static int cli_hub_parse(const kc__cli_flag_set *set, int argc, char **argv, cli_hub_options *ret)
 {
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc_flags_parse(set, argc, argv, ret, &err);
+    const int parsed = kc__cli_flags_parse(set, argc, argv, ret, &err);
     if (parsed < 0)
-        return kc_called_wrongly(set->verb, &err);
+        return kc__cli_usage_error(set->verb, &err);
     if (parsed == 1)
-        kc_flags_help(set, stdout);
+        kc__cli_flags_help(set, stdout);
     return parsed == 1 ? 0 : -1;
 }
 
-int kc_verb_hub(int argc, char **argv)
+int kc__cli_command_hub(int argc, char **argv)
 {
-    options o;
-    const int code = parse(&kc_hub_flags, argc, argv, &o);
-    return code >= 0 ? code : finish("hub", &o, "kc-hub");
+    cli_hub_options o;
+    const int code = cli_hub_parse(&kc_hub_flags, argc, argv, &o);
+    return code >= 0 ? code : cli_hub_finish("hub", &o, "kc-hub");
 }
 
-int kc_verb_run(int argc, char **argv)
+int kc__cli_command_run(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
-    options o;
-    const int code = parse(&kc_run_flags, argc, argv, &o);
+    cli_hub_options o;
+    const int code = cli_hub_parse(&kc_run_flags, argc, argv, &o);
     if (code >= 0)
         return code;
     if (o.operands.n != 1 || strpbrk(o.operands.items[0], "*,-")) {
-        kc_error_set(&err, KC_INVALID, "name one reconciler ('kc hub --list' shows them)");
-        return kc_called_wrongly("run", &err);
+        kc_error_set(&err, KC_INVALID,
+                     "expected the name of one reconciler ('kc hub --list' prints them)");
+        return kc__cli_usage_error("run", &err);
     }
     kc_autofree char *name = kc_asprintf("kc-run-%s", o.operands.items[0]);
     o.names = o.operands.items[0];
-    return finish("run", &o, name);
+    return cli_hub_finish("run", &o, name);
 }

@@ -1,87 +1,121 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * networks.c: `kc networks`, a small network service for the reconciler `network` to keep in step:
- * what a cloud's would be. It is no part of a plane, and knows nothing of one.
+ * networks.c: `kc networks` runs a small network service. The reconciler `network` synchronizes it
+ * with Network objects, as it would a cloud provider's. The service does not use the Kubernetes
+ * API.
  */
-#include "verb.h"
+#include "command.h"
 
 #include "reconcilers/network/service/service.h"
+#include "reconcilers/network/service/token.h"
 #include "signals.h"
 
 #include <stddef.h>
 
-typedef struct options {
-    const char *address, *file;
+typedef struct cli_networks_options {
+    const char *address, *file, *token_file;
     int verbosity;
     kc_log_format log_format;
-} options;
+} cli_networks_options;
 
-#define FIELD(name) .offset = offsetof(options, name)
+#define FIELD(name) .offset = offsetof(cli_networks_options, name)
 
-static const kc_flag flags[] = {
+static const kc__cli_flag flags[] = {
     {"listen", .argument = "ADDRESS", .initial = "127.0.0.1:6090", FIELD(address),
-     .parse = kc_flag_text,
-     .help = "where it serves; nobody is asked who he is, so it is for this machine"},
-    {"file", .argument = "FILE", FIELD(file), .parse = kc_flag_text, .values = "FILE",
-     .help = "where networks are kept; without one they are gone when it ends"},
-    {"v", 'v', .argument = "N", .initial = "0", FIELD(verbosity), .parse = kc_flag_verbosity,
-     .values = "0 1 2 3 4 5 6 7 8 9 10", .help = "how much to log, from 0 to 10"},
+     .parse = kc__cli_flag_text, .help = "address and port to serve on; port 0 selects a free one",
+     .details = "Standard output shows the port."},
+    {"file", .argument = "FILE", FIELD(file), .parse = kc__cli_flag_text, .values = "FILE",
+     .help = "file that stores the networks; without it they are kept in memory only",
+     .details = "A change is on disk before it is acknowledged. One process at a time can use the "
+                "file."},
+    {"token-file", .argument = "FILE", FIELD(token_file), .parse = kc__cli_flag_text,
+     .values = "FILE",
+     .help = "bearer token file for requests; created with mode 0600 if missing; defaults to "
+             "FILE.token beside --file, and is required without --file",
+     .details = "A file that other users can read, or that belongs to another user, is refused."},
+    {"v", 'v', .argument = "N", .initial = "0", FIELD(verbosity), .choices = kc_flag_verbosities,
+     .help = "log verbosity"},
     {"log-format", .argument = "FORMAT", .initial = "console", FIELD(log_format),
-     .parse = kc_flag_log_format, .values = "console json", .help = "console, for people, or json"},
+     .choices = kc_flag_log_formats, .help = "log format"},
 };
 
-const kc_flag_set kc_networks_flags = {
+const kc__cli_flag_set kc_networks_flags = {
     .verb = "networks",
-    .synopsis = "Runs a small network service: what the reconciler 'network' keeps in step with "
-                "network objects.",
+    .synopsis = "Runs a small network service. The reconciler 'network' synchronizes it with "
+                "Network objects.",
     .examples = "  kc networks --file=networks.json\n"
-                "  curl -s http://127.0.0.1:6090/v1/networks\n"
-                "  kc run network -s http://127.0.0.1:6080\n",
-    KC_FLAGS(flags),
-    .size = sizeof(options),
+                "  curl -s -H \"Authorization: Bearer $(cat networks.json.token)\" "
+                "http://127.0.0.1:6090/v1/networks\n"
+                "  kc run network -s http://127.0.0.1:6080 -c network.yaml\n"
+                "\n"
+                "  network.yaml: reconcilers: {network: {token-file: networks.json.token}}\n",
+    KC__CLI_FLAGS(flags),
+    .size = sizeof(cli_networks_options),
 };
 
-static void say_what_to_try(const kc__network_service *service, const options *o)
+static void print_usage(const kc__network_service *service, const cli_networks_options *o,
+                        const char *token_file)
 {
     const char *colon = strrchr(o->address, ':');
     const int host = colon && colon > o->address ? (int)(colon - o->address) : 0;
     kc_autofree char *url =
         kc_asprintf("http://%.*s:%d/v1/networks", host ? host : 9, host ? o->address : "127.0.0.1",
                     kc__network_service_port(service));
-    printf("kc: serving networks on %s; they are kept in %s\n    try: curl -s %s\n", url,
-           o->file ? o->file : "memory alone", url);
+    printf("kc: serving networks on %s; stored in %s\n"
+           "    try: curl -s -H \"Authorization: Bearer $(cat '%s')\" %s\n",
+           url, o->file ? o->file : "memory only", token_file, url);
     fflush(stdout);
 }
 
-static int run(const options *o, kc_error *err)
+static char *token_file_of(const cli_networks_options *o)
 {
+    return o->token_file ? kc_strdup(o->token_file) : kc_asprintf("%s.token", o->file);
+}
+
+static int cli_networks_run(const cli_networks_options *o, kc_error *err)
+{
+    kc_autofree char *token_file = token_file_of(o);
+    kc_autofree char *token = kc__network_token_ensure(token_file, err);
+    if (!token)
+        return kc_error_result(err);
     kc_auto(kc_cancel) *stop = kc_cancel_new(NULL);
-    kc_auto(kc__stopper) *stopper = kc__stopper_new(stop, false, err);
+    kc_auto(kc__cli_stop_signal) *stopper = kc__cli_stop_signal_new(stop, false, err);
     if (!stopper)
-        return -1;
+        return kc_error_result(err);
     kc_auto(kc_log) *log =
         kc_log_new(&(kc_log_opts){.verbosity = o->verbosity, .format = o->log_format});
     kc_auto(kc__network_service) *service = kc__network_service_start(
-        &(kc__network_service_opts){.file = o->file, .address = o->address, .log = log}, err);
+        &(kc__network_service_opts){
+            .file = o->file, .address = o->address, .token = token, .log = log},
+        err);
     if (!service)
-        return -1;
-    say_what_to_try(service, o);
+        return kc_error_result(err);
+    print_usage(service, o, token_file);
     kc_cancel_sleep_until(stop, kc_clock_real(), KC_FOREVER);
     return 0;
 }
 
-int kc_verb_networks(int argc, char **argv)
+static int cli_networks_check(const cli_networks_options *o, kc_error *err)
+{
+    if (o->file || o->token_file)
+        return 0;
+    return kc_error_set(err, KC_INVALID,
+                        "--token-file is required without --file: it names the file of the bearer "
+                        "token for requests");
+}
+
+int kc__cli_command_networks(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
-    options o;
-    const int parsed = kc_flags_parse(&kc_networks_flags, argc, argv, &o, &err);
-    if (parsed < 0)
-        return kc_called_wrongly("networks", &err);
+    cli_networks_options o;
+    const int parsed = kc__cli_flags_parse(&kc_networks_flags, argc, argv, &o, &err);
     if (parsed == 1) {
-        kc_flags_help(&kc_networks_flags, stdout);
+        kc__cli_flags_help(&kc_networks_flags, stdout);
         return 0;
     }
-    if (run(&o, &err) == 0)
+    if (parsed < 0 || cli_networks_check(&o, &err) < 0)
+        return kc__cli_usage_error("networks", &err);
+    if (cli_networks_run(&o, &err) == 0)
         return 0;
     fprintf(stderr, "kc networks: %s\n", kc_error_text(&err));
     return 1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signals.c: SIGTERM and SIGINT as a token that fires; for a program that belongs to a terminal its
- * end (SIGHUP) too, unless it was started with nohup.
+ * signals.c: turns SIGTERM and SIGINT into a cancellation; for a program in a terminal SIGHUP too,
+ * unless it was started with nohup.
  *
- * They are blocked in all threads, and one thread waits for them: so no handler is needed, in which
- * next to nothing may be done. The first one stops the program in order. The second one ends it at
- * once with 128 and its number (130, 143): by the same thread, for the kernel ignores a signal that
- * nobody takes if it is for the first process of a container, but never one that is blocked.
+ * All threads block the signals and one thread waits for them, so no signal handler is needed. The
+ * first signal stops the program gracefully. The second makes the same thread exit with 128 plus
+ * the signal number (130, 143): for process 1 of a container the kernel drops a signal without a
+ * handler, but never a blocked one.
  *
- * The thread is ended by a signal to it alone.
+ * kc__cli_stop_signal_free ends the thread with a signal directed at it.
  */
 #include "signals.h"
 
@@ -16,16 +16,16 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-struct kc__stopper {
+struct kc__cli_stop_signal {
     kc_cancel *stop;
     sigset_t set;
     kc_thread *thread;
-    pthread_t id;      /* Of the thread, which sets it. */
-    kc_latch starting; /* Until it has. */
+    pthread_t id;      /* Set by the thread. */
+    kc_latch starting; /* Counts down when `id` is set. */
     atomic_bool ending;
 };
 
-static int next_signal(kc__stopper *s)
+static int next_signal(kc__cli_stop_signal *s)
 {
     int number = 0;
     while (sigwait(&s->set, &number) != 0)
@@ -33,8 +33,8 @@ static int next_signal(kc__stopper *s)
     return number;
 }
 
-/* Then there is nothing to stop in order, and nobody to race with. */
-static bool another_waits(const kc__stopper *s)
+/* A second signal is pending: skip the graceful stop. */
+static bool another_waits(const kc__cli_stop_signal *s)
 {
     sigset_t pending;
     if (sigpending(&pending) < 0)
@@ -47,7 +47,7 @@ static bool another_waits(const kc__stopper *s)
 
 static void wait_for_signals(void *user)
 {
-    kc__stopper *s = user;
+    kc__cli_stop_signal *s = user;
     s->id = pthread_self();
     kc_latch_count_down(&s->starting);
     next_signal(s);
@@ -66,9 +66,9 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-kc__stopper *kc__stopper_new(kc_cancel *stop, bool in_terminal, kc_error *err)
+kc__cli_stop_signal *kc__cli_stop_signal_new(kc_cancel *stop, bool in_terminal, kc_error *err)
 {
-    kc_auto(kc__stopper) *s = kc_new(kc__stopper);
+    kc_auto(kc__cli_stop_signal) *s = kc_new(kc__cli_stop_signal);
     s->stop = kc_cancel_ref(stop);
     kc_latch_init(&s->starting);
     sigemptyset(&s->set);
@@ -88,7 +88,7 @@ kc__stopper *kc__stopper_new(kc_cancel *stop, bool in_terminal, kc_error *err)
     return kc_take(s);
 }
 
-kc__stopper *kc__stopper_free(kc__stopper *s)
+kc__cli_stop_signal *kc__cli_stop_signal_free(kc__cli_stop_signal *s)
 {
     if (!s)
         return NULL;

@@ -1,75 +1,122 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * up_networks.c: the network service of `kc up`, which the reconciler `network` keeps in step.
+ * up_networks.c: the built-in network service of `kc up`, which the reconciler `network`
+ * synchronizes.
  *
- * It is there if that reconciler is and nobody has said where another service is, by a flag or in
- * the config file. Which port it gets is known only when it serves, and what the config says is
- * looked at before anything is started: so our own setting is one more row behind the file's, whose
- * value is filled in before reconcilers are set up.
+ * It runs if that reconciler is enabled and neither a flag nor the config file names another
+ * service. The config is checked before anything starts, but the port is known only once the
+ * service listens: so the service's URL is an additional setting after the file's, added before
+ * reconcilers are set up.
  */
 #include "up.h"
 
+#include "reconcilers/network/service/token.h"
+
 #define RECONCILER "network"
 #define SETTING    "service"
+#define TOKEN_FILE "token-file"
 
-static bool is_ours(const kc_app_config_setting *s)
+enum { OWN_SETTINGS = 2 };
+
+static bool is_setting(const kc_app_config_setting *s, const char *name)
 {
-    return !strcmp(s->reconciler, RECONCILER) && !strcmp(s->name, SETTING);
+    return !strcmp(s->reconciler, RECONCILER) && !strcmp(s->name, name);
 }
 
-void kc__up_own_settings(kc__up *up)
+static void add_setting(kc__cli_up *up, const char *name, const char *value)
 {
-    const kc_app_config_setting *said = up->config_file->settings;
-    const char *flag = up->options->network_service;
-    size_t n = 0, kept = 0;
-    while (said[n].reconciler)
+    size_t n = 0;
+    while (up->settings[n].reconciler)
         n++;
-    up->settings = kc_calloc(n + 2, sizeof(*up->settings));
-    for (size_t i = 0; i < n; i++)
-        if (!flag || !is_ours(&said[i])) /* The flag goes first. */
-            up->settings[kept++] = said[i];
+    up->settings[n] =
+        (kc_app_config_setting){.reconciler = RECONCILER, .name = name, .value = value};
+}
+
+void kc__cli_up_own_settings(kc__cli_up *up)
+{
+    const kc_app_config_setting *file_settings = up->config_file->settings;
+    const char *flag = up->options->network_service;
+    const char *token_file = up->options->network_service_token_file;
+    size_t n = 0, kept = 0;
+    while (file_settings[n].reconciler)
+        n++;
+    up->settings = kc_calloc(n + OWN_SETTINGS + 1, sizeof(*up->settings));
+    for (size_t i = 0; i < n; i++) {
+        const bool replaced = flag && is_setting(&file_settings[i], SETTING); /* The flag wins. */
+        const bool other_token =
+            is_setting(&file_settings[i], TOKEN_FILE) && (token_file || !*file_settings[i].value);
+        if (!replaced && !other_token)
+            up->settings[kept++] = file_settings[i];
+    }
     if (flag)
-        up->settings[kept] =
-            (kc_app_config_setting){.reconciler = RECONCILER, .name = SETTING, .value = flag};
+        add_setting(up, SETTING, flag);
+    if (token_file)
+        add_setting(up, TOKEN_FILE, token_file);
     up->config = *up->config_file;
     up->config.settings = up->settings;
 }
 
-static bool is_needed(const kc__up *up)
+static bool has_setting(const kc__cli_up *up, const char *name)
 {
-    const kc_app_entry *entry = kc_app_find(up->app, RECONCILER, NULL);
     for (const kc_app_config_setting *s = up->settings; s->reconciler; s++)
-        if (is_ours(s))
-            return false;
-    return entry && entry->enabled && !up->options->without[KC__UP_NETWORKS];
+        if (is_setting(s, name))
+            return true;
+    return false;
 }
 
-int kc__up_start_networks(kc__up *up, kc_error *err)
+static bool is_needed(const kc__cli_up *up)
+{
+    const kc_app_entry *entry = kc_app_find(up->app, RECONCILER, NULL);
+    if (has_setting(up, SETTING))
+        return false;
+    return entry && entry->enabled && !up->options->without[KC__CLI_UP_NETWORKS];
+}
+
+/* ROOT/networks.token, unless a flag or the config file names another file. */
+static char *token_file_of(const kc__cli_up *up)
+{
+    for (const kc_app_config_setting *s = up->settings; s->reconciler; s++)
+        if (is_setting(s, TOKEN_FILE))
+            return kc_strdup(s->value);
+    return kc_asprintf("%s/networks.token", up->options->server.root);
+}
+
+static int start_service(kc__cli_up *up, kc_error *err)
+{
+    kc_autofree char *file = kc_asprintf("%s/networks", up->options->server.root);
+    kc_autofree char *token = kc__network_token_ensure(up->networks_token_file, err);
+    if (!token)
+        return kc_error_result(err);
+    up->networks = kc__network_service_start(
+        &(kc__network_service_opts){.file = file,
+                                    .address = up->options->network_service_address,
+                                    .token = token,
+                                    .log = up->log},
+        err);
+    return up->networks ? 0 : kc_error_result(err);
+}
+
+int kc__cli_up_start_networks(kc__cli_up *up, kc_error *err)
 {
     if (!is_needed(up))
         return 0;
-    kc_autofree char *file = kc_asprintf("%s/networks", up->options->server.root);
-    up->networks = kc__network_service_start(
-        &(kc__network_service_opts){
-            .file = file, .address = up->options->network_service_address, .log = up->log},
-        err);
-    if (!up->networks)
-        return kc_error_wrap(err, "the network service");
+    up->networks_token_file = token_file_of(up);
+    if (start_service(up, err) < 0)
+        return kc_error_wrap(err, "network service");
     const char *address = up->options->network_service_address;
     const char *port = strrchr(address, ':');
     up->networks_url = kc_asprintf("http://%.*s:%d", (int)(port ? port - address : 0), address,
                                    kc__network_service_port(up->networks));
-    size_t n = 0;
-    while (up->settings[n].reconciler)
-        n++;
-    up->settings[n] = (kc_app_config_setting){
-        .reconciler = RECONCILER, .name = SETTING, .value = up->networks_url};
+    add_setting(up, SETTING, up->networks_url);
+    if (!has_setting(up, TOKEN_FILE))
+        add_setting(up, TOKEN_FILE, up->networks_token_file);
     return 0;
 }
 
-void kc__up_stop_networks(kc__up *up)
+void kc__cli_up_stop_networks(kc__cli_up *up)
 {
     kc__network_service_stop(up->networks);
     free(up->networks_url);
+    free(up->networks_token_file);
     free(up->settings);
 }

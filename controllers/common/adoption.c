@@ -6,14 +6,14 @@
 
 #include "kc/json.h"
 
-void kc__claims_done(kc__claims *claims)
+void kc__common_claims_done(kc__common_claims *claims)
 {
     kc_error_done(&claims->refusal);
 }
 
-/* ---- what there is ---- */
+/* ---- the owner ---- */
 
-static void append(kc_objects *to, kc_objects *from)
+static void common_adoption_append(kc_object_list *to, kc_object_list *from)
 {
     if (!from->n)
         return;
@@ -23,33 +23,33 @@ static void append(kc_objects *to, kc_objects *from)
     from->n = 0;
 }
 
-static int list_at(const kc__claims *c, const kc_kind *kind, const char *index, const char *value,
-                   kc_objects *ret, kc_error *err)
+static int list_at(const kc__common_claims *c, const kc_kind *kind, const char *index,
+                   const char *value, kc_object_list *ret, kc_error *err)
 {
-    kc_scoped(kc_objects) list = {0};
+    kc_scoped(kc_object_list) list = {0};
     const kc_list_opts which = {.index = index, .value = value};
     if (kc_client_list(c->client, kind, &which, &list, err) < 0)
-        return -1;
-    append(ret, &list);
+        return kc_error_result(err);
+    common_adoption_append(ret, &list);
     return 0;
 }
 
-int kc__list_claimable(const kc__claims *claims, const kc_kind *kind, kc_objects *ret,
-                       kc_error *err)
+int kc__common_list_claimable(const kc__common_claims *claims, const kc_kind *kind,
+                              kc_object_list *ret, kc_error *err)
 {
     kc_str key, value;
     kc_scoped(kc_buf) at = {0};
     kc_buf_append(&at, kc_object_uid(claims->owner));
-    if (list_at(claims, kind, KC__BY_CONTROLLER, kc_buf_cstr(&at), ret, err) < 0)
-        return -1;
-    kc__required_label(claims->selector, &key, &value);
-    kc__index_of_label(&at, kc_object_namespace(claims->owner), key, value);
-    return list_at(claims, kind, KC__ORPHANS, kc_buf_cstr(&at), ret, err);
+    if (list_at(claims, kind, KC__COMMON_INDEX_CONTROLLER, kc_buf_cstr(&at), ret, err) < 0)
+        return kc_error_result(err);
+    kc__common_required_label(claims->selector, &key, &value);
+    kc__common_index_of_label(&at, kc_object_namespace(claims->owner), key, value);
+    return list_at(claims, kind, KC__COMMON_INDEX_ORPHANS, kc_buf_cstr(&at), ret, err);
 }
 
 /* ---- adopting ---- */
 
-static void check_owner(kc__claims *c)
+static void common_adoption_check_owner(kc__common_claims *c)
 {
     kc_error *why = &c->refusal;
     const kc_key key = kc_object_key(c->owner);
@@ -69,8 +69,8 @@ static void check_owner(kc__claims *c)
                      KC_ARG(key.name), KC_ARG(kc_object_deletion_timestamp(fresh)));
 }
 
-static int patch(kc__claims *c, const kc_kind *kind, const kc_object *object, kc_buf *reference,
-                 kc_error *err)
+static int common_adoption_patch(kc__common_claims *c, const kc_kind *kind, const kc_object *object,
+                                 kc_buf *reference, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
     kc_buf_puts(&text, "{\"metadata\":{\"ownerReferences\":[");
@@ -80,19 +80,19 @@ static int patch(kc__claims *c, const kc_kind *kind, const kc_object *object, kc
     kc_buf_puts(&text, "}}");
     kc_auto(kc_object) *now = kc_client_patch(c->client, kind, kc_object_key(object),
                                               KC_PATCH_STRATEGIC, kc_buf_str(&text), NULL, err);
-    return now ? 0 : -1;
+    return now ? 0 : kc_error_result(err);
 }
 
-static void put(kc_buf *out, const char *before, kc_str text)
+static void common_adoption_put(kc_buf *out, const char *before, kc_str text)
 {
     kc_buf_puts(out, before);
     kc_json_quote(out, text);
 }
 
-static int adopt(kc__claims *c, const kc_kind *kind, const kc_object *object, kc_error *err)
+static int adopt(kc__common_claims *c, const kc_kind *kind, const kc_object *object, kc_error *err)
 {
     if (!c->checked)
-        check_owner(c);
+        common_adoption_check_owner(c);
     if (c->refusal.reason)
         return kc_error_set(err, c->refusal.reason, "can't adopt %s %.*s/%.*s (%.*s): %s",
                             kind->kind, KC_ARG(kc_object_namespace(object)),
@@ -100,24 +100,25 @@ static int adopt(kc__claims *c, const kc_kind *kind, const kc_object *object, kc
                             kc_error_text(&c->refusal));
     kc_scoped(kc_buf) reference = {0};
     const kc_owner owner = kc_owner_of(c->owner, true);
-    put(&reference, "{\"apiVersion\":", owner.api_version);
-    put(&reference, ",\"kind\":", owner.kind);
-    put(&reference, ",\"name\":", owner.name);
-    put(&reference, ",\"uid\":", owner.uid);
+    common_adoption_put(&reference, "{\"apiVersion\":", owner.api_version);
+    common_adoption_put(&reference, ",\"kind\":", owner.kind);
+    common_adoption_put(&reference, ",\"name\":", owner.name);
+    common_adoption_put(&reference, ",\"uid\":", owner.uid);
     kc_buf_puts(&reference, ",\"controller\":true,\"blockOwnerDeletion\":true}");
-    return patch(c, kind, object, &reference, err);
+    return common_adoption_patch(c, kind, object, &reference, err);
 }
 
 /* ---- releasing ---- */
 
-/* Gone, or another one by now: there is nothing left to release. */
-static int release(kc__claims *c, const kc_kind *kind, const kc_object *object, kc_error *err)
+/* The object is gone or was replaced by another one: there is nothing to release. */
+static int common_adoption_release(kc__common_claims *c, const kc_kind *kind,
+                                   const kc_object *object, kc_error *err)
 {
     kc_scoped(kc_error) why = {0};
     kc_scoped(kc_buf) reference = {0};
-    put(&reference, "{\"$patch\":\"delete\",\"uid\":", kc_object_uid(c->owner));
+    common_adoption_put(&reference, "{\"$patch\":\"delete\",\"uid\":", kc_object_uid(c->owner));
     kc_buf_putc(&reference, '}');
-    if (patch(c, kind, object, &reference, &why) == 0 || kc_is_not_found(&why) ||
+    if (common_adoption_patch(c, kind, object, &reference, &why) == 0 || kc_is_not_found(&why) ||
         kc_is_invalid(&why))
         return 0;
     return kc_error_move(err, &why);
@@ -125,25 +126,26 @@ static int release(kc__claims *c, const kc_kind *kind, const kc_object *object, 
 
 /* ---- claiming ---- */
 
-static int claim_own(kc__claims *c, const kc_kind *kind, const kc_object *object, bool *ret_ours,
-                     kc_error *err)
+static int claim_own(kc__common_claims *c, const kc_kind *kind, const kc_object *object,
+                     bool *ret_ours, kc_error *err)
 {
     const bool matches = kc_selector_match(c->selector, object);
-    if (!matches && !kc_object_being_deleted(c->owner) && release(c, kind, object, err) < 0)
-        return -1;
+    if (!matches && !kc_object_being_deleted(c->owner) &&
+        common_adoption_release(c, kind, object, err) < 0)
+        return kc_error_result(err);
     *ret_ours = matches;
     return 0;
 }
 
-static bool is_adoptable(const kc__claims *c, const kc_object *object)
+static bool is_adoptable(const kc__common_claims *c, const kc_object *object)
 {
     return !kc_object_being_deleted(c->owner) && !kc_object_being_deleted(object) &&
            kc_selector_match(c->selector, object) &&
            kc_str_eq(kc_object_namespace(c->owner), kc_object_namespace(object));
 }
 
-static int claim_orphan(kc__claims *c, const kc_kind *kind, const kc_object *object, bool *ret_ours,
-                        kc_error *err)
+static int claim_orphan(kc__common_claims *c, const kc_kind *kind, const kc_object *object,
+                        bool *ret_ours, kc_error *err)
 {
     kc_scoped(kc_error) why = {0};
     const bool adopts = is_adoptable(c, object);
@@ -157,8 +159,8 @@ static int claim_orphan(kc__claims *c, const kc_kind *kind, const kc_object *obj
     return 0;
 }
 
-int kc__claim(kc__claims *claims, const kc_kind *kind, const kc_object *object, bool *ret_ours,
-              kc_error *err)
+int kc__common_claim(kc__common_claims *claims, const kc_kind *kind, const kc_object *object,
+                     bool *ret_ours, kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_owner controller;
@@ -170,25 +172,25 @@ int kc__claim(kc__claims *claims, const kc_kind *kind, const kc_object *object, 
     return 0;
 }
 
-/* ---- who might ---- */
+/* ---- potential owners ---- */
 
 static bool selects(const kc_object *selecting, const kc_object *object)
 {
-    kc_auto(kc_selector) *selector = kc__selector_in(selecting, NULL);
+    kc_auto(kc_selector) *selector = kc__common_selector_in(selecting, NULL);
     return selector && !kc_selector_is_everything(selector) && kc_selector_match(selector, object);
 }
 
-static int list_selecting(kc_cache *cache, const kc_kind *kind, kc_str value, kc_objects *ret)
+static int list_selecting(kc_cache *cache, const kc_kind *kind, kc_str value, kc_object_list *ret)
 {
     kc_autofree char *text = kc_str_dup(value);
-    return kc_cache_list(cache, kind, &(kc_list_opts){.index = KC__BY_SELECTOR, .value = text}, ret,
-                         NULL);
+    return kc_cache_list(
+        cache, kind, &(kc_list_opts){.index = KC__COMMON_INDEX_SELECTOR, .value = text}, ret, NULL);
 }
 
 static void enqueue_those_at(kc_cache *cache, const kc_kind *kind, const kc_object *object,
                              kc_str value, kc_enqueuer *to)
 {
-    kc_scoped(kc_objects) list = {0};
+    kc_scoped(kc_object_list) list = {0};
     if (list_selecting(cache, kind, value, &list) < 0)
         return;
     for (size_t i = 0; i < list.n; i++)
@@ -204,15 +206,15 @@ static void enqueue_selecting(kc_cache *cache, const kc_kind *kind, const kc_obj
     kc_meta_iter labels = kc_object_labels(object, &arena);
     kc_str key, value;
     while (kc_meta_next_pair(&labels, &key, &value)) {
-        kc__index_of_label(&at, kc_object_namespace(object), key, value);
+        kc__common_index_of_label(&at, kc_object_namespace(object), key, value);
         enqueue_those_at(cache, kind, object, kc_buf_str(&at), to);
     }
-    kc__index_of_label(&at, kc_object_namespace(object), (kc_str){0}, (kc_str){0});
+    kc__common_index_of_label(&at, kc_object_namespace(object), (kc_str){0}, (kc_str){0});
     enqueue_those_at(cache, kind, object, kc_buf_str(&at), to);
 }
 
-void kc__enqueue_claimants(kc_cache *cache, const kc_informer *owners, const kc_object *object,
-                           kc_enqueuer *to)
+void kc__common_enqueue_claimants(kc_cache *cache, const kc_informer *owners,
+                                  const kc_object *object, kc_enqueuer *to)
 {
     kc_scoped(kc_arena) arena = {0};
     const kc_kind *kind = kc_informer_kind(owners);
@@ -220,7 +222,7 @@ void kc__enqueue_claimants(kc_cache *cache, const kc_informer *owners, const kc_
     if (kc_object_controller(object, &arena, &controller)) {
         if (kc_owner_is(&controller, kind))
             kc_enqueue(to, (kc_key){kc_object_namespace(object), controller.name});
-    } else if (!kc_object_being_deleted(object) && kc_informer_synced(owners)) {
+    } else if (!kc_object_being_deleted(object) && kc_informer_has_synced(owners)) {
         enqueue_selecting(cache, kind, object, to);
     }
 }

@@ -1,32 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * per_namespace.h: an object of one name that every active namespace has: made with it, made again
- * when it was deleted, put right when somebody changed it.
+ * per_namespace.h: keeps an object with a fixed name in every active namespace: creates it,
+ * recreates it after a deletion, and restores it after a change.
  *
- *     static const kc__per_namespace what = {.controller = "serviceaccount",
+ *     static const kc__common_per_namespace what = {.controller = "serviceaccount",
+ *                                            .identity = KC__COMMON_SERVICE_ACCOUNT,
  *                                            .kind = &kc_kind_service_account,
  *                                            .name = "default",
  *                                            .fill = leave_as_it_is};
- *     return kc__per_namespace_setup(manager, &what, opts->workers, err);
+ *     return kc__common_per_namespace_setup(manager, &what, opts, err);
  */
 #ifndef KC_CONTROLLERS_PER_NAMESPACE_H
 #define KC_CONTROLLERS_PER_NAMESPACE_H
 
+#include "common/identities.h"
+
 #include "kc/controller.h"
 #include "kc/create_or_update.h"
 
-typedef struct kc__per_namespace {
-    const char *controller; /* Its name. */
+typedef struct kc__common_per_namespace {
+    const char *controller; /* Name of the controller. */
+    kc__common_identity_id identity;
     const kc_kind *kind;
-    const char *name;   /* The object's. */
-    kc_mutate_fn *fill; /* Sets what the object must have. */
-    void *user;         /* Of fill and synced. */
-    /* After each try: how long it took; `err` is not set when it went well. May be NULL. */
+    const char *name;   /* Name of the object. */
+    kc_mutate_fn *fill; /* Sets the required content of the object. */
+    void *user;         /* Passed to fill and synced. */
+    /* Called after each sync with its duration; `err` is not set on success. May be NULL. */
     void (*synced)(void *user, int64_t took, const kc_error *err);
-} kc__per_namespace;
+} kc__common_per_namespace;
 
-/* `what` is copied; what it points to lives as long as the manager. */
-int kc__per_namespace_setup(kc_manager *manager, const kc__per_namespace *what, int workers,
-                            kc_error *err);
+/* `what` is copied; its pointers must stay valid as long as the manager. */
+int kc__common_per_namespace_setup(kc_manager *manager, const kc__common_per_namespace *what,
+                                   const kc_controllers_opts *opts, kc_error *err);
 
 #endif

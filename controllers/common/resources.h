@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resources.h: amounts of what nodes have and pods ask for, in the units they are compared in:
- * thousandths of a CPU, bytes, and whole numbers of anything else. Sums are clipped, never wrapped.
+ * resources.h: amounts of resources that nodes have and pods request, in comparable units:
+ * millicores, bytes, and integers for all other resources. Sums saturate; they never wrap.
  */
 #ifndef KC_CONTROLLERS_RESOURCES_H
 #define KC_CONTROLLERS_RESOURCES_H
@@ -9,36 +9,37 @@
 #include "api/core_v1/zz_generated.h"
 #include "common/containers.h"
 
-/* Something else than CPU, memory and ephemeral storage: a device, huge pages. */
-typedef struct kc__scalar {
-    char *lack; /* "Insufficient NAME", which is said when there is not enough. Its own. */
+/* A resource other than CPU, memory and ephemeral storage: a device, huge pages. */
+typedef struct kc__common_extended_resource {
+    char *lack; /* "Insufficient NAME", the reason when there is not enough. Owned. */
     int64_t value;
-} kc__scalar;
+} kc__common_extended_resource;
 
-const char *kc__scalar_name(const kc__scalar *scalar);
+const char *kc__common_extended_resource_name(const kc__common_extended_resource *scalar);
 
-typedef struct kc__resources {
+typedef struct kc__common_resources {
     int64_t cpu, memory, storage;
-    KC_VEC(kc__scalar) scalars; /* Few: looked up one by one. */
-} kc__resources;
+    KC_VEC(kc__common_extended_resource) scalars; /* Few entries: searched linearly. */
+} kc__common_resources;
 
-void kc__resources_done(kc__resources *r);
+void kc__common_resources_done(kc__common_resources *r);
 
-/* What a list says. Amounts that cannot be read count as nothing: the server refuses them. */
-void kc__resources_read(const kc_resource_list *list, kc__resources *ret);
-/* One of a list; false when it is not there. CPU in thousandths. */
-bool kc__resource_find(const kc_resource_list *list, const char *name, int64_t *ret);
+/* Reads a resource list. Amounts that cannot be parsed count as 0: the server refuses them. */
+void kc__common_resources_read(const kc_resource_list *list, kc__common_resources *ret);
+/* Reads one resource of a list, CPU in millicores; false if the list does not have it. */
+bool kc__common_resource_find(const kc_resource_list *list, const char *name, int64_t *ret);
 
-int64_t kc__resources_scalar(const kc__resources *r, const char *name);
-/* `times` is 1 or -1. A scalar that comes to nothing is forgotten. */
-void kc__resources_add(kc__resources *to, const kc__resources *from, int times);
-/* Each the larger one. */
-void kc__resources_max(kc__resources *to, const kc__resources *from);
-void kc__resources_set_scalar(kc__resources *r, const char *name, int64_t value);
+int64_t kc__common_resources_scalar(const kc__common_resources *r, const char *name);
+/* `times` is 1 or -1. A scalar that becomes 0 is removed. */
+void kc__common_resources_add(kc__common_resources *to, const kc__common_resources *from,
+                              int times);
+/* Sets each amount to the larger of the two. */
+void kc__common_resources_max(kc__common_resources *to, const kc__common_resources *from);
+void kc__common_resources_set_scalar(kc__common_resources *r, const char *name, int64_t value);
 
-/* What a pod needs: its containers together with those that run beside them from the start, or what
- * the largest init container needs, whichever is more; and its overhead. With `defaults`,
- * containers that do not say take 100m and 200Mi each, as nodes are compared by. */
-void kc__resources_of_pod(const kc_pod_spec *spec, bool defaults, kc__resources *ret);
+/* The effective request of a pod: the sum of its containers and sidecars, or the largest need of an
+ * init container, whichever is more, plus its overhead. With `defaults`, containers without
+ * requests count as 100m and 200Mi, as in the scheduler's scoring. */
+void kc__common_resources_of_pod(const kc_pod_spec *spec, bool defaults, kc__common_resources *ret);
 
 #endif

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template.h: pod templates, compared and hashed as a whole.
+ * template.h: compares and hashes whole pod templates.
  *
- * Two templates are the same when they mean the same: members in any order, what is empty as if it
- * were absent. The label that tells the pods of different templates apart (pod-template-hash) does
- * not count: it is derived from the rest.
+ * Two templates are equal if they mean the same: the order of members does not matter, and an empty
+ * value equals an absent one. The label pod-template-hash is ignored: it is derived from the rest.
  */
 #ifndef KC_CONTROLLERS_TEMPLATE_H
 #define KC_CONTROLLERS_TEMPLATE_H
 
 #include "kc/view.h"
 
-#define KC__HASH_LABEL "pod-template-hash"
-#define KC__HASH_TEXT  16 /* Room for a hash's text and a NUL. */
+#define KC__COMMON_HASH_LABEL "pod-template-hash"
+#define KC__COMMON_HASH_TEXT  16 /* Size of a hash's text with NUL. */
 
-/* The template's text in the one form that equal templates have in common; the caller frees it.
+/* The canonical text of a template, which equal templates have in common; the caller frees it.
  * `json` is a template. */
-char *kc__template_text(kc_str json);
+char *kc__common_template_text(kc_str json);
 
 /*
- * A short name for a template text: the same for the same text, in letters and digits that do not
- * make words. `collisions` (-1: none) gives another one where two templates have the same.
+ * A short name for a template text: equal texts have equal names; the letters and digits used do
+ * not form words. `collisions` (-1: none) gives another name after a hash collision.
  */
-kc_str kc__template_hash(kc_str text, int64_t collisions, char out[KC__HASH_TEXT]);
+kc_str kc__common_template_hash(kc_str text, int64_t collisions, char out[KC__COMMON_HASH_TEXT]);
 
 #endif

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* workload_conditions.h: the conditions of deployments and replica sets, one of each type. */
+/* workload_conditions.h: the conditions of Deployments and ReplicaSets, at most one of each
+ * type. */
 #ifndef KC_CONTROLLERS_WORKLOAD_CONDITIONS_H
 #define KC_CONTROLLERS_WORKLOAD_CONDITIONS_H
 
 #include "api/apps_v1/workload_types.h"
 
-typedef struct kc__conditions {
+typedef struct kc__common_conditions {
     kc_workload_condition *items;
     size_t n;
-    kc_arena *arena; /* Of lists that grow. */
-} kc__conditions;
+    kc_arena *arena; /* Owns lists that grow. */
+} kc__common_conditions;
 
-typedef struct kc__condition {
+typedef struct kc__common_condition {
     const char *type, *status, *reason, *message;
-    kc_time updated, changed; /* lastUpdateTime (0: not said) and lastTransitionTime. */
-} kc__condition;
+    kc_time updated, changed; /* lastUpdateTime (0: none) and lastTransitionTime. */
+} kc__common_condition;
 
-/* NULL when there is none. */
-kc_workload_condition *kc__conditions_get(const kc__conditions *conditions, const char *type);
+/* NULL if there is none. */
+kc_workload_condition *kc__common_conditions_get(const kc__common_conditions *conditions,
+                                                 const char *type);
 /*
- * Adds it at the end, in place of the one of its type. One with the same status and reason stays as
- * it is; one with the same status keeps its lastTransitionTime. Texts are copied.
+ * Appends a condition and removes the previous one of its type. A condition with the same status
+ * and reason stays unchanged; one with the same status keeps its lastTransitionTime. Texts are
+ * copied.
  */
-void kc__conditions_set(kc__conditions *conditions, const kc__condition *condition);
-void kc__conditions_remove(kc__conditions *conditions, const char *type);
+void kc__common_conditions_set(kc__common_conditions *conditions,
+                               const kc__common_condition *condition);
+void kc__common_conditions_remove(kc__common_conditions *conditions, const char *type);
 
 #endif

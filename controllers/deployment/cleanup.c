@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cleanup.c: sets of old revisions are kept so that a roll-out can be undone, the newest of them up
- * to revisionHistoryLimit. One that has pods, or whose last change was not seen yet, is kept too.
+ * cleanup.c: deletes ReplicaSets of old revisions beyond revisionHistoryLimit, oldest first; the
+ * rest stay for rollbacks. A ReplicaSet that has pods, or whose latest change its controller has
+ * not observed, is never deleted.
  */
 #include "deployment/deployment.h"
 
 static int by_revision(const void *a, const void *b)
 {
     int64_t x, y;
-    const bool ok = kc__set_revision(*(kc_replica_set *const *)a, &x);
-    if (!kc__set_revision(*(kc_replica_set *const *)b, &y) || !ok || x == y)
-        return kc__sets_by_age(a, b);
+    const bool ok = kc__rollout_set_revision(*(kc_replica_set *const *)a, &x);
+    if (!kc__rollout_set_revision(*(kc_replica_set *const *)b, &y) || !ok || x == y)
+        return kc__rollout_sets_by_age(a, b);
     return x < y ? -1 : 1;
 }
 
 static bool is_used(const kc_replica_set *set)
 {
-    return set->status.replicas != 0 || kc__set_size(set) != 0 ||
+    return set->status.replicas != 0 || kc__rollout_set_size(set) != 0 ||
            set->metadata.generation > set->status.observed_generation;
 }
 
@@ -36,7 +37,7 @@ int kc__rollout_clean_up(kc__rollout *r, kc_error *err)
     const int32_t *limit = r->d->spec.revision_history_limit;
     if (!limit || *limit == INT32_MAX)
         return 0;
-    kc__sets alive = {0};
+    kc__rollout_sets alive = {0};
     kc_vec_each (&r->old, set)
         if (!(*set)->metadata.deletion_timestamp.at)
             kc_vec_push(&alive, *set);
@@ -46,5 +47,5 @@ int kc__rollout_clean_up(kc__rollout *r, kc_error *err)
         if (!is_used(alive.items[i]))
             result = delete_set(r, alive.items[i], err);
     kc_vec_done(&alive);
-    return result < 0 ? -1 : 0;
+    return result < 0 ? result : 0;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deployment.c: the controller of deployments: a replica set for each template there was, and pods
- * moved from the old ones to the current one.
+ * deployment.c: the Deployment controller. It keeps a ReplicaSet for each template and moves pods
+ * from the old ReplicaSets to the current one.
  *
- *     a deployment, or a replica set of it has changed
- *       ─▶ its sets (sets.c)
- *       ─▶ being deleted: only its status is kept
- *          paused, or scaled in the middle: sets are resized (resize.c), no new one is made
- *          else: its strategy (rolling.c, recreate.c)
- *       ─▶ status (status.c)
+ *     a Deployment or one of its ReplicaSets has changed
+ *       ─▶ list its ReplicaSets (sets.c)
+ *       ─▶ terminating: update status only
+ *          paused, or scaled during a rollout: resize ReplicaSets (resize.c), create none
+ *          otherwise: run the strategy (rolling.c, recreate.c)
+ *       ─▶ update status (status.c)
  *
- * Nothing is remembered between calls: what a roll-out needs to know is noted on the objects. Every
- * write names the resourceVersion it was computed from, so that a late cache, or an answer that was
- * lost, make a call fail and come again, never do the wrong thing.
+ * The controller keeps no state between calls: a rollout's state is in annotations of the objects.
+ * Every write carries the resourceVersion it was computed from. So after a stale read or a lost
+ * response the write fails with a conflict and the key is retried.
  */
 #include "deployment/deployment.h"
 
@@ -25,24 +25,24 @@
 
 typedef struct watcher {
     kc_cache *cache;
-    kc_informer *deployments, *sets; /* To know whether they are there yet. */
+    kc_informer *deployments, *sets; /* For waiting until the caches have synced. */
 } watcher;
 
-/* ---- whose set, whose pod ---- */
+/* ---- map functions ---- */
 
 static void deployments_of_set(const kc_object *set, kc_enqueuer *to, void *user)
 {
     const watcher *w = user;
-    kc__enqueue_claimants(w->cache, w->deployments, set, to);
+    kc__common_enqueue_claimants(w->cache, w->deployments, set, to);
 }
 
-/* A pod that has gone may be what a deployment waits for to recreate its pods. */
+/* The Recreate strategy waits for deletions of pods. */
 static void deployment_of_gone_pod(const kc_object *pod, kc_enqueuer *to, void *user)
 {
     const watcher *w = user;
     kc_scoped(kc_arena) arena = {0};
     kc_owner controller;
-    if (!kc_informer_synced(w->sets) || !kc_object_controller(pod, &arena, &controller) ||
+    if (!kc_informer_has_synced(w->sets) || !kc_object_controller(pod, &arena, &controller) ||
         !kc_owner_is(&controller, &kc_kind_replica_set))
         return;
     const kc_key key = {kc_object_namespace(pod), controller.name};
@@ -60,7 +60,7 @@ static bool is_deletion(kc_change_type type, const kc_change *change, void *user
     return type == KC_CHANGE_DELETE;
 }
 
-/* ---- one deployment ---- */
+/* ---- one Deployment ---- */
 
 static void kc__rollout_done(kc__rollout *r)
 {
@@ -77,21 +77,21 @@ static int read_deployment(kc__rollout *r, const kc_object *object, kc_error *er
 {
     r->d = kc_deployment_of(object, err);
     if (!r->d)
-        return -1;
-    r->template = kc__template_text(kc_cstr(r->d->spec.template.json));
-    r->selector = kc__selector_in(object, err);
-    return r->selector ? 0 : -1;
+        return kc_error_result(err);
+    r->template = kc__common_template_text(kc_cstr(r->d->spec.template.json));
+    r->selector = kc__common_selector_in(object, err);
+    return r->selector ? 0 : kc_error_result(err);
 }
 
-/* Says in the condition Progressing that the deployment was paused, or goes on: so that the time it
- * stood still does not count for its deadline. */
-static int tell_pause(kc__rollout *r, kc_error *err)
+/* Sets the condition Progressing to paused or resumed, so that the progress deadline does not
+ * include the time of the pause. */
+static int report_pause(kc__rollout *r, kc_error *err)
 {
     const kc_workload_condition *progress = kc__rollout_progress(r->d);
     const char *reason = progress && progress->reason ? progress->reason : "";
-    const bool told = strcmp(reason, "DeploymentPaused") == 0;
+    const bool reported = strcmp(reason, "DeploymentPaused") == 0;
     if (!kc__rollout_has_deadline(r->d) || strcmp(reason, "ProgressDeadlineExceeded") == 0 ||
-        told == r->d->spec.paused)
+        reported == r->d->spec.paused)
         return 0;
     if (r->d->spec.paused)
         kc__rollout_set_progress(r, "Unknown", "DeploymentPaused", "Deployment is paused");
@@ -103,7 +103,7 @@ static int tell_pause(kc__rollout *r, kc_error *err)
 static int keep_status_only(kc__rollout *r, kc_error *err)
 {
     if (kc__rollout_sync_current(r, false, err) < 0)
-        return -1;
+        return kc_error_result(err);
     return kc__rollout_sync_status(r, err);
 }
 
@@ -111,9 +111,9 @@ static int scale_only(kc__rollout *r, kc_error *err)
 {
     int64_t revision;
     if (kc__rollout_scale(r, err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (r->d->spec.paused && !kc__rollout_back_to(r, &revision) && kc__rollout_clean_up(r, err) < 0)
-        return -1;
+        return kc_error_result(err);
     return kc__rollout_sync_status(r, err);
 }
 
@@ -122,12 +122,12 @@ static int roll_out(kc__rollout *r, kc_error *err)
     int64_t revision;
     if (r->d->metadata.deletion_timestamp.at)
         return keep_status_only(r, err);
-    if (tell_pause(r, err) < 0)
-        return -1;
+    if (report_pause(r, err) < 0)
+        return kc_error_result(err);
     if (!r->d->spec.paused && kc__rollout_back_to(r, &revision))
         return kc__rollout_back(r, revision, err);
     if (kc__rollout_sync_current(r, false, err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (r->d->spec.paused || kc__rollout_was_scaled(r))
         return scale_only(r, err);
     return kc__rollout_is_rolling(r) ? kc__rollout_roll(r, err) : kc__rollout_recreate(r, err);
@@ -135,15 +135,16 @@ static int roll_out(kc__rollout *r, kc_error *err)
 
 static kc_result refuse_to_select_all(kc__rollout *r, kc_error *err)
 {
-    kc_event(r->ctx->recorder, r->d->metadata.origin, KC_WARNING, "SelectingAll",
-             "This deployment is selecting all pods. A non-empty selector is required.");
+    kc_recorder_event(r->ctx->recorder, r->d->metadata.origin, KC_EVENT_TYPE_WARNING,
+                      "SelectingAll",
+                      "This deployment is selecting all pods. A non-empty selector is required.");
     if (r->d->status.observed_generation >= r->d->metadata.generation)
         return kc_done();
     r->d->status.observed_generation = r->d->metadata.generation;
     return kc__rollout_write_status(r, err) < 0 ? kc_retry(err) : kc_done();
 }
 
-static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error *err)
+static kc_result deployment_reconcile(kc_context *ctx, const kc_request *request, kc_error *err)
 {
     kc_auto(kc_object) *object =
         kc_client_get(ctx->client, &kc_kind_deployment, request->key, NULL, err);
@@ -151,17 +152,17 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
         return kc_done_if_not_found(err);
     kc_scoped(kc__rollout) r = {.ctx = ctx};
     if (read_deployment(&r, object, err) < 0)
-        return kc_give_up(err);
+        return kc_terminal(err);
     if (kc_selector_is_everything(r.selector))
         return refuse_to_select_all(&r, err);
     if (kc__rollout_find_sets(&r, err) < 0 || roll_out(&r, err) < 0) {
-        kc__rollout_tell(&r, NULL);
+        kc__rollout_record_event(&r, NULL);
         return kc_retry(err);
     }
-    return kc_again_after(kc__rollout_next_look(&r));
+    return kc_requeue_after(kc__rollout_requeue_after(&r));
 }
 
-/* ---- setting up ---- */
+/* ---- setup ---- */
 
 static void watcher_free(void *state)
 {
@@ -174,14 +175,15 @@ static void watcher_free(void *state)
 int kc__deployment_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
 {
     watcher *w = kc_new(watcher);
-    kc_manager_keep(manager, w, watcher_free);
+    kc_manager_defer(manager, w, watcher_free);
     w->cache = kc_manager_cache(manager);
     w->deployments = kc_cache_informer(w->cache, &kc_kind_deployment, err);
     w->sets = w->deployments ? kc_cache_informer(w->cache, &kc_kind_replica_set, err) : NULL;
     if (!w->sets)
-        return -1;
+        return kc_error_result(err);
     const kc_controller_opts controller = {
         .name = "deployment",
+        .field_manager = KC__CONTROLLERS_MANAGER,
         .component = "deployment-controller",
         .kind = &kc_kind_deployment,
         .watches =
@@ -190,9 +192,10 @@ int kc__deployment_setup(kc_manager *manager, const kc_controllers_opts *opts, k
                         .map = deployment_of_gone_pod,
                         .map_user = w,
                         .predicate = kc_predicate_new(is_deletion, NULL)}),
-        .reconcile = reconcile,
+        .reconcile = deployment_reconcile,
+        .act_as = kc__common_identity(opts, KC__COMMON_DEPLOYMENT),
         .workers = opts->workers,
-        .hot_loop = 6000, /* As replica sets. */
+        .hot_loop = 6000, /* Same limit as for ReplicaSets. */
     };
-    return kc_controller_new(manager, &controller, err) ? 0 : -1;
+    return kc_controller_new(manager, &controller, err) ? 0 : kc_error_result(err);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * status.c: what a deployment says of itself: counters of all its sets, and three conditions.
+ * status.c: the status of a Deployment: the sums over its ReplicaSets, and three conditions.
  *
- *     Available       enough pods are, by what may be missing of them
- *     Progressing     the roll-out is getting on, has come to its end, or has got stuck: nothing
- *                     has got better for progressDeadlineSeconds
- *     ReplicaFailure  pods cannot be made or deleted: as a set says it
+ *     Available       enough pods are available, given maxUnavailable
+ *     Progressing     the rollout advances, is complete, or is stuck: no progress for
+ *                     progressDeadlineSeconds
+ *     ReplicaFailure  pods cannot be created or deleted; copied from a ReplicaSet
  *
- * It is written whole, and only as an answer to the deployment that was read: who changed that
- * meanwhile makes the write fail, and it is computed anew. So what is said of a generation was
- * computed of that generation.
+ * The whole status is written at once, with the resourceVersion of the Deployment that was read. If
+ * the Deployment has changed since, the write fails with a conflict and the status is computed
+ * again. So the status of a generation was computed from that generation.
  */
 #include "deployment/deployment.h"
 
@@ -19,36 +19,39 @@
 
 /* ---- conditions ---- */
 
-static kc__conditions conditions_of(const kc__rollout *r, const kc_deployment_status *status)
+static kc__common_conditions deployment_status_conditions_of(const kc__rollout *r,
+                                                             const kc_deployment_status *status)
 {
-    return (kc__conditions){status->conditions, status->n_conditions, r->d->metadata.arena};
+    return (kc__common_conditions){status->conditions, status->n_conditions, r->d->metadata.arena};
 }
 
-static void keep(kc_deployment_status *status, const kc__conditions *conditions)
+static void deployment_status_retain(kc_deployment_status *status,
+                                     const kc__common_conditions *conditions)
 {
     status->conditions = conditions->items;
     status->n_conditions = conditions->n;
 }
 
-static void set_condition(kc__rollout *r, kc_deployment_status *status, const kc__condition *set)
+static void set_condition(kc__rollout *r, kc_deployment_status *status,
+                          const kc__common_condition *set)
 {
-    kc__conditions conditions = conditions_of(r, status);
-    kc__conditions_set(&conditions, set);
-    keep(status, &conditions);
+    kc__common_conditions conditions = deployment_status_conditions_of(r, status);
+    kc__common_conditions_set(&conditions, set);
+    deployment_status_retain(status, &conditions);
 }
 
 static void remove_condition(kc__rollout *r, kc_deployment_status *status, const char *type)
 {
-    kc__conditions conditions = conditions_of(r, status);
-    kc__conditions_remove(&conditions, type);
-    keep(status, &conditions);
+    kc__common_conditions conditions = deployment_status_conditions_of(r, status);
+    kc__common_conditions_remove(&conditions, type);
+    deployment_status_retain(status, &conditions);
 }
 
-static kc__condition condition(const kc__rollout *r, const char *type, const char *status,
-                               const char *reason, const char *message)
+static kc__common_condition condition(const kc__rollout *r, const char *type, const char *status,
+                                      const char *reason, const char *message)
 {
     const kc_time now = kc_clock_wall(r->ctx->clock);
-    return (kc__condition){type, status, reason, message, now, now};
+    return (kc__common_condition){type, status, reason, message, now, now};
 }
 
 bool kc__rollout_has_deadline(const kc_deployment *d)
@@ -59,8 +62,8 @@ bool kc__rollout_has_deadline(const kc_deployment *d)
 
 static kc_workload_condition *progress_in(const kc_deployment_status *status)
 {
-    return kc__conditions_get(&(kc__conditions){status->conditions, status->n_conditions, NULL},
-                              "Progressing");
+    return kc__common_conditions_get(
+        &(kc__common_conditions){status->conditions, status->n_conditions, NULL}, "Progressing");
 }
 
 kc_workload_condition *kc__rollout_progress(const kc_deployment *d)
@@ -76,7 +79,8 @@ void kc__rollout_set_progress(kc__rollout *r, const char *status, const char *re
     va_start(args, fmt);
     kc_buf_vprintf(&message, fmt, args);
     va_end(args);
-    const kc__condition set = condition(r, "Progressing", status, reason, kc_buf_cstr(&message));
+    const kc__common_condition set =
+        condition(r, "Progressing", status, reason, kc_buf_cstr(&message));
     set_condition(r, &r->d->status, &set);
 }
 
@@ -97,7 +101,7 @@ static int32_t available_of(const kc_replica_set *set)
     return set->status.available_replicas;
 }
 
-static kc_deployment_status count(kc__rollout *r)
+static kc_deployment_status deployment_status_count(kc__rollout *r)
 {
     const kc_deployment *d = r->d;
     const int32_t available = kc__rollout_sum(r, available_of);
@@ -107,17 +111,17 @@ static kc_deployment_status count(kc__rollout *r)
         .updated_replicas = r->current ? r->current->status.replicas : 0,
         .ready_replicas = kc__rollout_sum(r, ready_of),
         .available_replicas = available,
-        .unavailable_replicas = KC_MAX(kc__sets_size(&r->sets) - available, 0),
+        .unavailable_replicas = KC_MAX(kc__rollout_sets_size(&r->sets) - available, 0),
         .conditions = d->status.conditions,
         .n_conditions = d->status.n_conditions,
         .collision_count = d->status.collision_count,
     };
-    const bool enough = available >= kc__rollout_wanted(r) - kc__rollout_missing(r);
-    const kc__condition set = enough
-                                  ? condition(r, "Available", "True", "MinimumReplicasAvailable",
-                                              "Deployment has minimum availability.")
-                                  : condition(r, "Available", "False", "MinimumReplicasUnavailable",
-                                              "Deployment does not have minimum availability.");
+    const bool enough = available >= kc__rollout_desired(r) - kc__rollout_missing(r);
+    const kc__common_condition set =
+        enough ? condition(r, "Available", "True", "MinimumReplicasAvailable",
+                           "Deployment has minimum availability.")
+               : condition(r, "Available", "False", "MinimumReplicasUnavailable",
+                           "Deployment does not have minimum availability.");
     set_condition(r, &status, &set);
     return status;
 }
@@ -132,7 +136,7 @@ bool kc__rollout_is_complete(const kc_deployment *d, const kc_deployment_status 
            status->observed_generation >= d->metadata.generation;
 }
 
-/* More new pods, fewer old ones, more that are ready or available. */
+/* More updated pods, fewer old ones, more ready or more available ones. */
 static bool gets_on(const kc_deployment_status *before, const kc_deployment_status *now)
 {
     return now->updated_replicas > before->updated_replicas ||
@@ -141,7 +145,8 @@ static bool gets_on(const kc_deployment_status *before, const kc_deployment_stat
            now->available_replicas > before->available_replicas;
 }
 
-static int64_t deadline_of(const kc_deployment *d, const kc_workload_condition *progress)
+static int64_t deployment_status_deadline_of(const kc_deployment *d,
+                                             const kc_workload_condition *progress)
 {
     return progress->last_update_time.at + *d->spec.progress_deadline_seconds * KC_SECOND;
 }
@@ -157,7 +162,7 @@ static bool is_stuck(const kc__rollout *r, const kc_deployment_status *status)
     if (!progress || is_because(progress, "NewReplicaSetAvailable"))
         return false;
     return is_because(progress, "ProgressDeadlineExceeded") ||
-           deadline_of(r->d, progress) < kc_clock_wall(r->ctx->clock);
+           deployment_status_deadline_of(r->d, progress) < kc_clock_wall(r->ctx->clock);
 }
 
 /* "ReplicaSet "web-1" is progressing." */
@@ -168,11 +173,11 @@ static const char *sentence(const kc__rollout *r, const char *predicate)
                            r->current ? r->current->metadata.name : r->d->metadata.name, predicate);
 }
 
-/* While it gets on, the condition's lastUpdateTime moves: the deadline counts from it. */
-static void tell_it_gets_on(kc__rollout *r, kc_deployment_status *status)
+/* Progress moves the condition's lastUpdateTime, from which the deadline counts. */
+static void report_progressing(kc__rollout *r, kc_deployment_status *status)
 {
     const kc_workload_condition *before = kc__rollout_progress(r->d);
-    kc__condition set =
+    kc__common_condition set =
         condition(r, "Progressing", "True", "ReplicaSetUpdated", sentence(r, "is progressing."));
     if (before && strcmp(before->status, "True") == 0)
         set.changed = before->last_transition_time.at;
@@ -180,33 +185,35 @@ static void tell_it_gets_on(kc__rollout *r, kc_deployment_status *status)
     set_condition(r, status, &set);
 }
 
-static void tell_progress(kc__rollout *r, kc_deployment_status *status)
+static void report_progress(kc__rollout *r, kc_deployment_status *status)
 {
     if (kc__rollout_is_complete(r->d, status)) {
-        const kc__condition set = condition(r, "Progressing", "True", "NewReplicaSetAvailable",
-                                            sentence(r, "has successfully progressed."));
+        const kc__common_condition set =
+            condition(r, "Progressing", "True", "NewReplicaSetAvailable",
+                      sentence(r, "has successfully progressed."));
         set_condition(r, status, &set);
     } else if (gets_on(&r->d->status, status)) {
-        tell_it_gets_on(r, status);
+        report_progressing(r, status);
     } else if (is_stuck(r, status)) {
-        const kc__condition set = condition(r, "Progressing", "False", "ProgressDeadlineExceeded",
-                                            sentence(r, "has timed out progressing."));
+        const kc__common_condition set =
+            condition(r, "Progressing", "False", "ProgressDeadlineExceeded",
+                      sentence(r, "has timed out progressing."));
         set_condition(r, status, &set);
     }
 }
 
-/* ---- failures of sets ---- */
+/* ---- failures of ReplicaSets ---- */
 
 static const kc_workload_condition *failure_of(const kc_replica_set *set)
 {
-    return set ? kc__conditions_get(
-                     &(kc__conditions){set->status.conditions, set->status.n_conditions, NULL},
-                     "ReplicaFailure")
+    return set ? kc__common_conditions_get(&(kc__common_conditions){set->status.conditions,
+                                                                    set->status.n_conditions, NULL},
+                                           "ReplicaFailure")
                : NULL;
 }
 
-/* The current set's, else that of the first that has one. */
-static void tell_failure(kc__rollout *r, kc_deployment_status *status)
+/* The failure of the current ReplicaSet, else the first one found. */
+static void deployment_status_report_failure(kc__rollout *r, kc_deployment_status *status)
 {
     const kc_workload_condition *failure = failure_of(r->current);
     for (size_t i = 0; i < r->sets.n && !failure; i++)
@@ -217,27 +224,27 @@ static void tell_failure(kc__rollout *r, kc_deployment_status *status)
     }
     const kc_time at = failure->last_transition_time.at;
     set_condition(r, status,
-                  &(kc__condition){"ReplicaFailure", failure->status,
-                                   failure->reason ? failure->reason : "",
-                                   failure->message ? failure->message : "", at, at});
+                  &(kc__common_condition){"ReplicaFailure", failure->status,
+                                          failure->reason ? failure->reason : "",
+                                          failure->message ? failure->message : "", at, at});
 }
 
 /* ---- writing ---- */
 
 int kc__rollout_write_status(kc__rollout *r, kc_error *err)
 {
-    r->untold = false; /* Or refused: then it is computed anew. */
+    r->status_pending = false; /* On a conflict the status is computed again. */
     return kc_deployment_update_status(r->ctx->client, r->d, err);
 }
 
-int kc__rollout_tell(kc__rollout *r, kc_error *err)
+int kc__rollout_record_event(kc__rollout *r, kc_error *err)
 {
-    return r->untold ? kc__rollout_write_status(r, err) : 0;
+    return r->status_pending ? kc__rollout_write_status(r, err) : 0;
 }
 
 static int write_if_new(kc__rollout *r, const kc_deployment_status *status, kc_error *err)
 {
-    if (!r->untold && kc_struct_equal(&kc_deployment_status_struct, &r->d->status, status))
+    if (!r->status_pending && kc_struct_equal(&kc_deployment_status_struct, &r->d->status, status))
         return 0;
     r->d->status = *status;
     return kc__rollout_write_status(r, err);
@@ -245,31 +252,32 @@ static int write_if_new(kc__rollout *r, const kc_deployment_status *status, kc_e
 
 int kc__rollout_sync_status(kc__rollout *r, kc_error *err)
 {
-    const kc_deployment_status status = count(r);
+    const kc_deployment_status status = deployment_status_count(r);
     return write_if_new(r, &status, err);
 }
 
 int kc__rollout_sync_progress(kc__rollout *r, kc_error *err)
 {
-    kc_deployment_status status = count(r);
+    kc_deployment_status status = deployment_status_count(r);
     const kc_workload_condition *before = kc__rollout_progress(r->d);
     const bool done =
         status.replicas == status.updated_replicas && is_because(before, "NewReplicaSetAvailable");
     if (!kc__rollout_has_deadline(r->d))
         remove_condition(r, &status, "Progressing");
     else if (!done)
-        tell_progress(r, &status);
-    tell_failure(r, &status);
+        report_progress(r, &status);
+    deployment_status_report_failure(r, &status);
     return write_if_new(r, &status, err);
 }
 
-int64_t kc__rollout_next_look(const kc__rollout *r)
+int64_t kc__rollout_requeue_after(const kc__rollout *r)
 {
     const kc_workload_condition *progress = kc__rollout_progress(r->d);
     if (!kc__rollout_has_deadline(r->d) || !progress || r->d->spec.paused ||
         is_because(progress, "NewReplicaSetAvailable") ||
         is_because(progress, "ProgressDeadlineExceeded"))
         return 0;
-    const int64_t left = deadline_of(r->d, progress) - kc_clock_wall(r->ctx->clock);
+    const int64_t left =
+        deployment_status_deadline_of(r->d, progress) - kc_clock_wall(r->ctx->clock);
     return KC_MAX(left, INT64_C(0)) + KC_SECOND;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * absent.h: owners that the server was asked about and does not have: the last few hundred, so that
- * of many dependents of one only the first asks. Uids are never given twice, so what is absent
- * stays so. Any thread may use it.
+ * absent.h: a cache of owners that do not exist on the server: the last few hundred lookups. Of
+ * many dependents of one absent owner only the first causes a request. Uids are unique forever, so
+ * an absent owner stays absent. Thread-safe.
  */
 #ifndef KC_CONTROLLERS_GC_ABSENT_H
 #define KC_CONTROLLERS_GC_ABSENT_H
@@ -16,7 +16,7 @@ enum { KC__GC_ABSENT_MAX = 500 };
 typedef struct kc__gc_absents {
     kc_mutex mutex; /* Guards the rest. Taken last. */
     kc_map by_text;
-    kc_list recent; /* The one asked for longest ago first. */
+    kc_dlist recent; /* Least recently used first. */
 } kc__gc_absents;
 
 void kc__gc_absents_init(kc__gc_absents *absents);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * garbage_collector.c: deletes what its owners have left behind. This file puts the parts together:
- * collector.h shows which there are.
+ * garbage_collector.c: deletes objects whose owners are gone. This file connects the parts that
+ * collector.h lists.
  *
- * Three controllers of the manager. One keeps the monitors; its keys do not matter. The other two
- * take uids that the graph has said: their sources lead from the graph to their queues. Namespaces,
- * and owners that release their dependents, take turns there, so that one with very many does not
- * hold up the others. Informers change the graph on their own threads, one at a time by its lock;
- * it does nothing that waits.
+ * The collector consists of three controllers of the manager. One runs the monitors; it ignores its
+ * keys. The other two process uids that the graph emits; their sources connect the graph with their
+ * queues. The queues are fair between namespaces and between owners that release dependents, so
+ * that a large one does not delay the others. Informers change the graph on their own threads,
+ * serialised by its lock; the graph never blocks.
  *
- * While the manager does not lead, the graph goes on and the queues are away; when they come, all
- * that is not done is said again.
+ * While this process is not the leader, the graph is kept up to date and has no queues; when the
+ * queues are connected, the graph emits all pending uids again.
  */
 #include "gc/collector.h"
 
@@ -20,19 +20,19 @@
 #include "kc/json.h"
 #include "kc/kinds.h"
 
-#define INITIAL_SYNC (30 * KC_SECOND)
-#define LOOK_AGAIN   (20 * KC_MILLISECOND)
+#define INITIAL_SYNC  (30 * KC_SECOND)
+#define POLL_INTERVAL (20 * KC_MILLISECOND)
 
 /* ---- from the graph to the queues ---- */
 
-static void look(const kc__gc_identity *what, void *user)
+static void gc_collector_inspect(const kc__gc_identity *what, void *user)
 {
     kc__gc *gc = user;
     if (gc->queues[KC__GC_DELETE])
         kc_queue_add(gc->queues[KC__GC_DELETE], (kc_key){what->ns, what->uid});
 }
 
-static void release(kc_str owner, kc_str dependent, void *user)
+static void gc_collector_release(kc_str owner, kc_str dependent, void *user)
 {
     kc__gc *gc = user;
     const kc_key key = dependent.n ? (kc_key){owner, dependent} : (kc_key){.name = owner};
@@ -40,7 +40,7 @@ static void release(kc_str owner, kc_str dependent, void *user)
         kc_queue_add(gc->queues[KC__GC_RELEASE], key);
 }
 
-static kc_object *reference_to(const kc__gc_identity *what)
+static kc_object *gc_collector_reference_to(const kc__gc_identity *what)
 {
     kc_str version, kind;
     kc__gc_type_parts(what->type, &version, &kind);
@@ -59,22 +59,24 @@ static kc_object *reference_to(const kc__gc_identity *what)
     return kc_object_parse(kc_buf_str(&text), NULL, NULL);
 }
 
-static void complain(const kc__gc_identity *dependent, const kc__gc_identity *owner, void *user)
+static void gc_collector_report_error(const kc__gc_identity *dependent,
+                                      const kc__gc_identity *owner, void *user)
 {
     kc__gc *gc = user;
     kc_str version, kind;
     kc__gc_type_parts(owner->type, &version, &kind);
-    kc_auto(kc_object) *about = reference_to(dependent);
-    kc_event(gc->recorder, about, KC_WARNING, "OwnerRefInvalidNamespace",
-             "ownerRef [%.*s/%.*s, namespace: %.*s, name: %.*s, uid: %.*s] does not exist in "
-             "namespace \"%.*s\"",
-             KC_ARG(version), KC_ARG(kind), KC_ARG(owner->ns), KC_ARG(owner->name),
-             KC_ARG(owner->uid), KC_ARG(dependent->ns));
+    kc_auto(kc_object) *about = gc_collector_reference_to(dependent);
+    kc_recorder_event(
+        gc->recorder, about, KC_EVENT_TYPE_WARNING, "OwnerRefInvalidNamespace",
+        "ownerRef [%.*s/%.*s, namespace: %.*s, name: %.*s, uid: %.*s] does not exist in "
+        "namespace \"%.*s\"",
+        KC_ARG(version), KC_ARG(kind), KC_ARG(owner->ns), KC_ARG(owner->name), KC_ARG(owner->uid),
+        KC_ARG(dependent->ns));
 }
 
 /* ---- the collector ---- */
 
-static void measure(kc_metrics_hook *hook)
+static void gc_collector_measure(kc_metrics_hook *hook)
 {
     kc__gc *gc = kc_container_of(hook, kc__gc, hook);
     kc__gc_size size = {0};
@@ -87,27 +89,33 @@ static void measure(kc_metrics_hook *hook)
 
 static kc_gauge *gauge_of(kc__gc *gc, const char *name, const char *help)
 {
-    return kc_gauge_of(
+    return kc_metric_gauge(
         kc_metrics_gauge(gc->metrics, &(kc_metric_opts){.name = name, .help = help}, NULL));
 }
 
-static void make_metrics(kc__gc *gc, kc_metrics *metrics)
+static void gc_collector_make_metrics(kc__gc *gc, kc_metrics *metrics)
 {
     const kc_metric_opts errors = {.name = "garbagecollector_controller_resources_sync_error_total",
                                    .help = "Number of garbage collector resources sync errors"};
     gc->metrics = metrics;
-    gc->sync_errors = kc_counter_of(kc_metrics_counter(metrics, &errors, NULL));
-    gc->nodes = gauge_of(gc, "kc_garbage_collector_nodes", "Objects in the owner graph.");
-    gc->edges = gauge_of(gc, "kc_garbage_collector_edges", "Owner references in the owner graph.");
-    gc->bytes = gauge_of(gc, "kc_garbage_collector_bytes", "Memory that the owner graph takes.");
-    gc->hook.before = measure;
-    kc_metrics_hang(metrics, &gc->hook);
+    gc->sync_errors = kc_metric_counter(kc_metrics_counter(metrics, &errors, NULL));
+    gc->nodes = gauge_of(gc, "kc_garbage_collector_nodes",
+                         "Number of objects in the owner "
+                         "graph.");
+    gc->edges = gauge_of(gc, "kc_garbage_collector_edges",
+                         "Number of owner references in the "
+                         "owner graph.");
+    gc->bytes = gauge_of(gc, "kc_garbage_collector_bytes",
+                         "Memory used by the owner graph in "
+                         "bytes.");
+    gc->hook.before = gc_collector_measure;
+    kc_metrics_add_hook(metrics, &gc->hook);
 }
 
 static void gc_free(void *state)
 {
     kc__gc *gc = state;
-    kc_metrics_unhang(gc->metrics, &gc->hook);
+    kc_metrics_remove_hook(gc->metrics, &gc->hook);
     kc__gc_stop_monitors(gc);
     kc__gc_graph_free(gc->graph);
     kc__gc_kinds_done(gc);
@@ -120,13 +128,15 @@ static kc__gc *gc_new(kc_manager *manager)
 {
     kc__gc *gc = kc_new(kc__gc);
     gc->cache = kc_manager_cache(manager);
-    gc->recorder = kc_recorder_as(kc_manager_recorder(manager), "garbage-collector-controller");
+    gc->recorder = kc_recorder_with_component(
+        kc_manager_recorder(manager), "garbage-collector-controller", KC__CONTROLLERS_MANAGER);
     gc->clock = kc_manager_clock(manager);
-    gc->graph = kc__gc_graph_new(&(kc__gc_sink){look, release, complain, gc});
+    gc->graph = kc__gc_graph_new(
+        &(kc__gc_sink){gc_collector_inspect, gc_collector_release, gc_collector_report_error, gc});
     kc__gc_absents_init(&gc->absents);
     kc_mutex_init(&gc->mutex);
-    make_metrics(gc, kc_manager_metrics(manager));
-    kc_manager_keep(manager, gc, gc_free);
+    gc_collector_make_metrics(gc, kc_manager_metrics(manager));
+    kc_manager_defer(manager, gc, gc_free);
     return gc;
 }
 
@@ -143,20 +153,20 @@ static int open_pipe(void *state, kc_queue *queue, kc_error *err)
     (void)err;
     kc_locked (&p->gc->mutex) {
         p->gc->queues[p->which] = queue;
-        kc__gc_say_again(p->gc->graph);
+        kc__gc_resend(p->gc->graph);
     }
     return 0;
 }
 
-/* Work begins when everything has been listed, or after a time: what cannot be listed for long must
- * not keep all the rest. */
+/* Workers start when all resources have been listed, or after a timeout: a resource that cannot be
+ * listed must not block the rest. */
 static bool wait_listed(void *state, int64_t deadline, kc_cancel *cancel, kc_error *err)
 {
     kc__gc *gc = ((const pipe_end *)state)->gc;
     const int64_t enough = KC_MIN(deadline, kc_clock_deadline(gc->clock, INITIAL_SYNC));
     (void)err;
-    while (!kc__gc_sees_all(gc) && kc_clock_now(gc->clock) < enough)
-        if (!kc_cancel_sleep_until(cancel, gc->clock, kc_clock_deadline(gc->clock, LOOK_AGAIN)))
+    while (!kc__gc_has_synced(gc) && kc_clock_now(gc->clock) < enough)
+        if (!kc_cancel_sleep_until(cancel, gc->clock, kc_clock_deadline(gc->clock, POLL_INTERVAL)))
             return false;
     return true;
 }
@@ -188,7 +198,7 @@ static void on_definition(const kc_object *object, kc_enqueuer *to, void *user)
     kc_enqueue(to, resources);
 }
 
-static int ask_at_start(void *state, kc_queue *queue, kc_error *err)
+static int enqueue_at_start(void *state, kc_queue *queue, kc_error *err)
 {
     (void)state;
     (void)err;
@@ -196,9 +206,9 @@ static int ask_at_start(void *state, kc_queue *queue, kc_error *err)
     return 0;
 }
 
-static const kc_source_ops start_ops = {.start = ask_at_start};
+static const kc_source_ops start_ops = {.start = enqueue_at_start};
 
-int kc__garbage_collector_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
+int kc__gc_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
 {
     kc__gc *gc = gc_new(manager);
     const kc_controller_opts monitors = {
@@ -209,25 +219,30 @@ int kc__garbage_collector_setup(kc_manager *manager, const kc_controllers_opts *
         .sources = KC_SOURCES(kc_source_new(&start_ops, gc)),
         .reconcile = kc__gc_monitor_resources,
         .user = gc,
+        .act_as = kc__common_identity(opts, KC__COMMON_GARBAGE_COLLECTOR),
     };
     const kc_controller_opts deleting = {
         .name = "garbage_collector_attempt_to_delete",
+        .field_manager = KC__CONTROLLERS_MANAGER,
         .sources = KC_SOURCES(source_of(gc, KC__GC_DELETE)),
         .reconcile = kc__gc_attempt_to_delete,
         .fair = true,
         .user = gc,
+        .act_as = kc__common_identity(opts, KC__COMMON_GARBAGE_COLLECTOR),
         .workers = opts->workers,
     };
     const kc_controller_opts releasing = {
         .name = "garbage_collector_attempt_to_orphan",
+        .field_manager = KC__CONTROLLERS_MANAGER,
         .sources = KC_SOURCES(source_of(gc, KC__GC_RELEASE)),
         .reconcile = kc__gc_attempt_to_release,
         .fair = true,
         .user = gc,
+        .act_as = kc__common_identity(opts, KC__COMMON_GARBAGE_COLLECTOR),
         .workers = opts->workers,
     };
     bool made = kc_controller_new(manager, &monitors, err);
     made = kc_controller_new(manager, &deleting, err) && made;
     made = kc_controller_new(manager, &releasing, err) && made;
-    return made ? 0 : -1;
+    return made ? 0 : kc_error_result(err);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph.c: nodes and edges: made, joined, parted, looked at. See graph.h.
+ * graph.c: creates, connects, disconnects and reads nodes and edges. See graph.h.
  *
- * How many dependents hold up an owner's deletion is counted as edges come and go, so that the end
- * of a foreground deletion is noticed when the last of them goes, and not looked for each time one
- * does: deleting n dependents is n steps.
+ * The graph counts the dependents that block an owner's deletion as edges come and go. The end of a
+ * foreground deletion is noticed when the count reaches 0, without a scan: deleting n dependents
+ * takes n steps.
  */
 #include "gc/graph_internal.h"
 
@@ -51,7 +51,7 @@ kc__gc_graph *kc__gc_graph_free(kc__gc_graph *graph)
     kc_map_each (&graph->nodes, entry)
         node_free(entry->value);
     kc_map_done(&graph->nodes);
-    kc__gc_words_done(&graph->words);
+    kc__gc_interner_done(&graph->words);
     free(graph);
     return NULL;
 }
@@ -67,8 +67,8 @@ kc__gc_node *kc__gc_node_new(kc__gc_graph *graph, const kc__gc_identity *id)
 {
     const size_t text_n = id->uid.n + id->name.n;
     kc__gc_node *node = kc_calloc(1, sizeof(*node) + text_n);
-    node->type = kc__gc_word_of(&graph->words, id->type);
-    node->ns = kc__gc_word_of(&graph->words, id->ns);
+    node->type = kc__gc_interned_of(&graph->words, id->type);
+    node->ns = kc__gc_interned_of(&graph->words, id->ns);
     node->uid_n = (uint32_t)id->uid.n;
     node->name_n = (uint32_t)id->name.n;
     node->text_n = (uint32_t)text_n;
@@ -76,7 +76,7 @@ kc__gc_node *kc__gc_node_new(kc__gc_graph *graph, const kc__gc_identity *id)
     node->name = node->text + node->uid_n;
     if (id->name.n)
         memcpy(node->text + node->uid_n, id->name.p, id->name.n);
-    kc_list_init(&node->dependents);
+    kc_dlist_init(&node->dependents);
     kc_map_put(&graph->nodes, kc__gc_uid(node), node);
     graph->bytes += bytes_of(node);
     return node;
@@ -84,25 +84,25 @@ kc__gc_node *kc__gc_node_new(kc__gc_graph *graph, const kc__gc_identity *id)
 
 void kc__gc_node_drop(kc__gc_graph *graph, kc__gc_node *node)
 {
-    assert(kc_list_empty(&node->dependents) && !node->edges);
+    assert(kc_dlist_empty(&node->dependents) && !node->edges);
     graph->bytes -= bytes_of(node);
     kc_map_remove(&graph->nodes, kc__gc_uid(node));
-    kc__gc_word_unref(&graph->words, node->type);
-    kc__gc_word_unref(&graph->words, node->ns);
+    kc__gc_interned_unref(&graph->words, node->type);
+    kc__gc_interned_unref(&graph->words, node->ns);
     node_free(node);
 }
 
-bool kc__gc_is_called(const kc__gc_node *node, const kc__gc_identity *id)
+bool kc__gc_node_has_identity(const kc__gc_node *node, const kc__gc_identity *id)
 {
     return kc_str_eq(kc__gc_text(node->type), id->type) &&
            kc_str_eq(kc__gc_text(node->ns), id->ns) && kc_str_eq(kc__gc_name(node), id->name);
 }
 
-static void set_word(kc__gc_graph *graph, kc__gc_word **word, kc_str text)
+static void set_word(kc__gc_graph *graph, kc__gc_interned **word, kc_str text)
 {
-    kc__gc_word *old = *word;
-    *word = kc__gc_word_of(&graph->words, text);
-    kc__gc_word_unref(&graph->words, old);
+    kc__gc_interned *old = *word;
+    *word = kc__gc_interned_of(&graph->words, text);
+    kc__gc_interned_unref(&graph->words, old);
 }
 
 static void set_name(kc__gc_node *node, kc_str name)
@@ -116,13 +116,13 @@ static void set_name(kc__gc_node *node, kc_str name)
     node->name_n = (uint32_t)name.n;
 }
 
-/* Nobody waits for what will never be deleted, nor for itself. */
+/* An absent node will never be deleted, and a node does not wait for itself. */
 static bool holds_up(const kc__gc_edge *edge)
 {
-    return edge->blocks && kc__gc_in_reach(edge) && edge->owner != edge->dependent;
+    return edge->blocks && kc__gc_edge_scope_is_valid(edge) && edge->owner != edge->dependent;
 }
 
-/* Where it is decides which of its dependents hold it up. */
+/* The node's namespace decides which of its dependents block its deletion. */
 void kc__gc_rename(kc__gc_graph *graph, kc__gc_node *node, const kc__gc_identity *id)
 {
     graph->bytes -= bytes_of(node);
@@ -136,7 +136,7 @@ void kc__gc_rename(kc__gc_graph *graph, kc__gc_node *node, const kc__gc_identity
 
 /* ---- edges ---- */
 
-static bool is_same_kind(const kc__gc_word *a, const kc__gc_word *b)
+static bool is_same_kind(const kc__gc_interned *a, const kc__gc_interned *b)
 {
     kc_str version, kind_a, kind_b;
     if (a == b)
@@ -148,7 +148,7 @@ static bool is_same_kind(const kc__gc_word *a, const kc__gc_word *b)
     return kc_str_eq(one.group, other.group) && kc_str_eq(one.kind, other.kind);
 }
 
-bool kc__gc_names_it(const kc__gc_edge *edge)
+bool kc__gc_edge_name_matches(const kc__gc_edge *edge)
 {
     return is_same_kind(edge->type, edge->owner->type) &&
            kc_str_eq(kc__gc_text(edge->name), kc__gc_name(edge->owner));
@@ -157,7 +157,7 @@ bool kc__gc_names_it(const kc__gc_edge *edge)
 void kc__gc_join(kc__gc_graph *graph, kc__gc_edge *edge)
 {
     kc__gc_node *owner = edge->owner;
-    kc_list_push(&owner->dependents, &edge->link);
+    kc_dlist_push(&owner->dependents, &edge->link);
     owner->n_dependents++;
     owner->n_blocking += holds_up(edge);
     graph->n_edges++;
@@ -169,13 +169,13 @@ static void part_one(kc__gc_graph *graph, kc__gc_edge *edge)
     kc__gc_node *owner = edge->owner;
     const kc__gc_sink *sink = &graph->sink;
     const bool held_up = holds_up(edge);
-    kc_list_remove(&edge->link);
+    kc_dlist_remove(&edge->link);
     owner->n_dependents--;
     owner->n_blocking -= held_up;
     if (owner->state != KC__GC_SEEN && !owner->n_dependents)
         kc__gc_node_drop(graph, owner);
     else if (owner->waits && held_up && !owner->n_blocking)
-        kc__gc_look(graph, owner);
+        kc__gc_node_enqueue(graph, owner);
     else if (owner->releases && !owner->n_dependents)
         sink->release(kc__gc_uid(owner), (kc_str){0}, sink->user);
 }
@@ -184,25 +184,25 @@ void kc__gc_part(kc__gc_graph *graph, kc__gc_edge *edges, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         part_one(graph, &edges[i]);
-        kc__gc_word_unref(&graph->words, edges[i].type);
-        kc__gc_word_unref(&graph->words, edges[i].name);
+        kc__gc_interned_unref(&graph->words, edges[i].type);
+        kc__gc_interned_unref(&graph->words, edges[i].name);
     }
     graph->n_edges -= n;
     graph->bytes -= n * sizeof(*edges);
     free(edges);
 }
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
-static kc__gc_standing standing_of(const kc__gc_edge *edge)
+static kc__gc_owner_state owner_state_of(const kc__gc_edge *edge)
 {
-    const bool here = kc__gc_in_reach(edge), named = kc__gc_names_it(edge);
+    const bool here = kc__gc_edge_scope_is_valid(edge), named = kc__gc_edge_name_matches(edge);
     switch ((kc__gc_state)edge->owner->state) {
     case KC__GC_SEEN:
         if (here && named)
             return edge->owner->waits ? KC__GC_WAITING : KC__GC_SOLID;
         return here ? KC__GC_UNSURE : KC__GC_FOREIGN;
-    case KC__GC_DOUBTED: return here ? KC__GC_UNSURE : KC__GC_FOREIGN;
+    case KC__GC_UNCONFIRMED: return here ? KC__GC_UNSURE : KC__GC_FOREIGN;
     case KC__GC_LOST: return !here ? KC__GC_FOREIGN : named ? KC__GC_ABSENT : KC__GC_UNSURE;
     case KC__GC_MISSING: return here && named ? KC__GC_ABSENT : KC__GC_UNSURE;
     case KC__GC_VIRTUAL: break;
@@ -221,7 +221,7 @@ static void copy_refs(const kc__gc_node *node, kc_arena *arena, kc__gc_item *ret
             .name = kc_arena_str(arena, kc__gc_text(edge->name)),
             .uid = kc_arena_str(arena, kc__gc_uid(edge->owner)),
             .blocks = edge->blocks,
-            .standing = standing_of(edge),
+            .owner_state = owner_state_of(edge),
         };
     }
 }
@@ -232,7 +232,7 @@ static bool a_dependent_waits(const kc__gc_node *node)
     return false;
 }
 
-bool kc__gc_look_up(const kc__gc_graph *graph, kc_str uid, kc_arena *arena, kc__gc_item *ret)
+bool kc__gc_lookup(const kc__gc_graph *graph, kc_str uid, kc_arena *arena, kc__gc_item *ret)
 {
     const kc__gc_node *node = kc__gc_find(graph, uid);
     if (!node)
@@ -243,7 +243,7 @@ bool kc__gc_look_up(const kc__gc_graph *graph, kc_str uid, kc_arena *arena, kc__
                kc_arena_str(arena, kc__gc_uid(node))},
         .revision = node->revision,
         .seen = node->state == KC__GC_SEEN,
-        .doubted = node->state == KC__GC_DOUBTED,
+        .unconfirmed = node->state == KC__GC_UNCONFIRMED,
         .gone = node->state == KC__GC_LOST || node->state == KC__GC_MISSING,
         .deleted = node->deleted,
         .waits = node->waits,
@@ -258,13 +258,13 @@ bool kc__gc_look_up(const kc__gc_graph *graph, kc_str uid, kc_arena *arena, kc__
     return true;
 }
 
-bool kc__gc_releases(const kc__gc_graph *graph, kc_str uid)
+bool kc__gc_is_orphaning(const kc__gc_graph *graph, kc_str uid)
 {
     const kc__gc_node *node = kc__gc_find(graph, uid);
     return node && node->releases;
 }
 
-unsigned kc__gc_tried(kc__gc_graph *graph, kc_str uid)
+unsigned kc__gc_node_attempts(kc__gc_graph *graph, kc_str uid)
 {
     kc__gc_node *node = kc__gc_find(graph, uid);
     if (!node)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_internal.h: nodes and edges. graph.c makes and joins them, graph_change.c knows what
- * happens to them.
+ * graph_internal.h: nodes and edges. graph.c creates and connects them, graph_change.c applies
+ * changes.
  *
- * Invariants: every edge is in its owner's list; only nodes that are seen have edges of their own
- * (of the others nobody knows the owners); a node that is not seen has dependents, or is about to
- * be freed.
+ * Invariants: every edge is in its owner's list; only seen nodes have edges of their own (the
+ * owners of other nodes are unknown); an unseen node has dependents or is about to be freed.
  */
 #ifndef KC_CONTROLLERS_GC_GRAPH_INTERNAL_H
 #define KC_CONTROLLERS_GC_GRAPH_INTERNAL_H
@@ -14,28 +13,28 @@
 
 typedef struct kc__gc_edge {
     kc__gc_node *owner, *dependent;
-    kc_link link;             /* In the owner's list. */
-    kc__gc_word *type, *name; /* What the dependent calls its owner. */
-    bool blocks;              /* blockOwnerDeletion. */
+    kc_dlist_link link;           /* In the owner's list. */
+    kc__gc_interned *type, *name; /* The dependent's name for its owner. */
+    bool blocks;                  /* blockOwnerDeletion. */
 } kc__gc_edge;
 
 typedef enum kc__gc_state {
     KC__GC_VIRTUAL,
     KC__GC_SEEN,
-    KC__GC_DOUBTED, /* Its informer says that it is gone. */
-    KC__GC_LOST,    /* And so says the server: its name and namespace were surely these. */
-    KC__GC_MISSING, /* Never seen, and the server does not have it under this name. */
+    KC__GC_UNCONFIRMED, /* Its informer has reported a deletion. */
+    KC__GC_LOST,        /* The server has confirmed it: name and namespace are verified. */
+    KC__GC_MISSING,     /* Never seen, and the server does not have it under this name. */
 } kc__gc_state;
 
-/* Small: there is one for each object of a plane. */
+/* Kept small: one per object of the cluster. */
 struct kc__gc_node {
-    kc__gc_word *type, *ns;
-    const char *name;   /* Behind the uid, or, of one that was renamed, in memory of its own. */
-    kc__gc_edge *edges; /* To its owners, in their order. */
-    kc_list dependents; /* Edges that end here. */
+    kc__gc_interned *type, *ns;
+    const char *name;    /* Behind the uid, or, after a rename, allocated separately. */
+    kc__gc_edge *edges;  /* To its owners, in their order. */
+    kc_dlist dependents; /* Edges that end here. */
     uint64_t revision;
     uint32_t n_edges, n_dependents;
-    uint32_t n_blocking; /* Dependents that hold up its deletion. */
+    uint32_t n_blocking; /* Number of dependents that block its deletion. */
     uint32_t uid_n, name_n, text_n;
     uint8_t state; /* kc__gc_state */
     uint8_t tries;
@@ -46,7 +45,7 @@ struct kc__gc_node {
 struct kc__gc_graph {
     kc__gc_sink sink;
     kc_map nodes; /* By uid. */
-    kc__gc_words words;
+    kc__gc_interner words;
     size_t n_edges, bytes;
 };
 
@@ -66,37 +65,37 @@ static inline kc__gc_identity kc__gc_identity_of(const kc__gc_node *node)
                              kc__gc_uid(node)};
 }
 
-/* An object has owners in its own namespace, or without one. */
-static inline bool kc__gc_in_reach(const kc__gc_edge *edge)
+/* An object can have owners in its own namespace and cluster-scoped ones. */
+static inline bool kc__gc_edge_scope_is_valid(const kc__gc_edge *edge)
 {
     return !edge->owner->ns || edge->owner->ns == edge->dependent->ns;
 }
 
-/* The dependent calls its owner by the name it has; of its kind any version will do. */
-bool kc__gc_names_it(const kc__gc_edge *edge);
+/* The dependent refers to its owner by its current name; any version of the kind matches. */
+bool kc__gc_edge_name_matches(const kc__gc_edge *edge);
 
 #define kc__gc_dependents_each(node, edge) \
-    kc_list_each (&(node)->dependents, kc__gc_edge, link, edge)
+    kc_dlist_each (&(node)->dependents, kc__gc_edge, link, edge)
 
-/* Somebody is to look at it. */
-static inline void kc__gc_look(const kc__gc_graph *graph, const kc__gc_node *node)
+/* Emits the node for processing. */
+static inline void kc__gc_node_enqueue(const kc__gc_graph *graph, const kc__gc_node *node)
 {
     const kc__gc_identity id = kc__gc_identity_of(node);
-    graph->sink.look(&id, graph->sink.user);
+    graph->sink.enqueue(&id, graph->sink.user);
 }
 
 kc__gc_node *kc__gc_find(const kc__gc_graph *graph, kc_str uid);
-/* Virtual, without edges. */
+/* Creates a virtual node without edges. */
 kc__gc_node *kc__gc_node_new(kc__gc_graph *graph, const kc__gc_identity *id);
-/* Nobody refers to it. */
+/* No edge ends at the node. */
 void kc__gc_node_drop(kc__gc_graph *graph, kc__gc_node *node);
-bool kc__gc_is_called(const kc__gc_node *node, const kc__gc_identity *id);
+bool kc__gc_node_has_identity(const kc__gc_node *node, const kc__gc_identity *id);
 void kc__gc_rename(kc__gc_graph *graph, kc__gc_node *node, const kc__gc_identity *id);
 
-/* An array of edges of one dependent, not joined to their owners yet; joined by kc__gc_join. */
+/* Allocates the edges of one dependent, not joined to their owners; kc__gc_join joins them. */
 void kc__gc_join(kc__gc_graph *graph, kc__gc_edge *edge);
-/* Parts all edges of an array (of n) from their owners and frees it. Owners whose deletion nothing
- * holds up any more are said; those that are not seen, and that nobody refers to, are dropped. */
+/* Disconnects an array of n edges from their owners and frees it. Emits the owners whose deletion
+ * is no longer blocked; drops unseen owners without references. */
 void kc__gc_part(kc__gc_graph *graph, kc__gc_edge *edges, size_t n);
 
 #endif

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kinds.c: which resource a kind is. Owner references say apiVersion and kind, as people write
- * them; what the server knows under that was learnt by discovery (monitors.c), all versions of it.
- * A kind it does not know may be one it will know, so a reference to it is never taken for a
- * reference to nothing.
+ * kinds.c: maps kinds to resources. Owner references contain apiVersion and kind; discovery
+ * (monitors.c) provides the resources for all versions. An unknown kind may be served later, so a
+ * reference to it never counts as a reference to an absent object.
  */
 #include "gc/collector.h"
 
-typedef struct known {
+typedef struct gc_kinds_known {
     char *type; /* "apps/v1 Deployment" */
     kc__gc_resource resource;
     bool served, was_served;
-} known;
+} gc_kinds_known;
 
 char *kc__gc_type_of(const kc_kind *kind)
 {
@@ -23,7 +22,7 @@ char *kc__gc_type_of(const kc_kind *kind)
 
 bool kc__gc_resource_of(kc__gc *gc, kc_str type, kc__gc_resource *ret)
 {
-    const known *k = NULL;
+    const gc_kinds_known *k = NULL;
     kc_locked (&gc->mutex) {
         k = kc_map_get(&gc->kinds, type);
         if (!k || !k->served)
@@ -36,29 +35,29 @@ bool kc__gc_resource_of(kc__gc *gc, kc_str type, kc__gc_resource *ret)
 void kc__gc_note_merges_only(kc__gc *gc, kc_str type)
 {
     kc_locked (&gc->mutex) {
-        known *k = kc_map_get(&gc->kinds, type);
+        gc_kinds_known *k = kc_map_get(&gc->kinds, type);
         if (k)
             k->resource.merges_only = true;
     }
 }
 
-/* ---- learning ---- */
+/* ---- discovery results ---- */
 
-void kc__gc_serve_anew(kc__gc *gc, bool complete)
+void kc__gc_resources_begin(kc__gc *gc, bool complete)
 {
     kc_map_each (&gc->kinds, entry) {
-        known *k = entry->value;
+        gc_kinds_known *k = entry->value;
         k->was_served = k->served;
         k->served = k->served && !complete;
     }
 }
 
-void kc__gc_serve(kc__gc *gc, const kc_kind *kind)
+void kc__gc_resources_add(kc__gc *gc, const kc_kind *kind)
 {
     kc_autofree char *type = kc__gc_type_of(kind);
-    known *k = kc_map_get(&gc->kinds, kc_cstr(type));
+    gc_kinds_known *k = kc_map_get(&gc->kinds, kc_cstr(type));
     if (!k) {
-        k = kc_new(known);
+        k = kc_new(gc_kinds_known);
         k->type = kc_take(type);
         kc_map_put(&gc->kinds, kc_cstr(k->type), k);
     }
@@ -66,10 +65,10 @@ void kc__gc_serve(kc__gc *gc, const kc_kind *kind)
     k->served = true;
 }
 
-bool kc__gc_serves_more(const kc__gc *gc)
+bool kc__gc_resources_have_new(const kc__gc *gc)
 {
     kc_map_each (&gc->kinds, entry) {
-        const known *k = entry->value;
+        const gc_kinds_known *k = entry->value;
         if (k->served && !k->was_served)
             return true;
     }
@@ -79,7 +78,7 @@ bool kc__gc_serves_more(const kc__gc *gc)
 void kc__gc_kinds_done(kc__gc *gc)
 {
     kc_map_each (&gc->kinds, entry) {
-        known *k = entry->value;
+        gc_kinds_known *k = entry->value;
         free(k->type);
         free(k);
     }

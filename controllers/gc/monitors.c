@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * monitors.c: an informer for every resource whose objects can be listed, watched and deleted.
+ * monitors.c: runs an informer for every resource that can be listed, watched and deleted.
  *
- * What resources there are is asked when a CustomResourceDefinition changes, and every 30 seconds.
- * Of a resource that a group has in several versions the preferred one is watched. A new one gets
- * a monitor; one that two discoveries in a row do not show loses it. A resource that is gone has
- * deletions to tell before, which are the ones that matter: so its informer is kept until it has
- * found out itself. When a part of the server could not be asked, nothing is taken for gone.
+ * Discovery runs when a CustomResourceDefinition changes and every 30 seconds. Of a resource with
+ * several versions the preferred one is watched. A new resource gets a monitor; a resource that is
+ * missing from two discoveries in a row loses it. A removed resource still has deletions to report,
+ * and those are the important ones: its informer is kept until it has observed them. If a part of
+ * discovery fails, no resource counts as removed.
  *
- * Monitors are changed by one thread, the worker of the controller that runs this; others read them
- * with the mutex held. Informers are started, and waited for when they end, without it: their
- * listeners take it.
+ * Only the worker of this controller changes monitors; other threads read them with the mutex held.
+ * Informers are started and joined without the mutex, because their event handlers take it.
  */
 #include "gc/collector.h"
 
 #define PERIOD (30 * KC_SECOND)
 #define SOON   (1 * KC_SECOND)
-/* Longer than that nobody waits for a resource that cannot be listed. */
-#define PATIENCE (30 * KC_SECOND)
+/* Maximum wait for a resource that cannot be listed. */
+#define SYNC_TIMEOUT (30 * KC_SECOND)
 
-/* ---- one ---- */
+/* ---- one monitor ---- */
 
 static void saw(const kc_change *change, void *user)
 {
@@ -27,27 +26,27 @@ static void saw(const kc_change *change, void *user)
     if (change->resync)
         return;
     kc_locked (&m->gc->mutex)
-        kc__gc_saw(m->gc->graph, kc_cstr(m->type), change->object);
+        kc__gc_observe(m->gc->graph, kc_cstr(m->type), change->object);
 }
 
 static void lost(const kc_change *change, void *user)
 {
     kc__gc_monitor *m = user;
     kc_locked (&m->gc->mutex)
-        kc__gc_lost(m->gc->graph, kc_object_uid(change->object));
+        kc__gc_observe_delete(m->gc->graph, kc_object_uid(change->object));
 }
 
-static const kc_listener_ops listener = {.added = saw, .updated = saw, .deleted = lost};
+static const kc_event_handler_ops listener = {.added = saw, .updated = saw, .deleted = lost};
 
 static void monitor_free(kc__gc_monitor *m)
 {
-    kc_listener_remove(m->listener);
+    kc_event_handler_remove(m->listener);
     kc_informer_release(m->informer);
     free(m->type);
     free(m);
 }
 
-static int start(kc__gc *gc, const kc_kind *kind, kc_error *err)
+static int gc_monitors_start(kc__gc *gc, const kc_kind *kind, kc_error *err)
 {
     kc_informer *informer = kc_cache_metadata_informer(gc->cache, kind, err);
     if (!informer)
@@ -58,19 +57,19 @@ static int start(kc__gc *gc, const kc_kind *kind, kc_error *err)
                           .type = kc__gc_type_of(kind),
                           .informer = informer,
                           .since = kc_clock_now(gc->clock)};
-    m->listener = kc_informer_listen(informer, &listener, m, -1);
+    m->listener = kc_informer_add_handler(informer, &listener, m, -1);
     kc_locked (&gc->mutex)
         kc_vec_push(&gc->monitors, m);
     return 0;
 }
 
-/* Its objects are not watched any more, whatever becomes of them. */
-static void stop(kc__gc *gc, size_t at)
+/* Its objects are not watched any more, whether they exist or not. */
+static void gc_monitors_stop(kc__gc *gc, size_t at)
 {
     kc__gc_monitor *m = gc->monitors.items[at];
     kc_locked (&gc->mutex)
         kc_vec_remove(&gc->monitors, at);
-    m->listener = kc_listener_remove(m->listener);
+    m->listener = kc_event_handler_remove(m->listener);
     kc_locked (&gc->mutex)
         kc__gc_unwatched(gc->graph, kc_cstr(m->type));
     monitor_free(m);
@@ -85,10 +84,11 @@ void kc__gc_stop_monitors(kc__gc *gc)
 
 static bool has_listed(const kc__gc *gc, const kc__gc_monitor *m)
 {
-    return kc_listener_synced(m->listener) || kc_clock_now(gc->clock) - m->since >= PATIENCE;
+    return kc_event_handler_has_synced(m->listener) ||
+           kc_clock_now(gc->clock) - m->since >= SYNC_TIMEOUT;
 }
 
-bool kc__gc_sees_all(kc__gc *gc)
+bool kc__gc_has_synced(kc__gc *gc)
 {
     bool all = false;
     kc_locked (&gc->mutex) {
@@ -99,40 +99,39 @@ bool kc__gc_sees_all(kc__gc *gc)
     return all;
 }
 
-/* ---- what there is ---- */
+/* ---- discovery ---- */
 
-typedef struct found {
+typedef struct gc_monitors_found {
     const kc_kind *kind;
     bool preferred, watchable;
-} found;
+} gc_monitors_found;
 
-typedef KC_VEC(found) founds;
+typedef KC_VEC(gc_monitors_found) founds;
 
 static bool has_verb(const kc_api_resource *resource, const char *verb)
 {
     return kc_str_is_any(kc_cstr(verb), resource->verbs);
 }
 
-static void note(const kc_api_resource *resource, void *user)
+static void gc_monitors_record(const kc_api_resource *resource, void *user)
 {
     founds *all = user;
-    kc_vec_push(all,
-                (found){.kind = resource->kind,
-                        .preferred = resource->preferred,
-                        .watchable = has_verb(resource, "list") && has_verb(resource, "watch") &&
-                                     has_verb(resource, "delete")});
+    kc_vec_push(all, (gc_monitors_found){.kind = resource->kind,
+                                         .preferred = resource->preferred,
+                                         .watchable = has_verb(resource, "list") &&
+                                                      has_verb(resource, "watch") &&
+                                                      has_verb(resource, "delete")});
 }
 
-/* Events come and go in numbers, and own nothing. */
+/* Events are numerous and short-lived, and own nothing. */
 static bool is_ignored(const kc_kind *kind)
 {
     return !strcmp(kind->plural, "events") &&
            (!kind->group || !*kind->group || !strcmp(kind->group, "events.k8s.io"));
 }
 
-/* Which version of each resource is watched: by "group/resource", a found. The texts are the
- * arena's. */
-static void choose(const founds *all, kc_arena *arena, kc_map *ret)
+/* The version to watch for each resource: "group/resource" to found. The texts are the arena's. */
+static void gc_monitors_choose(const founds *all, kc_arena *arena, kc_map *ret)
 {
     kc_vec_each (all, f) {
         if (!f->watchable || is_ignored(f->kind))
@@ -149,7 +148,7 @@ static bool text_eq(const char *a, const char *b)
     return kc_str_eq(kc_cstr(a), kc_cstr(b));
 }
 
-static bool is_same(const kc_kind *a, const kc_kind *b)
+static bool gc_monitors_is_same(const kc_kind *a, const kc_kind *b)
 {
     return text_eq(a->group, b->group) && text_eq(a->version, b->version) &&
            text_eq(a->plural, b->plural) && text_eq(a->kind, b->kind) &&
@@ -160,56 +159,56 @@ static bool learn(kc__gc *gc, const founds *all, bool complete)
 {
     bool more = false;
     kc_locked (&gc->mutex) {
-        kc__gc_serve_anew(gc, complete);
+        kc__gc_resources_begin(gc, complete);
         kc_vec_each (all, f)
-            kc__gc_serve(gc, f->kind);
-        more = kc__gc_serves_more(gc);
+            kc__gc_resources_add(gc, f->kind);
+        more = kc__gc_resources_have_new(gc);
     }
     return more;
 }
 
-/* ---- the monitors there should be ---- */
+/* ---- starting and stopping monitors ---- */
 
-static const found *chosen_for(const kc__gc_monitor *m, const kc_map *chosen)
+static const gc_monitors_found *chosen_for(const kc__gc_monitor *m, const kc_map *chosen)
 {
     kc_scoped(kc_buf) key = {0};
     kc_buf_printf(&key, "%s/%s", m->kind->group ? m->kind->group : "", m->kind->plural);
-    const found *f = kc_map_get(chosen, kc_buf_str(&key));
-    return f && is_same(f->kind, m->kind) ? f : NULL;
+    const gc_monitors_found *f = kc_map_get(chosen, kc_buf_str(&key));
+    return f && gc_monitors_is_same(f->kind, m->kind) ? f : NULL;
 }
 
-/* Whether the monitor of a resource that is not chosen may end, if that stays so: another version
- * is watched, or its informer has heard all there was and now finds nothing to list. */
+/* Whether the monitor of an unselected resource may stop if the next discovery agrees: another
+ * version is watched, or its informer has delivered all deletions and its list finds nothing. */
 static bool may_end(kc__gc_monitor *m)
 {
     kc__gc_resource still;
     kc_scoped(kc_error) failure = {0};
     return kc__gc_resource_of(m->gc, kc_cstr(m->type), &still) ||
-           kc_informer_failure(m->informer, &failure);
+           kc_informer_last_error(m->informer, &failure);
 }
 
-/* True when one may have to be stopped the next time. */
+/* True if a monitor may have to stop after the next discovery. */
 static bool stop_missing(kc__gc *gc, kc_map *chosen, bool complete)
 {
-    bool doubts = false;
+    bool kept_monitors = false;
     for (size_t i = gc->monitors.n; i-- > 0;) {
         kc__gc_monitor *m = gc->monitors.items[i];
-        const found *f = chosen_for(m, chosen);
+        const gc_monitors_found *f = chosen_for(m, chosen);
         m->missed = f || !complete ? 0 : m->missed + may_end(m);
         if (m->missed >= 2)
-            stop(gc, i);
+            gc_monitors_stop(gc, i);
         else if (f)
             m->kind = f->kind;
         else
-            doubts = true;
+            kept_monitors = true;
     }
-    return doubts;
+    return kept_monitors;
 }
 
 static bool is_watched(const kc__gc *gc, const kc_kind *kind)
 {
     for (size_t i = 0; i < gc->monitors.n; i++)
-        if (is_same(gc->monitors.items[i]->kind, kind))
+        if (gc_monitors_is_same(gc->monitors.items[i]->kind, kind))
             return true;
     return false;
 }
@@ -218,37 +217,37 @@ static int start_new(kc__gc *gc, const kc_map *chosen, bool *ret_started, kc_err
 {
     int result = 0;
     kc_map_each (chosen, entry) {
-        const found *f = entry->value;
+        const gc_monitors_found *f = entry->value;
         if (is_watched(gc, f->kind))
             continue;
-        if (start(gc, f->kind, err) < 0)
-            result = -1;
+        if (gc_monitors_start(gc, f->kind, err) < 0)
+            result = kc_error_result(err);
         else
             *ret_started = true;
     }
     return result;
 }
 
-/* Returns how long it is good for. */
+/* Returns the time until the next discovery. */
 static int64_t adjust(kc__gc *gc, const founds *all, bool complete, kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_scoped(kc_map) chosen = {0};
     bool started = false;
-    choose(all, &arena, &chosen);
+    gc_monitors_choose(all, &arena, &chosen);
     const bool more = learn(gc, all, complete);
-    const bool doubts = stop_missing(gc, &chosen, complete);
+    const bool kept_monitors = stop_missing(gc, &chosen, complete);
     if (start_new(gc, &chosen, &started, err) < 0)
-        return -1;
+        return kc_error_result(err);
     kc_locked (&gc->mutex) {
         gc->discovered = true;
         if (more)
             kc__gc_reconsider(gc->graph);
     }
-    return started || more || doubts ? SOON : PERIOD;
+    return started || more || kept_monitors ? SOON : PERIOD;
 }
 
-/* A definition has changed: the server may take a moment to show what that means. */
+/* A CRD has changed: the server may need a moment to serve the change. */
 static bool was_definition(const kc_request *request)
 {
     return request->item && request->item->n_causes && request->item->causes[0].kind;
@@ -260,9 +259,9 @@ kc_result kc__gc_monitor_resources(kc_context *ctx, const kc_request *request, k
     founds all = {0};
     kc_scoped(kc_error) why = {0};
     int64_t next = -1;
-    if (kc_client_discover(ctx->client, note, &all, &why) == 0 && all.n) {
+    if (kc_client_discover(ctx->client, gc_monitors_record, &all, &why) == 0 && all.n) {
         if (why.reason)
-            kc_log_warn(ctx->log, "not all groups can be discovered", kc_kv("error", &why));
+            kc_log_warn(ctx->log, "discovery failed for some API groups", kc_kv("err", &why));
         next = adjust(gc, &all, !why.reason, err);
     } else {
         kc_error_move(err, &why);
@@ -272,5 +271,5 @@ kc_result kc__gc_monitor_resources(kc_context *ctx, const kc_request *request, k
         kc_counter_inc(gc->sync_errors);
         return kc_retry(err);
     }
-    return kc_again_after(was_definition(request) ? SOON : next);
+    return kc_requeue_after(was_definition(request) ? SOON : next);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operations.c: what the collector does at the server. Each says which object it means: by uid, so
- * that one made anew under the same name is never touched, and, where a decision was made about the
- * object as it was, by resourceVersion.
+ * operations.c: the requests of the collector to the server. Each carries the uid of its object as
+ * a precondition, so that a new object with the same name is never touched, and the resourceVersion
+ * where a decision depends on the state of the object.
  */
 #include "gc/collector.h"
 
@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static kc_key key_of(const kc_kind *kind, const kc__gc_identity *what)
+static kc_key gc_operations_key_of(const kc_kind *kind, const kc__gc_identity *what)
 {
     return (kc_key){kind->namespaced ? what->ns : (kc_str){0}, what->name};
 }
@@ -20,12 +20,12 @@ static kc_key key_of(const kc_kind *kind, const kc__gc_identity *what)
 kc_object *kc__gc_get(kc_context *ctx, const kc_kind *kind, const kc__gc_identity *what,
                       kc_error *err)
 {
-    return kc_client_get(ctx->client, kind, key_of(kind, what),
+    return kc_client_get(ctx->client, kind, gc_operations_key_of(kind, what),
                          &(kc_get_opts){.metadata_only = true, .live = true}, err);
 }
 
-/* The object as it is at the server; NULL without an error when it is there no more, or another
- * one has its name. */
+/* Gets the object from the server; NULL without an error if it is gone or another object has its
+ * name. */
 static kc_object *get_same(kc_context *ctx, const kc_kind *kind, const kc__gc_item *item,
                            kc_error *err)
 {
@@ -42,9 +42,11 @@ static kc_object *get_same(kc_context *ctx, const kc_kind *kind, const kc__gc_it
 static int delete_as(kc_context *ctx, const kc_kind *kind, const kc__gc_item *item,
                      const char *propagation, const char *version, kc_error *err)
 {
-    const kc_delete_opts opts = {
-        .propagation = propagation, .uid = item->id.uid.p, .resource_version = version};
-    if (kc_client_delete(ctx->client, kind, key_of(kind, &item->id), &opts, err) == 0)
+    const kc_delete_opts opts = {.propagation = propagation,
+                                 .uid = item->id.uid.p,
+                                 .resource_version = version,
+                                 .metadata_only = true};
+    if (kc_client_delete(ctx->client, kind, gc_operations_key_of(kind, &item->id), &opts, err) == 0)
         return 0;
     return kc_ignore_not_found(err);
 }
@@ -70,8 +72,8 @@ static bool has_same_owners(const kc_object *object, const kc__gc_item *item)
     return n == item->n_refs;
 }
 
-/* It was changed since. What we decided on was its owners: if those are the same, any state of it
- * will do, so that somebody who changes it all the time does not keep it. */
+/* The object has changed since. The decision was about its owners: if those are unchanged, the
+ * delete is repeated without resourceVersion, so that frequent updates cannot prevent it. */
 static int delete_changed(kc_context *ctx, const kc_kind *kind, const kc__gc_item *item,
                           const char *propagation, kc_error *err)
 {
@@ -80,7 +82,7 @@ static int delete_changed(kc_context *ctx, const kc_kind *kind, const kc__gc_ite
     if (!now)
         return why.reason ? kc_error_move(err, &why) : 0;
     if (!has_same_owners(now, item))
-        return kc_error_set(err, KC_CONFLICT, "its owners have changed");
+        return kc_error_set(err, KC_CONFLICT, "ownerReferences changed");
     return delete_as(ctx, kind, item, propagation, NULL, err);
 }
 
@@ -130,24 +132,25 @@ int kc__gc_remove_finalizer(kc_context *ctx, const kc_kind *kind, const kc__gc_i
         return 0;
     kc_scoped(kc_buf) patch = {0};
     write_finalizers(&patch, now, finalizer);
-    kc_auto(kc_object) *after = kc_client_patch(ctx->client, kind, key_of(kind, &item->id),
-                                                KC_PATCH_MERGE, kc_buf_str(&patch), NULL, err);
+    kc_auto(kc_object) *after =
+        kc_client_patch(ctx->client, kind, gc_operations_key_of(kind, &item->id), KC_PATCH_MERGE,
+                        kc_buf_str(&patch), NULL, err);
     return after ? 0 : kc_ignore_not_found(err);
 }
 
 /* ---- owner references ---- */
 
-/* What is to become of an object's owner references: those in `remove` go, or, without one, none
- * blocks any more. */
-typedef struct change {
+/* The change of an object's owner references: removes those in `remove`, or, if that is NULL,
+ * clears blockOwnerDeletion in all. */
+typedef struct gc_operations_change {
     kc__gc *gc;
     const kc__gc_resource *resource;
     const kc__gc_item *item;
     const kc_map *remove;
-} change;
+} gc_operations_change;
 
-/* References are told apart by their uid: each of these is one to change or delete. */
-static void write_strategic(const change *c, kc_buf *out)
+/* The strategic merge key of ownerReferences is uid: each item changes or deletes one reference. */
+static void write_strategic(const gc_operations_change *c, kc_buf *out)
 {
     const char *comma = "";
     kc_buf_puts(out, "{\"metadata\":{\"uid\":");
@@ -166,27 +169,28 @@ static void write_strategic(const change *c, kc_buf *out)
     kc_buf_puts(out, "]}}");
 }
 
-/* All references as they shall be, of the object as it is now. */
-static void write_merge(const change *c, const kc_object *now, kc_buf *out)
+/* The full list of references after the change, from the object's current state. */
+static void write_merge(const gc_operations_change *c, const kc_object *now, kc_buf *out)
 {
     kc_auto(kc_view) *view = kc_view_of(now);
     kc_auto(kc_edit) *edit = kc_edit_new();
     kc_node *left = kc_node_array(edit);
-    kc_items (kc_dig(kc_view_root(view), "metadata.ownerReferences"), ref) {
-        if (c->remove && kc_map_get(c->remove, kc_as_str(kc_get(ref, "uid"))))
+    kc_value_each_item (kc_value_nested(kc_view_root(view), "metadata.ownerReferences"), ref) {
+        if (c->remove && kc_map_get(c->remove, kc_value_as_str(kc_value_get(ref, "uid"))))
             continue;
-        kc_node *kept = kc_node_copy(edit, ref);
-        if (!c->remove && kc_as_bool(kc_get(ref, "blockOwnerDeletion"), false))
+        kc_node *kept = kc_node_from_value(edit, ref);
+        if (!c->remove && kc_value_as_bool(kc_value_get(ref, "blockOwnerDeletion"), false))
             kc_node_set(edit, kept, KC_STR("blockOwnerDeletion"), kc_node_bool(edit, false));
         kc_node_append(left, kept);
     }
-    kc_edit_put(edit, "metadata.resourceVersion",
-                kc_node_str(edit, kc_object_resource_version(now)));
-    kc_edit_put(edit, "metadata.ownerReferences", kc_node_len(left) ? left : kc_node_null(edit));
+    kc_edit_set_nested(edit, "metadata.resourceVersion",
+                       kc_node_str(edit, kc_object_resource_version(now)));
+    kc_edit_set_nested(edit, "metadata.ownerReferences",
+                       kc_node_len(left) ? left : kc_node_null(edit));
     kc_node_write(out, kc_edit_root(edit));
 }
 
-static kc_object *patch_by_merge(kc_context *ctx, const change *c, kc_error *err)
+static kc_object *patch_by_merge(kc_context *ctx, const gc_operations_change *c, kc_error *err)
 {
     const kc_kind *kind = c->resource->kind;
     kc_auto(kc_object) *now = get_same(ctx, kind, c->item, err);
@@ -194,22 +198,22 @@ static kc_object *patch_by_merge(kc_context *ctx, const change *c, kc_error *err
         return NULL;
     kc_scoped(kc_buf) patch = {0};
     write_merge(c, now, &patch);
-    return kc_client_patch(ctx->client, kind, key_of(kind, &c->item->id), KC_PATCH_MERGE,
-                           kc_buf_str(&patch), NULL, err);
+    return kc_client_patch(ctx->client, kind, gc_operations_key_of(kind, &c->item->id),
+                           KC_PATCH_MERGE, kc_buf_str(&patch), NULL, err);
 }
 
-/* Custom resources take no strategic patches, which is found out once for each kind. The object
- * after it; NULL without an error when it is gone. */
-static kc_object *patch_refs(kc_context *ctx, const change *c, kc_error *err)
+/* Custom resources refuse strategic merge patches; the first refusal is remembered for the kind.
+ * Returns the patched object; NULL without an error if it is gone. */
+static kc_object *patch_refs(kc_context *ctx, const gc_operations_change *c, kc_error *err)
 {
     const kc_kind *kind = c->resource->kind;
     kc_object *after = NULL;
     if (!c->resource->merges_only) {
         kc_scoped(kc_buf) patch = {0};
         write_strategic(c, &patch);
-        after = kc_client_patch(ctx->client, kind, key_of(kind, &c->item->id), KC_PATCH_STRATEGIC,
-                                kc_buf_str(&patch), NULL, err);
-        if (after || !kc_failed_with(err, KC_UNSUPPORTED_MEDIA_TYPE))
+        after = kc_client_patch(ctx->client, kind, gc_operations_key_of(kind, &c->item->id),
+                                KC_PATCH_STRATEGIC, kc_buf_str(&patch), NULL, err);
+        if (after || !kc_error_has_reason(err, KC_UNSUPPORTED_MEDIA_TYPE))
             return after;
         kc_error_done(err);
         kc__gc_note_merges_only(c->gc, c->item->id.type);
@@ -221,7 +225,7 @@ int kc__gc_remove_refs(kc_context *ctx, const kc__gc_resource *resource, const k
                        const kc_map *uids, kc_error *err)
 {
     kc_scoped(kc_error) why = {0};
-    const change c = {ctx->user, resource, item, uids};
+    const gc_operations_change c = {ctx->user, resource, item, uids};
     kc_auto(kc_object) *after = patch_refs(ctx, &c, &why);
     return after || !why.reason || kc_ignore_not_found(&why) == 0 ? 0 : kc_error_move(err, &why);
 }
@@ -230,7 +234,7 @@ int kc__gc_unblock(kc_context *ctx, const kc__gc_resource *resource, kc__gc_item
                    kc_error *err)
 {
     kc_scoped(kc_error) why = {0};
-    const change c = {ctx->user, resource, item, NULL};
+    const gc_operations_change c = {ctx->user, resource, item, NULL};
     kc_auto(kc_object) *after = patch_refs(ctx, &c, &why);
     if (!after)
         return why.reason && kc_ignore_not_found(&why) < 0 ? kc_error_move(err, &why) : 0;

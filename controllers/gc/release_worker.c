@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * release_worker.c: orphans. An owner that is deleted without its dependents ("orphan") waits until
- * none of them refers to it any more.
+ * release_worker.c: orphan propagation. An owner that is deleted without its dependents ("orphan")
+ * waits until none of them refers to it.
  *
- * Each dependent is a key of its own, so that many are released at a time and one that fails is
- * tried again alone. That it was released is told by its informer; when the last has been, the
- * owner's own key comes, and its finalizer is taken off: never before the graph itself shows that
- * nobody refers to it, since what still did would be collected.
+ * Each dependent has a key of its own, so that many are released concurrently and a failed one is
+ * retried alone. A release is complete when the informer reports it; after the last one the owner's
+ * own key is queued and its orphan finalizer is removed. That happens only when the graph shows no
+ * dependents, because remaining ones would be collected.
  */
 #include "gc/collector.h"
 
 #define BLIND_WAIT (200 * KC_MILLISECOND)
 
-static kc_result release(kc_context *ctx, const kc__gc_item *dependent, kc_str owner, kc_error *err)
+static kc_result gc_release_worker_release(kc_context *ctx, const kc__gc_item *dependent,
+                                           kc_str owner, kc_error *err)
 {
     kc_scoped(kc_map) uids = {0};
     kc__gc_resource resource;
@@ -25,14 +26,14 @@ static kc_result release(kc_context *ctx, const kc__gc_item *dependent, kc_str o
                                                                          : kc_done();
 }
 
-static kc_result finish(kc_context *ctx, const kc__gc_item *owner, kc_error *err)
+static kc_result gc_release_worker_finish(kc_context *ctx, const kc__gc_item *owner, kc_error *err)
 {
     kc__gc_resource resource;
     if (!owner->releases || owner->n_dependents ||
         !kc__gc_resource_of(ctx->user, owner->id.type, &resource))
         return kc_done();
-    if (!kc__gc_sees_all(ctx->user))
-        return kc_again_after(BLIND_WAIT);
+    if (!kc__gc_has_synced(ctx->user))
+        return kc_requeue_after(BLIND_WAIT);
     return kc__gc_remove_finalizer(ctx, resource.kind, owner, KC_STR("orphan"), err) < 0
                ? kc_retry(err)
                : kc_done();
@@ -46,9 +47,10 @@ kc_result kc__gc_attempt_to_release(kc_context *ctx, const kc_request *request, 
     kc__gc_item item;
     bool known = false;
     kc_locked (&gc->mutex)
-        known = (!owner.n || kc__gc_releases(gc->graph, owner)) &&
-                kc__gc_look_up(gc->graph, request->key.name, &arena, &item);
+        known = (!owner.n || kc__gc_is_orphaning(gc->graph, owner)) &&
+                kc__gc_lookup(gc->graph, request->key.name, &arena, &item);
     if (!known || !item.seen)
         return kc_done();
-    return owner.n ? release(ctx, &item, owner, err) : finish(ctx, &item, err);
+    return owner.n ? gc_release_worker_release(ctx, &item, owner, err)
+                   : gc_release_worker_finish(ctx, &item, err);
 }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * namespace.c: deletes namespaces: once somebody has asked for it, everything in one is deleted,
- * and when nothing is left, the finalizer "kubernetes" is taken from spec.finalizers, through the
- * subresource that is there for that. Then the server lets it go, unless others have finalizers of
- * their own.
+ * namespace.c: finalizes terminating namespaces. It deletes all content of the namespace and then
+ * removes the finalizer "kubernetes" from spec.finalizers through the finalize subresource. The
+ * server then deletes the namespace, unless it has other finalizers.
  *
  *     deleted ──5 s──▶ Terminating ──▶ purge.c ──▶ status.conditions ──▶ finalize
- *                          ▲                │ something waits for grace or a finalizer
- *                          └────────────────┘ half of the time that may take, and a second
+ *                          ▲                │ content waits for a grace period or a finalizer
+ *                          └────────────────┘ half of the estimated time, plus one second
  *
- * The five seconds let every server learn of the deletion, so that none of them takes anything new
- * into the namespace while it is emptied. All is read from the server, nothing from the cache: what
- * is not seen here would be left behind. A purge that failed for whatever reason ends without
- * finalizing, and is tried again within a minute.
+ * The delay of five seconds lets every API server observe the deletion, so that none accepts new
+ * objects while the content is deleted. All reads go to the server and not to the cache: an object
+ * missing from a stale cache would be left behind. A failed purge never finalizes; it is retried
+ * within a minute.
  */
 #include "internal.h"
 
@@ -33,14 +32,14 @@ static int terminate(kc_edit *edit, void *user, kc_error *err)
 {
     (void)user;
     (void)err;
-    kc_edit_put(edit, "status.phase", kc_node_str(edit, KC_STR("Terminating")));
+    kc_edit_set_nested(edit, "status.phase", kc_node_str(edit, KC_STR("Terminating")));
     return 0;
 }
 
 static bool has_finalizers(const kc_object *ns)
 {
     kc_auto(kc_view) *view = kc_view_of(ns);
-    return kc_len(kc_dig(kc_view_root(view), "spec.finalizers")) > 0;
+    return kc_value_len(kc_value_nested(kc_view_root(view), "spec.finalizers")) > 0;
 }
 
 /* ---- conditions ---- */
@@ -52,13 +51,13 @@ static int put_conditions(kc_edit *edit, void *user, kc_error *err)
     return 0;
 }
 
-/* They are for people: that they could not be written keeps nothing from going on. */
+/* The conditions are informational: a failed write does not stop the purge. */
 static void write_conditions(kc_context *ctx, const kc_object *ns, kc__purge *purge)
 {
     kc_scoped(kc_error) err = {0};
     if (kc_mutate_status(ctx->client, ns, put_conditions, purge, NULL, &err) < 0 &&
         !kc_is_not_found(&err))
-        kc_log_verbose(ctx->log, 2, "cannot write conditions", kc_kv("err", &err));
+        kc_log_verbose(ctx->log, 2, "failed to update namespace conditions", kc_kv("err", &err));
 }
 
 /* ---- finalizing ---- */
@@ -68,7 +67,7 @@ typedef struct finalization {
     const kc_object *ns;
 } finalization;
 
-/* False when it was not there. */
+/* False if the finalizer was not there. */
 static bool remove_finalizer(kc_edit *edit)
 {
     const kc_node *spec = kc_node_get(kc_edit_root(edit), KC_STR("spec"));
@@ -81,16 +80,17 @@ static bool remove_finalizer(kc_edit *edit)
     return false;
 }
 
-/* Reads anew, since conditions were written, and others have finalizers too. */
+/* Reads the namespace again: the conditions were written, and others may have changed
+ * finalizers. */
 static int finalize(void *user, kc_error *err)
 {
     const finalization *f = user;
     kc_auto(kc_object) *now =
         kc_client_get(f->client, &kc_kind_namespace, kc_object_key(f->ns), NULL, err);
     if (!now)
-        return -1;
+        return kc_error_result(err);
     if (!kc_str_eq(kc_object_uid(now), kc_object_uid(f->ns)))
-        return 0; /* Another one of the same name. */
+        return 0; /* Another namespace with the same name. */
     kc_auto(kc_edit) *edit = kc_edit_of(now);
     if (!remove_finalizer(edit))
         return 0;
@@ -99,10 +99,10 @@ static int finalize(void *user, kc_error *err)
         wanted
             ? kc_client_update(f->client, wanted, &(kc_write_opts){.subresource = "finalize"}, err)
             : NULL;
-    return done ? 0 : -1;
+    return done ? 0 : kc_error_result(err);
 }
 
-/* ---- all of it ---- */
+/* ---- reconcile ---- */
 
 static kc_result purge(kc_context *ctx, kc_client *live, const kc_object *ns, kc_error *err)
 {
@@ -117,17 +117,18 @@ static kc_result purge(kc_context *ctx, kc_client *live, const kc_object *ns, kc
         return kc_retry(err);
     }
     if (p.estimate) {
-        kc_log_verbose(ctx->log, 4, "content remains", kc_kv("seconds", p.estimate));
-        return kc_again_after((p.estimate / 2 + 1) * KC_SECOND);
+        kc_log_verbose(ctx->log, 4, "namespace content remains", kc_kv("seconds", p.estimate));
+        return kc_requeue_after((p.estimate / 2 + 1) * KC_SECOND);
     }
     finalization f = {live, ns};
     return kc_retry_on_conflict(live, finalize, &f, err) < 0 ? kc_done_if_not_found(err)
                                                              : kc_done();
 }
 
-static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error *err)
+static kc_result purge_reconcile(kc_context *ctx, const kc_request *request, kc_error *err)
 {
-    kc_auto(kc_client) *live = kc_client_with(ctx->client, &(kc_client_bind){.read_live = true});
+    kc_auto(kc_client) *live =
+        kc_client_with(ctx->client, &(kc_client_overrides){.read_live = true});
     kc_auto(kc_object) *ns = kc_client_get(live, &kc_kind_namespace, request->key, NULL, err);
     kc_auto(kc_object) *terminating = NULL;
     if (!ns)
@@ -135,7 +136,7 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
     if (!kc_object_being_deleted(ns))
         return kc_done();
     if (kc_mutate_status(live, ns, terminate, NULL, &terminating, err) < 0)
-        return kc_is_conflict(err) ? kc_again() : kc_done_if_not_found(err);
+        return kc_is_conflict(err) ? kc_requeue() : kc_done_if_not_found(err);
     return has_finalizers(terminating) ? purge(ctx, live, terminating, err) : kc_done();
 }
 
@@ -145,21 +146,24 @@ static bool is_being_deleted(kc_change_type type, const kc_change *change, void 
     return type != KC_CHANGE_DELETE && kc_object_being_deleted(change->object);
 }
 
-int kc__namespace_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
+int kc__purge_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
 {
-    kc_limiter *limiter = kc_limiter_max(kc_limiter_exponential(5 * KC_MILLISECOND, LONGEST),
-                                         kc_limiter_bucket(kc_manager_clock(manager), 10, 100));
+    kc_rate_limiter *limiter =
+        kc_rate_limiter_max_of(kc_rate_limiter_exponential(5 * KC_MILLISECOND, LONGEST),
+                               kc_rate_limiter_bucket(kc_manager_clock(manager), 10, 100));
     kc_controller *made = kc_controller_new(
         manager,
         &(kc_controller_opts){
             .name = "namespace",
+            .field_manager = KC__CONTROLLERS_MANAGER,
             .watches = KC_WATCHES({.kind = &kc_kind_namespace,
                                    .predicate = kc_predicate_new(is_being_deleted, NULL),
                                    .after = HOLD_BACK}),
-            .reconcile = reconcile,
+            .reconcile = purge_reconcile,
+            .act_as = kc__common_identity(opts, KC__COMMON_NAMESPACE),
             .workers = opts->workers,
             .limiter = limiter,
         },
         err);
-    return made ? 0 : -1;
+    return made ? 0 : kc_error_result(err);
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * purge.c: asks the server to delete everything in a namespace, and counts what is still there.
+ * purge.c: deletes everything in a namespace and counts what remains.
  *
- * Pods first, and nothing else while one of them is left: what they use (a network policy that
- * guards them, a secret they read) must not go before they do. Then all other resources, in no
- * order that anybody may rely on: all at once where the server can (deletecollection), else one by
- * one, and always in the background: owners and dependents go alike, so nobody needs to wait for
- * the other. Failures of one resource do not keep us from the next.
+ * Pods go first, and no other resource while a pod remains: a pod must not outlive the objects it
+ * uses (a network policy that guards it, a secret it reads). All other resources follow in no
+ * particular order: with deletecollection where the server supports it, else one by one. Deletions
+ * use background propagation: owners and dependents are deleted alike, so neither needs to wait. A
+ * failure of one resource does not stop the others.
  *
- * What is left after that is waiting for something: pods for their grace, others for a finalizer.
- * Objects that wait for neither are a failure, to be tried again soon. Nothing is kept of what is
- * listed, however much it is: counts, and the names of finalizers.
+ * What remains is waiting: pods for their grace period, others for a finalizer. Objects that wait
+ * for neither are a failure, which is retried soon. The purge keeps nothing of the listed objects
+ * except counts and the names of finalizers.
  */
 #include "namespace/purge.h"
 
 #include "kc/kinds.h"
 #include "kc/view.h"
 
-/* How long finalizers are expected to take. */
+/* Estimated time for finalizers. */
 enum { FINALIZER_SECONDS = 15 };
 
 void kc__purge_done(kc__purge *purge)
@@ -33,13 +33,13 @@ static void note_failure(kc__purge *p, const char *text)
     kc_vec_push(&p->failures, kc_arena_printf(&p->arena, "%s", text));
 }
 
-/* The resource has no such way, whatever discovery said. */
+/* The server does not support the verb, whatever discovery said. */
 static bool is_unsupported(const kc_error *err)
 {
-    return kc_failed_with(err, KC_METHOD_NOT_ALLOWED) || kc_is_not_found(err);
+    return kc_error_has_reason(err, KC_METHOD_NOT_ALLOWED) || kc_is_not_found(err);
 }
 
-/* ---- grace ---- */
+/* ---- grace periods ---- */
 
 static int longest_grace(kc_object *pod, void *user, kc_error *err)
 {
@@ -47,22 +47,24 @@ static int longest_grace(kc_object *pod, void *user, kc_error *err)
     (void)err;
     kc_auto(kc_view) *view = kc_view_of(pod);
     const kc_value *root = kc_view_root(view);
-    const kc_str phase = kc_as_str(kc_dig(root, "status.phase"));
+    const kc_str phase = kc_value_as_str(kc_value_nested(root, "status.phase"));
     if (!kc_str_is(phase, "Succeeded") && !kc_str_is(phase, "Failed"))
-        *longest =
-            KC_MAX(*longest, kc_as_i64_or(kc_dig(root, "spec.terminationGracePeriodSeconds"), 0));
+        *longest = KC_MAX(
+            *longest,
+            kc_value_as_i64_or(kc_value_nested(root, "spec.terminationGracePeriodSeconds"), 0));
     kc_object_unref(pod);
     return 0;
 }
 
-/* Seconds that pods may take to end; 0 when that time is over since the namespace was deleted. */
-static int estimate_grace(kc__purge *p, const kc__content *c, int64_t *ret, kc_error *err)
+/* Seconds that pods may take to terminate; 0 if that time has passed since the namespace was
+ * deleted. */
+static int estimate_grace(kc__purge *p, const kc__purge_content *c, int64_t *ret, kc_error *err)
 {
     int64_t seconds = 0;
     if (kc_gvr_eq(kc_kind_gvr(c->kind), kc_kind_gvr(&kc_kind_pod)) &&
         kc_client_list_each(p->client, c->kind, &(kc_list_opts){.ns = p->ns}, longest_grace,
                             &seconds, NULL, err) < 0)
-        return -1;
+        return kc_error_result(err);
     const int64_t since = (kc_clock_wall(p->clock) - p->deleted_at) / KC_SECOND;
     *ret = since >= seconds ? 0 : seconds;
     return 0;
@@ -70,14 +72,15 @@ static int estimate_grace(kc__purge *p, const kc__content *c, int64_t *ret, kc_e
 
 /* ---- deleting ---- */
 
-static const kc_delete_opts background = {.propagation = "Background"};
+/* Metadata is enough, and needs no conversion webhook. */
+static const kc_delete_opts background = {.propagation = "Background", .metadata_only = true};
 
 typedef struct deleter {
     kc__purge *purge;
-    const kc__content *content;
+    const kc__purge_content *content;
 } deleter;
 
-static int delete_one(kc_object *object, void *user, kc_error *err)
+static int purge_delete_one(kc_object *object, void *user, kc_error *err)
 {
     const deleter *d = user;
     kc_scoped(kc_error) why = {0};
@@ -87,19 +90,19 @@ static int delete_one(kc_object *object, void *user, kc_error *err)
     return r < 0 && !is_unsupported(&why) ? kc_error_move(err, &why) : 0;
 }
 
-static int delete_each(kc__purge *p, const kc__content *c, kc_error *err)
+static int delete_each(kc__purge *p, const kc__purge_content *c, kc_error *err)
 {
     deleter d = {p, c};
     kc_scoped(kc_error) why = {0};
     if (!c->can_list ||
         kc_client_list_each(p->client, c->kind, &(kc_list_opts){.ns = p->ns, .metadata_only = true},
-                            delete_one, &d, NULL, &why) >= 0 ||
+                            purge_delete_one, &d, NULL, &why) >= 0 ||
         is_unsupported(&why))
         return 0;
     return kc_error_move(err, &why);
 }
 
-static int delete_content(kc__purge *p, const kc__content *c, kc_error *err)
+static int delete_content(kc__purge *p, const kc__purge_content *c, kc_error *err)
 {
     kc_scoped(kc_error) why = {0};
     if (!c->can_delete_all)
@@ -112,10 +115,10 @@ static int delete_content(kc__purge *p, const kc__content *c, kc_error *err)
 
 /* ---- counting ---- */
 
-typedef struct counter {
+typedef struct purge_counter {
     kc__purge *purge;
     size_t objects, with_finalizers;
-} counter;
+} purge_counter;
 
 static void count_finalizer(kc__purge *p, kc_str name)
 {
@@ -129,7 +132,7 @@ static void count_finalizer(kc__purge *p, kc_str name)
 
 static int count_one(kc_object *object, void *user, kc_error *err)
 {
-    counter *c = user;
+    purge_counter *c = user;
     (void)err;
     kc_scoped(kc_arena) arena = {0};
     kc_meta_iter at = kc_object_finalizers(object, &arena);
@@ -145,10 +148,10 @@ static int count_one(kc_object *object, void *user, kc_error *err)
     return 0;
 }
 
-/* What remains, and how long it may take; negative where it should not be there any more. */
-static int count_content(kc__purge *p, kc__content *c, int64_t grace, kc_error *err)
+/* Counts what remains and estimates the time; negative if objects remain without a reason. */
+static int count_content(kc__purge *p, kc__purge_content *c, int64_t grace, kc_error *err)
 {
-    counter n = {.purge = p};
+    purge_counter n = {.purge = p};
     kc_scoped(kc_error) why = {0};
     if (!c->can_list ||
         kc_client_list_each(p->client, c->kind, &(kc_list_opts){.ns = p->ns, .metadata_only = true},
@@ -169,9 +172,9 @@ static int count_content(kc__purge *p, kc__content *c, int64_t grace, kc_error *
         c->kind->group ? c->kind->group : "", c->kind->version, c->kind->plural);
 }
 
-/* ---- all of it ---- */
+/* ---- run ---- */
 
-static void purge_content(kc__purge *p, kc__content *c)
+static void purge_content(kc__purge *p, kc__purge_content *c)
 {
     int64_t grace = 0;
     kc_scoped(kc_error) err = {0};
@@ -182,7 +185,7 @@ static void purge_content(kc__purge *p, kc__content *c)
     note_failure(p, kc_error_text(&err));
 }
 
-static kc__content *find_pods(kc__purge *p)
+static kc__purge_content *find_pods(kc__purge *p)
 {
     kc_vec_each (&p->content, c)
         if (kc_gvr_eq(kc_kind_gvr(c->kind), kc_kind_gvr(&kc_kind_pod)))
@@ -193,7 +196,7 @@ static kc__content *find_pods(kc__purge *p)
 bool kc__purge_run(kc__purge *purge)
 {
     kc__purge_discover(purge);
-    kc__content *pods = find_pods(purge);
+    kc__purge_content *pods = find_pods(purge);
     if (pods)
         purge_content(purge, pods);
     if (!pods || !pods->remaining)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * purge.h: emptying a namespace: what the files of this controller share.
+ * purge.h: deleting the content of a namespace; shared by the files of this controller.
  *
  *     kc_scoped(kc__purge) purge = {.client = live, .clock = clock, .ns = ns, .deleted_at = at};
- *     kc__purge_run(&purge);                      asks for deletions, counts what is still there
- *     kc__purge_conditions(&purge, edit);         and says so
+ *     kc__purge_run(&purge);                      deletes, counts what remains
+ *     kc__purge_conditions(&purge, edit);         reports the result in status.conditions
  */
 #ifndef KC_CONTROLLERS_PURGE_H
 #define KC_CONTROLLERS_PURGE_H
@@ -14,39 +14,39 @@
 #include "kc/map.h"
 #include "kc/time.h"
 
-/* A resource that objects of a namespace can be of. */
-typedef struct kc__content {
+/* A namespaced resource. */
+typedef struct kc__purge_content {
     const kc_kind *kind;
     bool can_list, can_delete_all;
     bool preferred;
-    size_t remaining; /* Objects that are still there. */
-} kc__content;
+    size_t remaining; /* Number of remaining objects. */
+} kc__purge_content;
 
-/* Zeroed but for the first four; kc__purge_done frees what the others hold. */
+/* The caller sets the first four fields; kc__purge_done frees the others. */
 typedef struct kc__purge {
-    kc_client *client; /* Reads from the server. */
+    kc_client *client; /* Reads from the server, not from a cache. */
     const kc_clock *clock;
     const char *ns;
     kc_time deleted_at;
 
-    kc_arena arena;              /* Of all text that follows. */
-    KC_VEC(kc__content) content; /* In the order of discovery. */
-    const char *undiscovered;    /* Why not all resources are known; NULL: they are. */
-    const char *unparsed;        /* A group or version that is none; NULL: all are. */
+    kc_arena arena;                    /* Owns all text below. */
+    KC_VEC(kc__purge_content) content; /* In discovery order. */
+    const char *undiscovered;          /* Why discovery was incomplete; NULL: it was complete. */
+    const char *unparsed;              /* An invalid group or version; NULL: none. */
     KC_VEC(const char *) failures;
-    kc_map finalizers; /* To size_t *: objects that still have it. */
-    int64_t estimate;  /* Seconds until it is worth to look again. 0: nothing is left. */
+    kc_map finalizers; /* To size_t *: number of remaining objects with this finalizer. */
+    int64_t estimate;  /* Seconds until the next attempt is useful. 0: nothing remains. */
 } kc__purge;
 
 void kc__purge_done(kc__purge *purge);
 
-/* Finds out what a namespace can have in it: purge_discover.c. */
+/* Discovers the namespaced resources: purge_discover.c. */
 void kc__purge_discover(kc__purge *purge);
-/* All of it: purge.c. True when nothing failed; whether something remains is in `estimate`. */
+/* Runs the purge: purge.c. True if nothing failed; `estimate` tells whether content remains. */
 bool kc__purge_run(kc__purge *purge);
-/* Puts the five conditions into status.conditions: purge_conditions.c. */
+/* Sets the five conditions in status.conditions: purge_conditions.c. */
 void kc__purge_conditions(const kc__purge *purge, kc_edit *edit);
-/* What failed, as one error. Negative. */
+/* Combines all failures into one error. Negative. */
 int kc__purge_error(const kc__purge *purge, kc_error *err);
 
 #endif

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * purge_conditions.c: what `kubectl describe namespace` shows of one that does not go: five
- * conditions, in the words of Kubernetes. True is bad news in all of them. Lists are sorted, so
- * that the same state is the same text, and nothing is written where nothing has changed.
+ * purge_conditions.c: the five conditions of a terminating namespace, with the texts of Kubernetes;
+ * `kubectl describe namespace` shows them. True reports a problem in all of them. Lists are sorted,
+ * so that equal states give equal texts and an unchanged state causes no write.
  */
 #include "namespace/purge.h"
 
 #include "kc/conditions.h"
 
-typedef KC_VEC(const char *) texts;
+typedef KC_VEC(const char *) purge_conditions_texts;
 
-static int by_text(const void *a, const void *b)
+static int purge_conditions_by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* "head: a, b, c" */
-static void write_sorted(kc_buf *out, texts *list)
+static void write_sorted(kc_buf *out, purge_conditions_texts *list)
 {
     const char *comma = "";
-    kc_vec_sort(list, by_text);
+    kc_vec_sort(list, purge_conditions_by_text);
     kc_vec_each (list, text) {
         kc_buf_printf(out, "%s%s", comma, *text);
         comma = ", ";
     }
 }
 
-/* ---- the news; each appends a message if there is one ---- */
+/* ---- messages; each function appends a message if there is a problem ---- */
 
 static void undiscovered(const kc__purge *p, kc_arena *arena, kc_buf *out)
 {
@@ -45,7 +45,7 @@ static void failures(const kc__purge *p, kc_arena *arena, kc_buf *out)
     (void)arena;
     if (!p->failures.n)
         return;
-    texts list = {0};
+    purge_conditions_texts list = {0};
     kc_vec_each (&p->failures, text)
         kc_vec_push(&list, *text);
     kc_buf_printf(out, "Failed to delete all resource types, %zu remaining: ", list.n);
@@ -55,7 +55,7 @@ static void failures(const kc__purge *p, kc_arena *arena, kc_buf *out)
 
 static void remaining(const kc__purge *p, kc_arena *arena, kc_buf *out)
 {
-    texts list = {0};
+    purge_conditions_texts list = {0};
     kc_vec_each (&p->content, c)
         if (c->remaining)
             kc_vec_push(&list,
@@ -69,7 +69,7 @@ static void remaining(const kc__purge *p, kc_arena *arena, kc_buf *out)
 
 static void finalizers(const kc__purge *p, kc_arena *arena, kc_buf *out)
 {
-    texts list = {0};
+    purge_conditions_texts list = {0};
     kc_map_each (&p->finalizers, entry)
         kc_vec_push(&list, kc_arena_printf(arena, "%.*s in %zu resource instances",
                                            KC_ARG(entry->key), *(size_t *)entry->value));
@@ -79,10 +79,10 @@ static void finalizers(const kc__purge *p, kc_arena *arena, kc_buf *out)
     kc_vec_done(&list);
 }
 
-/* In the order they are written for the first time. */
-static const struct row {
+/* In the order in which they are first written. */
+static const struct purge_conditions_row {
     const char *type, *bad_reason, *good_reason, *good_message;
-    void (*say)(const kc__purge *p, kc_arena *arena, kc_buf *out);
+    void (*write_message)(const kc__purge *p, kc_arena *arena, kc_buf *out);
 } rows[] = {
     {"NamespaceDeletionDiscoveryFailure", "DiscoveryFailed", "ResourcesDiscovered",
      "All resources successfully discovered", undiscovered},
@@ -99,9 +99,9 @@ static const struct row {
 void kc__purge_conditions(const kc__purge *purge, kc_edit *edit)
 {
     kc_scoped(kc_arena) arena = {0};
-    for (const struct row *r = rows; r < rows + KC_COUNT(rows); r++) {
+    for (const struct purge_conditions_row *r = rows; r < rows + KC_COUNT(rows); r++) {
         kc_scoped(kc_buf) bad = {0};
-        r->say(purge, &arena, &bad);
+        r->write_message(purge, &arena, &bad);
         kc_condition_set(edit, purge->clock,
                          &(kc_condition){
                              .type = kc_cstr(r->type),
@@ -116,9 +116,9 @@ int kc__purge_error(const kc__purge *purge, kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_scoped(kc_buf) text = {0};
-    for (const struct row *r = rows; r < rows + 3; r++) {
+    for (const struct purge_conditions_row *r = rows; r < rows + 3; r++) {
         kc_scoped(kc_buf) bad = {0};
-        r->say(purge, &arena, &bad);
+        r->write_message(purge, &arena, &bad);
         if (bad.n)
             kc_buf_printf(&text, "%s%s", text.n ? "; " : "", kc_buf_cstr(&bad));
     }

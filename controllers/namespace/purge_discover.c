@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * purge_discover.c: which resources a namespace can have objects of: all that are namespaced and
- * can be deleted, custom ones too, each in the version its group prefers, or in another where that
- * one lacks it. Asked anew each time: definitions come and go.
+ * purge_discover.c: discovers the resources that a namespace can contain: all namespaced resources
+ * that can be deleted, custom ones included, each in the preferred version of its group, or in
+ * another if that one lacks it. Discovery runs for each purge, because CRDs come and go.
  *
- * What cannot be asked (a server behind the server that is down) is not taken for empty: it is a
- * failure, and the namespace stays until it could be.
+ * A group that cannot be discovered (an aggregated server that is down) does not count as empty:
+ * the purge fails, and the namespace stays until discovery succeeds.
  */
 #include "namespace/purge.h"
 
-typedef struct explorer {
+typedef struct purge_discover_explorer {
     kc__purge *purge;
-    kc_map seen; /* Of group/plural, to the index in content, plus one. */
-} explorer;
+    kc_map seen; /* group/plural to the index in content, plus one. */
+} purge_discover_explorer;
 
 static bool has_verb(const kc_api_resource *resource, const char *verb)
 {
@@ -22,7 +22,7 @@ static bool has_verb(const kc_api_resource *resource, const char *verb)
     return false;
 }
 
-/* A group with a slash in its name would be asked for in another place than it says. */
+/* A group name with a slash would change the request path. */
 static bool parses(kc__purge *p, const kc_kind *kind)
 {
     if (!strchr(kind->group ? kind->group : "", '/') && !strchr(kind->version, '/'))
@@ -32,17 +32,17 @@ static bool parses(kc__purge *p, const kc_kind *kind)
     return false;
 }
 
-static void note(const kc_api_resource *resource, void *user)
+static void purge_discover_record(const kc_api_resource *resource, void *user)
 {
-    explorer *e = user;
+    purge_discover_explorer *e = user;
     kc__purge *p = e->purge;
     const kc_kind *kind = resource->kind;
     if (!kind->namespaced || !has_verb(resource, "delete") || !parses(p, kind))
         return;
-    const kc__content found = {.kind = kind,
-                               .can_list = has_verb(resource, "list"),
-                               .can_delete_all = has_verb(resource, "deletecollection"),
-                               .preferred = resource->preferred};
+    const kc__purge_content found = {.kind = kind,
+                                     .can_list = has_verb(resource, "list"),
+                                     .can_delete_all = has_verb(resource, "deletecollection"),
+                                     .preferred = resource->preferred};
     const kc_str name =
         kc_cstr(kc_arena_printf(&p->arena, "%s/%s", kind->group ? kind->group : "", kind->plural));
     const uintptr_t at = (uintptr_t)kc_map_get(&e->seen, name);
@@ -54,7 +54,7 @@ static void note(const kc_api_resource *resource, void *user)
     }
 }
 
-/* In the words of client-go, where groups are what failed. */
+/* The text of client-go for failed group discovery. */
 static const char *why_not(kc__purge *p, const kc_error *err)
 {
     if (!err->causes.n)
@@ -74,9 +74,9 @@ static const char *why_not(kc__purge *p, const kc_error *err)
 
 void kc__purge_discover(kc__purge *purge)
 {
-    explorer e = {.purge = purge};
+    purge_discover_explorer e = {.purge = purge};
     kc_scoped(kc_error) err = {0};
-    if (kc_client_discover(purge->client, note, &e, &err) < 0 || err.reason)
+    if (kc_client_discover(purge->client, purge_discover_record, &e, &err) < 0 || err.reason)
         purge->undiscovered = why_not(purge, &err);
     kc_map_done(&e.seen);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health.c: what is written into the status of a node that is not heard of any more: that Ready,
- * and the pressures, are Unknown. NetworkUnavailable is not the node's own to say, and stays.
+ * health.c: marks a lost node in its status: the condition Ready and the pressure conditions become
+ * Unknown. NetworkUnavailable is not reported by the kubelet and stays as it is.
  */
 #include "nodelifecycle/lifecycle.h"
 
-kc_node_condition *kc__node_condition(const kc_cluster_node *node, const char *type)
+kc_node_condition *kc__lifecycle_node_condition(const kc_cluster_node *node, const char *type)
 {
     for (size_t i = 0; i < node->status.n_conditions; i++)
         if (!strcmp(node->status.conditions[i].type, type))
@@ -28,7 +28,7 @@ static kc_node_condition *add_condition(kc_cluster_node *node)
 static bool lose_condition(kc_cluster_node *node, const char *type, kc_time now)
 {
     kc_arena *arena = node->metadata.arena;
-    kc_node_condition *c = kc__node_condition(node, type);
+    kc_node_condition *c = kc__lifecycle_node_condition(node, type);
     if (c && !strcmp(c->status, "Unknown"))
         return false;
     const bool never = !c;
@@ -45,7 +45,7 @@ static bool lose_condition(kc_cluster_node *node, const char *type, kc_time now)
     return true;
 }
 
-bool kc__node_lose(kc_cluster_node *node, kc_time now)
+bool kc__lifecycle_node_mark_lost(kc_cluster_node *node, kc_time now)
 {
     static const char *const pressures[] = {"MemoryPressure", "DiskPressure", "PIDPressure"};
     if (!lose_condition(node, "Ready", now))

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_taints.c: taints that follow from what a node says of itself.
+ * node_taints.c: taints that follow from a node's conditions.
  *
- * NoSchedule taints keep new pods away and come and go with conditions, at once. NoExecute taints
- * (not-ready, unreachable) drive pods away; at most one of the two is there, and whether it may be
- * is decided elsewhere (zones.c). Taints that others gave the node stay, and so does the time when
- * a taint was added.
+ * NoSchedule taints keep new pods away; they follow the conditions at once. NoExecute taints
+ * (not-ready, unreachable) evict pods; a node has at most one of the two, and zones.c decides when
+ * it may have it. Taints of other owners stay, and an existing taint keeps its timeAdded.
  *
  * To follow another condition: a row in the table.
  */
@@ -14,43 +13,44 @@
 static const struct {
     const char *condition, *status, *taint;
 } rows[] = {
-    {"Ready", "False", KC__NOT_READY},
-    {"Ready", "Unknown", KC__UNREACHABLE},
+    {"Ready", "False", KC__LIFECYCLE_NOT_READY},
+    {"Ready", "Unknown", KC__LIFECYCLE_UNREACHABLE},
     {"MemoryPressure", "True", "node.kubernetes.io/memory-pressure"},
     {"DiskPressure", "True", "node.kubernetes.io/disk-pressure"},
     {"PIDPressure", "True", "node.kubernetes.io/pid-pressure"},
     {"NetworkUnavailable", "True", "node.kubernetes.io/network-unavailable"},
-    {NULL, NULL, "node.kubernetes.io/unschedulable"}, /* By spec.unschedulable. */
+    {NULL, NULL, "node.kubernetes.io/unschedulable"}, /* From spec.unschedulable. */
 };
 
 static bool applies(const kc_cluster_node *node, size_t row)
 {
     if (!rows[row].condition)
         return node->spec.unschedulable;
-    const kc_node_condition *c = kc__node_condition(node, rows[row].condition);
+    const kc_node_condition *c = kc__lifecycle_node_condition(node, rows[row].condition);
     return c && !strcmp(c->status, rows[row].status);
 }
 
-static bool is(const kc_taint *taint, const char *key, const char *effect)
+static bool lifecycle_taints_equals(const kc_taint *taint, const char *key, const char *effect)
 {
     return !strcmp(taint->key, key) && !strcmp(taint->effect, effect);
 }
 
-bool kc__has_taint(const kc_cluster_node *node, const char *key, const char *effect)
+bool kc__lifecycle_has_taint(const kc_cluster_node *node, const char *key, const char *effect)
 {
     for (size_t i = 0; i < node->spec.n_taints; i++)
-        if (is(&node->spec.taints[i], key, effect))
+        if (lifecycle_taints_equals(&node->spec.taints[i], key, effect))
             return true;
     return false;
 }
 
-/* A taint that is there may stay: it is wanted, or none of ours. */
+/* An existing taint stays if it is wanted or not managed here. */
 static bool may_stay(const kc_cluster_node *node, const kc_taint *taint, const char *no_execute)
 {
-    if (is(taint, KC__NOT_READY, KC__NO_EXECUTE) || is(taint, KC__UNREACHABLE, KC__NO_EXECUTE))
+    if (lifecycle_taints_equals(taint, KC__LIFECYCLE_NOT_READY, KC__LIFECYCLE_NO_EXECUTE) ||
+        lifecycle_taints_equals(taint, KC__LIFECYCLE_UNREACHABLE, KC__LIFECYCLE_NO_EXECUTE))
         return no_execute && !strcmp(taint->key, no_execute);
     for (size_t i = 0; i < KC_COUNT(rows); i++)
-        if (is(taint, rows[i].taint, KC__NO_SCHEDULE))
+        if (lifecycle_taints_equals(taint, rows[i].taint, KC__LIFECYCLE_NO_SCHEDULE))
             return applies(node, i);
     return true;
 }
@@ -66,7 +66,7 @@ typedef struct building {
 static void want(building *b, const char *key, const char *effect)
 {
     kc_arena *arena = b->node->metadata.arena;
-    if (kc__has_taint(b->node, key, effect))
+    if (kc__lifecycle_has_taint(b->node, key, effect))
         return;
     b->taints[b->n++] = (kc_taint){.key = kc_arena_printf(arena, "%s", key),
                                    .effect = kc_arena_printf(arena, "%s", effect),
@@ -74,7 +74,7 @@ static void want(building *b, const char *key, const char *effect)
     b->changed = true;
 }
 
-bool kc__node_set_taints(kc_cluster_node *node, const char *no_execute, kc_time now)
+bool kc__lifecycle_node_set_taints(kc_cluster_node *node, const char *no_execute, kc_time now)
 {
     kc_node_spec *spec = &node->spec;
     building b = {.node = node, .now = now};
@@ -86,9 +86,9 @@ bool kc__node_set_taints(kc_cluster_node *node, const char *no_execute, kc_time 
     b.changed = b.n != spec->n_taints;
     for (size_t i = 0; i < KC_COUNT(rows); i++)
         if (applies(node, i))
-            want(&b, rows[i].taint, KC__NO_SCHEDULE);
+            want(&b, rows[i].taint, KC__LIFECYCLE_NO_SCHEDULE);
     if (no_execute)
-        want(&b, no_execute, KC__NO_EXECUTE);
+        want(&b, no_execute, KC__LIFECYCLE_NO_EXECUTE);
     spec->taints = b.taints;
     spec->n_taints = b.n;
     return b.changed;
@@ -123,7 +123,7 @@ static bool follow_label(kc_cluster_node *node, const char *from, const char *to
     return true;
 }
 
-bool kc__node_set_labels(kc_cluster_node *node)
+bool kc__lifecycle_node_set_labels(kc_cluster_node *node)
 {
     const bool os = follow_label(node, "kubernetes.io/os", "beta.kubernetes.io/os");
     const bool arch = follow_label(node, "kubernetes.io/arch", "beta.kubernetes.io/arch");

@@ -1,134 +1,140 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nodes.h: what this controller knows of nodes beyond what the cache has: when each was last heard
- * of, by our own clock, and how its zone is doing.
+ * nodes.h: state of nodes that the cache does not have: the time of the last heartbeat by our own
+ * clock, and the state of each zone.
  *
- *     node_watch.c ──▶ kc__nodes_see, kc__nodes_renewed       every heartbeat: O(1), no key
- *     reconcile    ──▶ kc__nodes_look, kc__nodes_may_evict    when a node changed, or its time is
- * up
+ *     node_watch.c ──▶ kc__lifecycle_nodes_observe, kc__lifecycle_nodes_renewed
+ *                      for every heartbeat: O(1), queues no key
+ *     reconcile    ──▶ kc__lifecycle_nodes_check, kc__lifecycle_nodes_may_evict
+ *                      when a node changed or its grace period ended
  *
- * Informers write into it on their threads, before anybody reconciles, so that the state of zones
- * is that of all nodes from the first key on.
+ * Informer threads write to it before the first reconcile, so that the state of zones includes all
+ * nodes from the first key on.
  */
 #ifndef KC_CONTROLLERS_NODES_H
 #define KC_CONTROLLERS_NODES_H
 
-#include "kc/list.h"
+#include "kc/dlist.h"
 #include "kc/log.h"
 #include "kc/map.h"
 #include "kc/queue.h"
 #include "kc/thread.h"
 
-typedef enum kc__ready {
-    KC__READY_UNSAID, /* There is no such condition. */
-    KC__READY_TRUE,
-    KC__READY_FALSE,
-    KC__READY_UNKNOWN,
-} kc__ready;
+typedef enum kc__lifecycle_ready_state {
+    KC__LIFECYCLE_READY_ABSENT, /* The node has no such condition. */
+    KC__LIFECYCLE_READY_TRUE,
+    KC__LIFECYCLE_READY_FALSE,
+    KC__LIFECYCLE_READY_UNKNOWN,
+} kc__lifecycle_ready_state;
 
-typedef enum kc__zone_state {
-    KC__ZONE_EMPTY,
-    KC__ZONE_NORMAL,
-    KC__ZONE_PARTIAL, /* More than half of its nodes are not ready, and more than two. */
-    KC__ZONE_FULL,    /* All are. */
-} kc__zone_state;
+typedef enum kc__lifecycle_zone_state {
+    KC__LIFECYCLE_ZONE_EMPTY,
+    KC__LIFECYCLE_ZONE_NORMAL,
+    KC__LIFECYCLE_ZONE_PARTIAL, /* At least 55 % and more than two of its nodes are not ready. */
+    KC__LIFECYCLE_ZONE_FULL,    /* No node is ready. */
+} kc__lifecycle_zone_state;
 
-typedef struct kc__zone {
+typedef struct kc__lifecycle_zone {
     char *name;
-    size_t n, not_ready; /* Nodes, but for those that are excluded. */
-    kc__zone_state state;
-    double rate;     /* Nodes a second that may be given a taint that evicts; 0: none. */
-    int64_t next;    /* When the next one may be. */
-    kc_list waiting; /* Of kc__node.turn; the first is next. */
+    size_t n, not_ready; /* Number of nodes that are not excluded. */
+    kc__lifecycle_zone_state state;
+    double rate;      /* Rate of NoExecute taints in nodes per second; 0: none. */
+    int64_t next;     /* Time at which the next taint is allowed. */
+    kc_dlist waiting; /* Queue of kc__lifecycle_node.turn, in order. */
     kc_gauge *size, *health, *unhealthy;
     kc_counter *evictions;
-} kc__zone;
+} kc__lifecycle_zone;
 
-typedef struct kc__node {
+typedef struct kc__lifecycle_node {
     char *name;
-    bool seen;         /* There is a node, not only a lease. */
-    uint64_t revision; /* Of what was seen last. */
-    kc__zone *zone;
-    bool excluded; /* Does not count in its zone. */
-    kc__ready ready;
-    uint64_t print;              /* Hash of what reconciling depends on. */
-    uint64_t heartbeat, renewal; /* Hashes of the times it said. */
-    int64_t probe;               /* When one of these changed last. */
-    bool is_new;                 /* Nobody was told that it is here. */
-    bool went_down;              /* Nor that it is not ready any more. */
-    bool pods_pending;           /* Its pods are to be marked as not ready. */
-    bool may_evict;              /* It is or was its turn. */
-    kc_link turn;
-} kc__node;
+    bool seen;         /* The node exists, not only its lease. */
+    uint64_t revision; /* Revision of the last observation. */
+    kc__lifecycle_zone *zone;
+    bool excluded; /* The node does not count in its zone. */
+    kc__lifecycle_ready_state ready;
+    uint64_t print;              /* Hash of all fields that a reconcile reads. */
+    uint64_t heartbeat, renewal; /* Hashes of the last heartbeat times. */
+    int64_t probe;               /* Time of the last change of these, by our clock. */
+    bool is_new;                 /* The event RegisteredNode is pending. */
+    bool went_down;              /* The event NodeNotReady is pending. */
+    bool pods_pending;           /* Its pods must be marked as not ready. */
+    bool may_evict;              /* The zone allows its eviction now, or has allowed it. */
+    kc_dlist_link turn;
+} kc__lifecycle_node;
 
-typedef struct kc__nodes {
+typedef struct kc__lifecycle_nodes {
     const kc_clock *clock;
     kc_log *log;
     int64_t grace;
-    kc_metric *size, *health, *unhealthy, *evictions; /* By zone. */
+    kc_metric *size, *health, *unhealthy, *evictions; /* Labelled by zone. */
 
-    kc_mutex mutex;              /* Guards what follows. Under it, only the queue's own. */
-    kc_map by_name;              /* To kc__node. */
-    kc_map zones;                /* To kc__zone. */
-    size_t inhabited, disrupted; /* Zones that are not empty; that are full of lost nodes. */
-    bool complete;               /* The first list was seen: the state of zones counts. */
-    bool stopped;                /* All zones are disrupted: it is us who is lost. No evictions. */
-    kc_queue *queue;             /* Of the controller, while it runs. */
-} kc__nodes;
+    kc_mutex mutex;              /* Guards the rest. Holders take only the lock of the queue. */
+    kc_map by_name;              /* To kc__lifecycle_node. */
+    kc_map zones;                /* To kc__lifecycle_zone. */
+    size_t populated, disrupted; /* Number of zones with nodes, and of zones without a ready
+                                  * node. */
+    bool complete;               /* The first list is complete: zone states are valid. */
+    bool stopped;                /* All zones are fully disrupted: probably this process is
+                                  * disconnected. No evictions. */
+    kc_queue *queue;             /* The controller's queue, while it runs. */
+} kc__lifecycle_nodes;
 
-void kc__nodes_init(kc__nodes *nodes, const kc_clock *clock, kc_log *log, int64_t grace);
-int kc__nodes_metrics(kc__nodes *nodes, kc_metrics *metrics, kc_error *err);
-void kc__nodes_done(kc__nodes *nodes);
-/* Keys go into this queue from now on; NULL: nobody works, and all is forgotten. */
-void kc__nodes_run(kc__nodes *nodes, kc_queue *queue);
+void kc__lifecycle_nodes_init(kc__lifecycle_nodes *nodes, const kc_clock *clock, kc_log *log,
+                              int64_t grace);
+int kc__lifecycle_nodes_metrics(kc__lifecycle_nodes *nodes, kc_metrics *metrics, kc_error *err);
+void kc__lifecycle_nodes_done(kc__lifecycle_nodes *nodes);
+/* Sets the queue that receives keys; NULL: no workers, and the state is reset. */
+void kc__lifecycle_nodes_run(kc__lifecycle_nodes *nodes, kc_queue *queue);
 
 /* ---- from informers ---- */
 
-/* Adds its key where something has changed that matters. */
-void kc__nodes_see(kc__nodes *nodes, const kc_object *node);
-void kc__nodes_gone(kc__nodes *nodes, kc_str name);
-void kc__nodes_complete(kc__nodes *nodes);
-void kc__nodes_renewed(kc__nodes *nodes, const kc_object *lease);
-void kc__nodes_lease_gone(kc__nodes *nodes, kc_str name);
-/* A pod came to a node: if that is not ready, the pod is not either. */
-void kc__nodes_pod_came(kc__nodes *nodes, kc_str name);
+/* Queues the node's key if a relevant field has changed. */
+void kc__lifecycle_nodes_observe(kc__lifecycle_nodes *nodes, const kc_object *node);
+void kc__lifecycle_nodes_remove(kc__lifecycle_nodes *nodes, kc_str name);
+void kc__lifecycle_nodes_complete(kc__lifecycle_nodes *nodes);
+void kc__lifecycle_nodes_renewed(kc__lifecycle_nodes *nodes, const kc_object *lease);
+void kc__lifecycle_nodes_lease_removed(kc__lifecycle_nodes *nodes, kc_str name);
+/* A pod was assigned to a node: if the node is not ready, the pod must be marked. */
+void kc__lifecycle_nodes_add_pod(kc__lifecycle_nodes *nodes, kc_str name);
 
 /* ---- for the reconciler ---- */
 
-/* What there is to do; each thing is told once, and again after kc__nodes_redo. */
-typedef struct kc__node_news {
-    int64_t left; /* Until it is lost; 0 or less: it is. */
+/* Pending actions; each is returned once, and again after kc__nodes_redo. */
+typedef struct kc__lifecycle_node_change {
+    int64_t left; /* Time until the node is lost; 0 or less: it is lost. */
     bool is_new, went_down, pods_pending;
-} kc__node_news;
+} kc__lifecycle_node_change;
 
-/* False when there is no such node (any more). */
-bool kc__nodes_look(kc__nodes *nodes, kc_str name, kc__node_news *ret);
-/* Its pods could not all be marked. */
-void kc__nodes_redo_pods(kc__nodes *nodes, kc_str name);
+/* False if the node does not exist. */
+bool kc__lifecycle_nodes_check(kc__lifecycle_nodes *nodes, kc_str name,
+                               kc__lifecycle_node_change *ret);
+/* Not all of its pods could be marked. */
+void kc__lifecycle_nodes_redo_pods(kc__lifecycle_nodes *nodes, kc_str name);
 
-typedef enum kc__may_evict {
-    KC__EVICT_NOT_YET, /* Its key comes again when it may. */
-    KC__EVICT_NOW,
-    KC__EVICT_NEVER, /* Not while all nodes seem lost: what was done is to be undone. */
-} kc__may_evict;
-/* Whether a node that is not ready may be given a taint that drives its pods away. `has` says that
- * it has one already. */
-kc__may_evict kc__nodes_may_evict(kc__nodes *nodes, kc_str name, bool has);
-/* It is ready again. */
-void kc__nodes_leave_turn(kc__nodes *nodes, kc_str name);
+typedef enum kc__lifecycle_may_evict {
+    KC__LIFECYCLE_EVICT_NOT_YET, /* Queues its key when the eviction is allowed. */
+    KC__LIFECYCLE_EVICT_NOW,
+    KC__LIFECYCLE_EVICT_NEVER, /* All evictions are stopped: NoExecute taints must be removed. */
+} kc__lifecycle_may_evict;
+/* Whether a node that is not ready may get a NoExecute taint. `has`: it has one already. */
+kc__lifecycle_may_evict kc__lifecycle_nodes_may_evict(kc__lifecycle_nodes *nodes, kc_str name,
+                                                      bool has);
+/* The node is ready again. */
+void kc__lifecycle_nodes_leave_queue(kc__lifecycle_nodes *nodes, kc_str name);
 
-/* ---- zones.c, with the mutex held ---- */
+/* ---- zones.c; the caller holds the mutex ---- */
 
-kc__zone *kc__zone_of(kc__nodes *nodes, const kc_object *node);
-void kc__zone_free(kc__zone *zone);
-/* Counts a node in or out, as it is now. */
-void kc__zone_count(const kc__node *node, int by);
-/* Looks what follows from new counts. */
-void kc__zone_judge(kc__nodes *nodes, kc__zone *zone);
-/* All nodes are counted: from now on it counts what follows. */
-void kc__zones_begin(kc__nodes *nodes);
-bool kc__zone_turn(kc__nodes *nodes, kc__node *node);
-void kc__zone_leave(kc__nodes *nodes, kc__node *node);
-void kc__nodes_add_key(kc__nodes *nodes, const kc__node *node, int64_t after);
+kc__lifecycle_zone *kc__lifecycle_zone_of(kc__lifecycle_nodes *nodes, const kc_object *node);
+void kc__lifecycle_zone_free(kc__lifecycle_zone *zone);
+/* Adds the node's current state to the counts of its zone, or subtracts it. */
+void kc__lifecycle_zone_count(const kc__lifecycle_node *node, int by);
+/* Recomputes zone states after the counts have changed. */
+void kc__lifecycle_zone_evaluate(kc__lifecycle_nodes *nodes, kc__lifecycle_zone *zone);
+/* All nodes are counted: zone states are valid from now on. */
+void kc__lifecycle_zones_begin(kc__lifecycle_nodes *nodes);
+bool kc__lifecycle_zone_next(kc__lifecycle_nodes *nodes, kc__lifecycle_node *node);
+void kc__lifecycle_zone_leave(kc__lifecycle_nodes *nodes, kc__lifecycle_node *node);
+void kc__lifecycle_nodes_add_key(kc__lifecycle_nodes *nodes, const kc__lifecycle_node *node,
+                                 int64_t after);
 
 #endif

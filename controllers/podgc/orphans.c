@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * orphans.c: pods of nodes that do not exist. Nobody is there to run or to end them, so they are
- * marked as failed and deleted at once.
+ * orphans.c: deletes pods of nodes that do not exist. No kubelet is left to run or stop them, so
+ * their phase becomes Failed and they are deleted with grace period 0.
  *
- * Keys are the names of nodes: of each that comes or goes, and of each that a pod is bound to. A
- * node that is not in the cache is in quarantine for forty seconds, in which it may appear, or be
- * made again; after that the server is asked, for a cache may be late. So what a change costs does
- * not depend on how many pods there are, and a node that is there costs a look into the cache.
+ * Keys are names of nodes: of each node that is added or deleted, and of each node that a pod is
+ * bound to. A node that is not in the cache is in quarantine for forty seconds, in which it may be
+ * created again; then the server is asked, because the cache may be stale. So the cost of a change
+ * does not depend on the number of pods, and an existing node costs one cache lookup.
  */
 #include "podgc/collector.h"
 
 #include "common/indexes.h"
+#include "internal.h"
 
 #include "kc/kinds.h"
 #include "kc/log.h"
@@ -26,33 +27,34 @@ static bool node_exists(kc_context *ctx, kc_key node, const kc_get_opts *how, kc
 
 static int collect_all(kc_context *ctx, kc_str node, kc_error *err)
 {
-    static const kc__disruption gone = {.reason = "DeletionByPodGC",
-                                        .message = "PodGC: node no longer exists",
-                                        .fail = true,
-                                        .now = true};
+    static const kc__common_disruption gone = {.reason = "DeletionByPodGC",
+                                               .message = "PodGC: node no longer exists",
+                                               .fail = true,
+                                               .immediately = true};
     kc_autofree char *name = kc_str_dup(node);
-    kc_scoped(kc_objects) pods = {0};
+    kc_scoped(kc_object_list) pods = {0};
     if (kc_cache_list(ctx->cache, &kc_kind_pod,
-                      &(kc_list_opts){.index = KC__BY_NODE, .value = name}, &pods, err) < 0)
-        return -1;
+                      &(kc_list_opts){.index = KC__COMMON_INDEX_NODE, .value = name}, &pods,
+                      err) < 0)
+        return kc_error_result(err);
     int result = 0;
     for (size_t i = 0; i < pods.n; i++)
-        if (kc__collect(ctx, ctx->user, pods.items[i], "orphaned", &gone, err) < 0)
-            result = -1;
+        if (kc__podgc_collect(ctx, ctx->user, pods.items[i], "orphaned", &gone, err) < 0)
+            result = kc_error_result(err);
     return result;
 }
 
 /* ---- quarantine ---- */
 
-/* How long it has been missing, from the first time this was asked. */
-static int64_t missing_for(kc__collector *c, kc_str node, int64_t now)
+/* How long the node has been missing, since the first call for it. */
+static int64_t missing_for(kc__podgc_collector *c, kc_str node, int64_t now)
 {
     int64_t since = now;
     kc_locked (&c->mutex) {
-        kc__missing *m = kc_map_get(&c->missing, node);
+        kc__podgc_missing_node *m = kc_map_get(&c->missing, node);
         if (!m) {
-            m = kc_new(kc__missing);
-            *m = (kc__missing){kc_str_dup(node), now};
+            m = kc_new(kc__podgc_missing_node);
+            *m = (kc__podgc_missing_node){kc_str_dup(node), now};
             kc_map_put(&c->missing, kc_cstr(m->node), m);
         }
         since = m->since;
@@ -60,7 +62,7 @@ static int64_t missing_for(kc__collector *c, kc_str node, int64_t now)
     return now - since;
 }
 
-static void missing_free(kc__missing *m)
+static void missing_free(kc__podgc_missing_node *m)
 {
     if (!m)
         return;
@@ -68,17 +70,17 @@ static void missing_free(kc__missing *m)
     free(m);
 }
 
-static void not_missing(kc__collector *c, kc_str node)
+static void not_missing(kc__podgc_collector *c, kc_str node)
 {
-    kc__missing *m = NULL;
+    kc__podgc_missing_node *m = NULL;
     kc_locked (&c->mutex)
         m = kc_map_remove(&c->missing, node);
     missing_free(m);
 }
 
-void kc__forget_missing(void *collector)
+void kc__podgc_forget_missing(void *collector)
 {
-    kc__collector *c = collector;
+    kc__podgc_collector *c = collector;
     kc_map_each (&c->missing, entry)
         missing_free(entry->value);
     kc_map_done(&c->missing);
@@ -87,9 +89,9 @@ void kc__forget_missing(void *collector)
 
 /* ---- one node ---- */
 
-static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error *err)
+static kc_result podgc_orphans_reconcile(kc_context *ctx, const kc_request *request, kc_error *err)
 {
-    kc__collector *c = ctx->user;
+    kc__podgc_collector *c = ctx->user;
     const kc_str node = request->key.name;
     if (node_exists(ctx, request->key, NULL, err)) {
         not_missing(c, node);
@@ -97,7 +99,7 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
     }
     const int64_t left = QUARANTINE - missing_for(c, node, kc_clock_now(ctx->clock));
     if (left > 0)
-        return kc_is_not_found(err) ? kc_again_after(left) : kc_retry(err);
+        return kc_is_not_found(err) ? kc_requeue_after(left) : kc_retry(err);
     if (!node_exists(ctx, request->key, &(kc_get_opts){.metadata_only = true, .live = true}, err)) {
         if (kc_ignore_not_found(err) < 0 || collect_all(ctx, node, err) < 0)
             return kc_retry(err);
@@ -111,8 +113,8 @@ static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error 
 static bool is_bound_to(const kc_object *pod, const kc_object *other)
 {
     kc_auto(kc_view) *a = kc_view_of(pod), *b = kc_view_of(other);
-    return kc_str_eq(kc_as_str(kc_dig(kc_view_root(a), "spec.nodeName")),
-                     kc_as_str(kc_dig(kc_view_root(b), "spec.nodeName")));
+    return kc_str_eq(kc_value_as_str(kc_value_nested(kc_view_root(a), "spec.nodeName")),
+                     kc_value_as_str(kc_value_nested(kc_view_root(b), "spec.nodeName")));
 }
 
 static bool is_new_there(kc_change_type type, const kc_change *change, void *user)
@@ -129,22 +131,25 @@ static bool comes_or_goes(kc_change_type type, const kc_change *change, void *us
     return type != KC_CHANGE_UPDATE;
 }
 
-int kc__orphans_setup(kc_manager *manager, kc__collector *collector, int workers, kc_error *err)
+int kc__podgc_orphans_setup(kc_manager *manager, kc__podgc_collector *collector,
+                            const kc_controllers_opts *opts, kc_error *err)
 {
     kc_controller *made = kc_controller_new(
         manager,
         &(kc_controller_opts){
             .name = "orphaned_pods_nodes",
+            .field_manager = KC__CONTROLLERS_MANAGER,
             .watches = KC_WATCHES(
                 {.kind = &kc_kind_pod,
-                 .map = kc__node_of_pod,
+                 .map = kc__common_node_of_pod,
                  .predicate = kc_predicate_new(is_new_there, NULL)},
                 {.kind = &kc_kind_node, .predicate = kc_predicate_new(comes_or_goes, NULL)}),
-            .begin = kc__forget_missing,
-            .reconcile = reconcile,
+            .on_start = kc__podgc_forget_missing,
+            .reconcile = podgc_orphans_reconcile,
             .user = collector,
-            .workers = workers,
+            .act_as = kc__common_identity(opts, KC__COMMON_POD_COLLECTOR),
+            .workers = opts->workers,
         },
         err);
-    return made ? 0 : -1;
+    return made ? 0 : kc_error_result(err);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_collector.c: removes pods that nobody else will: those of nodes that are gone (orphans.c),
- * and every twenty seconds
+ * pod_collector.c: deletes pods that no other component deletes: pods of nodes that do not exist
+ * (orphans.c), and every twenty seconds
  *
- *   - ended ones above a number that is kept, the evicted and then the oldest first;
- *   - those being deleted that were never on a node;
- *   - those being deleted whose node is not ready and was put out of service by its keeper
- *     (the taint node.kubernetes.io/out-of-service).
+ *   - terminated pods above the threshold, evicted ones first, then the oldest;
+ *   - terminating pods that were never assigned to a node;
+ *   - terminating pods whose node is not ready and has the taint
+ *     node.kubernetes.io/out-of-service.
  *
- * Ended pods and those being deleted are found by an index: a sweep does not look at any other. One
- * that fails to be deleted is left to the next sweep.
+ * An index finds terminated and terminating pods: a sweep visits no others. A pod whose deletion
+ * fails is left to the next sweep.
  */
 #include "internal.h"
 
@@ -32,53 +32,53 @@
 static void by_end(const kc_object *pod, kc_index_emit *emit, void *to, void *user)
 {
     (void)user;
-    const kc__pod_state state = kc__pod_state_of(pod);
+    const kc__common_pod_state state = kc__common_pod_state_of(pod);
     if (state.deleting)
         emit(KC_STR(TERMINATING), to);
-    if (kc__pod_is_terminal(&state))
+    if (kc__common_pod_is_terminal(&state))
         emit(KC_STR(ENDED), to);
 }
 
-static int list_pods(kc_context *ctx, const char *which, kc_objects *ret, kc_error *err)
+static int list_pods(kc_context *ctx, const char *which, kc_object_list *ret, kc_error *err)
 {
     return kc_cache_list(ctx->cache, &kc_kind_pod, &(kc_list_opts){.index = INDEX, .value = which},
                          ret, err);
 }
 
-/* ---- deleting ---- */
+/* ---- deletion ---- */
 
-int kc__collect(kc_context *ctx, const kc__collector *collector, const kc_object *pod,
-                const char *why, const kc__disruption *how, kc_error *err)
+int kc__podgc_collect(kc_context *ctx, const kc__podgc_collector *collector, const kc_object *pod,
+                      const char *why, const kc__common_disruption *how, kc_error *err)
 {
     const kc_str ns = kc_object_namespace(pod);
     kc_log_info(ctx->log, "PodGC is force deleting Pod", kc_kv("pod", kc_object_name(pod)),
-                kc_kv("in", ns), kc_kv("reason", why));
-    const int r = kc__disrupt_pod(ctx->client, pod, how, err);
-    kc_counter_inc(kc_counter_of(collector->deleted, ns, kc_cstr(why)));
+                kc_kv("namespace", ns), kc_kv("reason", why));
+    const int r = kc__common_evict_pod(ctx->client, pod, how, err);
+    kc_counter_inc(kc_metric_counter(collector->deleted, ns, kc_cstr(why)));
     if (r < 0)
-        kc_counter_inc(kc_counter_of(collector->failed, ns, kc_cstr(why)));
+        kc_counter_inc(kc_metric_counter(collector->failed, ns, kc_cstr(why)));
     return r;
 }
 
-static void collect(kc_context *ctx, const kc_object *pod, const char *why)
+static void podgc_collector_collect(kc_context *ctx, const kc_object *pod, const char *why)
 {
-    static const kc__disruption forced = {.fail = true, .now = true};
+    static const kc__common_disruption forced = {.fail = true, .immediately = true};
     kc_scoped(kc_error) err = {0};
-    if (kc__collect(ctx, ctx->user, pod, why, &forced, &err) < 0)
-        kc_log_error(ctx->log, "cannot delete a pod", kc_kv("pod", kc_object_name(pod)),
-                     kc_kv("in", kc_object_namespace(pod)), kc_kv("err", &err));
+    if (kc__podgc_collect(ctx, ctx->user, pod, why, &forced, &err) < 0)
+        kc_log_error(ctx->log, "failed to delete pod", kc_kv("pod", kc_object_name(pod)),
+                     kc_kv("namespace", kc_object_namespace(pod)), kc_kv("err", &err));
 }
 
-/* ---- ended pods ---- */
+/* ---- terminated pods ---- */
 
-typedef struct ended {
+typedef struct podgc_collector_ended {
     const kc_object *pod;
     bool evicted;
-} ended;
+} podgc_collector_ended;
 
 static int by_age(const void *a, const void *b)
 {
-    const ended *x = a, *y = b;
+    const podgc_collector_ended *x = a, *y = b;
     if (x->evicted != y->evicted)
         return x->evicted ? -1 : 1;
     const int age =
@@ -89,35 +89,35 @@ static int by_age(const void *a, const void *b)
 static bool was_evicted(const kc_object *pod)
 {
     kc_auto(kc_view) *view = kc_view_of(pod);
-    const kc_value *status = kc_get(kc_view_root(view), "status");
-    return kc_str_is(kc_as_str(kc_get(status, "phase")), "Failed") &&
-           kc_str_is(kc_as_str(kc_get(status, "reason")), "Evicted");
+    const kc_value *status = kc_value_get(kc_view_root(view), "status");
+    return kc_str_is(kc_value_as_str(kc_value_get(status, "phase")), "Failed") &&
+           kc_str_is(kc_value_as_str(kc_value_get(status, "reason")), "Evicted");
 }
 
 static int sweep_ended(kc_context *ctx, kc_error *err)
 {
-    const kc__collector *c = ctx->user;
-    kc_scoped(kc_objects) pods = {0};
+    const kc__podgc_collector *c = ctx->user;
+    kc_scoped(kc_object_list) pods = {0};
     if (list_pods(ctx, ENDED, &pods, err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (pods.n <= c->threshold)
         return 0;
-    KC_VEC(ended) order = {0};
+    KC_VEC(podgc_collector_ended) order = {0};
     for (size_t i = 0; i < pods.n; i++)
-        kc_vec_push(&order, ((ended){pods.items[i], was_evicted(pods.items[i])}));
+        kc_vec_push(&order, ((podgc_collector_ended){pods.items[i], was_evicted(pods.items[i])}));
     kc_vec_sort(&order, by_age);
     for (size_t i = 0; i < pods.n - c->threshold; i++)
-        collect(ctx, order.items[i].pod, "terminated");
+        podgc_collector_collect(ctx, order.items[i].pod, "terminated");
     kc_vec_done(&order);
     return 0;
 }
 
-/* ---- pods being deleted ---- */
+/* ---- terminating pods ---- */
 
 static bool has_taint(const kc_value *node, const char *key)
 {
-    kc_items (kc_dig(node, "spec.taints"), taint)
-        if (kc_str_is(kc_as_str(kc_get(taint, "key")), key))
+    kc_value_each_item (kc_value_nested(node, "spec.taints"), taint)
+        if (kc_str_is(kc_value_as_str(kc_value_get(taint, "key")), key))
             return true;
     return false;
 }
@@ -135,23 +135,23 @@ static bool is_out_of_service(kc_context *ctx, kc_str node)
 
 static int sweep_terminating(kc_context *ctx, kc_error *err)
 {
-    kc_scoped(kc_objects) pods = {0};
+    kc_scoped(kc_object_list) pods = {0};
     if (list_pods(ctx, TERMINATING, &pods, err) < 0)
-        return -1;
+        return kc_error_result(err);
     for (size_t i = 0; i < pods.n; i++) {
         kc_auto(kc_view) *view = kc_view_of(pods.items[i]);
-        const kc_str node = kc_as_str(kc_dig(kc_view_root(view), "spec.nodeName"));
+        const kc_str node = kc_value_as_str(kc_value_nested(kc_view_root(view), "spec.nodeName"));
         if (!node.n)
-            collect(ctx, pods.items[i], "unscheduled");
+            podgc_collector_collect(ctx, pods.items[i], "unscheduled");
         else if (is_out_of_service(ctx, node))
-            collect(ctx, pods.items[i], "out-of-service");
+            podgc_collector_collect(ctx, pods.items[i], "out-of-service");
     }
     return 0;
 }
 
-/* ---- setting up ---- */
+/* ---- setup ---- */
 
-static kc_result sweep(kc_context *ctx, const kc_request *request, kc_error *err)
+static kc_result podgc_collector_sweep(kc_context *ctx, const kc_request *request, kc_error *err)
 {
     (void)request;
     if (sweep_ended(ctx, err) < 0 || sweep_terminating(ctx, err) < 0)
@@ -159,7 +159,8 @@ static kc_result sweep(kc_context *ctx, const kc_request *request, kc_error *err
     return kc_done();
 }
 
-static int register_metrics(kc__collector *c, kc_metrics *metrics, kc_error *err)
+static int podgc_collector_register_metrics(kc__podgc_collector *c, kc_metrics *metrics,
+                                            kc_error *err)
 {
     const kc_metric_label ns = {"namespace", .max_values = 1000},
                           why = {"reason", KC_LABEL_VALUES("terminated", "orphaned", "unscheduled",
@@ -178,35 +179,37 @@ static int register_metrics(kc__collector *c, kc_metrics *metrics, kc_error *err
                                   "since the Pod GC Controller started.",
                           .labels = {ns, why}},
         err);
-    return c->deleted && c->failed ? 0 : -1;
+    return c->deleted && c->failed ? 0 : kc_error_result(err);
 }
 
 static void collector_free(void *state)
 {
-    kc__collector *c = state;
-    kc__forget_missing(c);
+    kc__podgc_collector *c = state;
+    kc__podgc_forget_missing(c);
     kc_mutex_done(&c->mutex);
     free(c);
 }
 
-int kc__pod_collector_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
+int kc__podgc_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
 {
-    kc__collector *c = kc_new(kc__collector);
+    kc__podgc_collector *c = kc_new(kc__podgc_collector);
     kc_mutex_init(&c->mutex);
-    kc_manager_keep(manager, c, collector_free);
+    kc_manager_defer(manager, c, collector_free);
     c->threshold = (size_t)opts->ended_pods;
-    if (register_metrics(c, kc_manager_metrics(manager), err) < 0 ||
-        kc_cache_index(kc_manager_cache(manager), &kc_kind_pod, INDEX, by_end, NULL, err) < 0 ||
-        kc__orphans_setup(manager, c, opts->workers, err) < 0)
-        return -1;
+    if (podgc_collector_register_metrics(c, kc_manager_metrics(manager), err) < 0 ||
+        kc_cache_add_index(kc_manager_cache(manager), &kc_kind_pod, INDEX, by_end, NULL, err) < 0 ||
+        kc__podgc_orphans_setup(manager, c, opts, err) < 0)
+        return kc_error_result(err);
     kc_controller *made = kc_controller_new(
         manager,
         &(kc_controller_opts){
             .name = "podgc",
+            .field_manager = KC__CONTROLLERS_MANAGER,
             .sources = KC_SOURCES(kc_source_timer(PERIOD, (kc_key){.name = KC_STR("sweep")})),
-            .reconcile = sweep,
+            .reconcile = podgc_collector_sweep,
             .user = c,
+            .act_as = kc__common_identity(opts, KC__COMMON_POD_COLLECTOR),
         },
         err);
-    return made ? 0 : -1;
+    return made ? 0 : kc_error_result(err);
 }

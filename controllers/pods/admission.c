@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admission.c: whether a pod fits the node it is bound to, as the kubelet asks before it runs one:
- * a scheduler may not have known, or somebody wrote spec.nodeName by hand.
+ * admission.c: admits a pod to the node it is bound to, as the kubelet does before it runs a pod:
+ * the scheduler may not have known the node's state, or a user set spec.nodeName directly.
  *
- * A pod that does not fit has failed, for good, with a reason people know (OutOfcpu, NodeAffinity).
- * What admitted pods take is counted until they are over or gone.
+ * A pod that does not fit fails permanently, with the kubelet's reason (OutOfcpu, NodeAffinity).
+ * The requests of admitted pods count until they terminate or are deleted.
  */
 #include "pods/pods.h"
 
 #include "common/resources.h"
 
-/* ---- what a pod takes ---- */
+/* ---- requests of a pod ---- */
 
 static void requests_of(const kc_pod *pod, int64_t *ret_cpu, int64_t *ret_memory)
 {
-    kc_scoped(kc__resources) most = {0};
-    kc__resources_of_pod(&pod->spec, false, &most);
+    kc_scoped(kc__common_resources) most = {0};
+    kc__common_resources_of_pod(&pod->spec, false, &most);
     *ret_cpu = most.cpu;
     *ret_memory = most.memory;
 }
 
-static void take(kc__pod_record *state, int64_t cpu, int64_t memory)
+static void pods_admission_take(kc__pod_record *state, int64_t cpu, int64_t memory)
 {
     state->counted = true;
     state->cpu = cpu;
@@ -34,9 +34,9 @@ void kc__pods_account(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
 {
     int64_t cpu, memory;
     requests_of(pod, &cpu, &memory);
-    if (!state->counted && !kc__phase_is_terminal(pod->status.phase))
+    if (!state->counted && !kc__pod_phase_is_terminal(pod->status.phase))
         kc_locked (&pods->nodes->mutex)
-            take(state, cpu, memory);
+            pods_admission_take(state, cpu, memory);
 }
 
 void kc__pods_release(kc__pods *pods, kc__pod_record *state)
@@ -51,9 +51,9 @@ void kc__pods_release(kc__pods *pods, kc__pod_record *state)
     }
 }
 
-/* ---- whether it fits ---- */
+/* ---- checks ---- */
 
-static void refuse(kc__pod_record *state, const char *reason, char *message)
+static void pods_admission_reject(kc__pod_record *state, const char *reason, char *message)
 {
     if (state->failed)
         free(message);
@@ -68,28 +68,29 @@ static void refuse_for_want(kc__pod_record *state, const char *reason, const cha
 {
     if (!requested || used + requested <= capacity)
         return;
-    refuse(state, reason,
-           kc_asprintf("Pod was rejected: Node didn't have enough resource: %s, requested: %lld, "
-                       "used: %lld, capacity: %lld",
-                       what, (long long)requested, (long long)used, (long long)capacity));
+    pods_admission_reject(
+        state, reason,
+        kc_asprintf("Pod was rejected: Node didn't have enough resource: %s, requested: %lld, "
+                    "used: %lld, capacity: %lld",
+                    what, (long long)requested, (long long)used, (long long)capacity));
 }
 
-/* By the Node as the cache has it; before that has it, as it will be registered. */
-static const char *refusal(const kc__node *node, const kc_pod *pod, const char **ret_why)
+/* Uses the Node from the cache; before it is cached, the Node as it will be registered. */
+static const char *refusal(const kc__pods_node *node, const kc_pod *pod, const char **ret_why)
 {
     kc_scoped(kc_arena) arena = {0};
-    kc_auto(kc_cluster_node) *object = kc__node_get(node);
+    kc_auto(kc_cluster_node) *object = kc__pods_node_get(node);
     if (object)
-        return kc__node_refuses(object, pod, ret_why);
+        return kc__pods_node_refuses(object, pod, ret_why);
     const kc_cluster_node initial = {
-        .metadata = {.name = node->name, .labels = kc__node_labels(node, &arena)}};
-    return kc__node_refuses(&initial, pod, ret_why);
+        .metadata = {.name = node->name, .labels = kc__pods_node_labels(node, &arena)}};
+    return kc__pods_node_refuses(&initial, pod, ret_why);
 }
 
 bool kc__pods_admit(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
 {
     int64_t cpu, memory;
-    kc__node *node = state->node;
+    kc__pods_node *node = state->node;
     if (state->admitted || state->failed)
         return !state->failed;
     requests_of(pod, &cpu, &memory);
@@ -99,10 +100,11 @@ bool kc__pods_admit(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
         refuse_for_want(state, "OutOfcpu", "cpu", cpu, node->cpu, pods->nodes->cpu);
         refuse_for_want(state, "OutOfmemory", "memory", memory, node->memory, pods->nodes->memory);
         if (predicate)
-            refuse(state, predicate,
-                   kc_asprintf("Pod was rejected: Predicate %s failed: %s", predicate, why));
+            pods_admission_reject(
+                state, predicate,
+                kc_asprintf("Pod was rejected: Predicate %s failed: %s", predicate, why));
         if (!state->failed)
-            take(state, cpu, memory);
+            pods_admission_take(state, cpu, memory);
     }
     state->admitted = !state->failed;
     return state->admitted;

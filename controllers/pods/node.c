@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node.c: one Node at the server: its registration, and its status.
+ * node.c: one Node object: its registration and its status.
  *
- * The status is reported when something in it has changed, when the server's idea of it is another
- * (somebody marked the node as lost), and every five minutes. That it lives is said by its lease
- * (lease.c), which is much smaller. Nothing is said when we stop: a node that is not heard of any
- * more is a lost node, and others know what to do about that.
+ * The status is written when it has changed, when the server's copy differs (the node lifecycle
+ * controller marked the node as lost), and every five minutes. The much smaller lease (lease.c) is
+ * the heartbeat. Stopping writes no status: the node lifecycle controller handles nodes that stop
+ * renewing.
  */
 #include "pods/nodes.h"
 
@@ -17,7 +17,7 @@
 #define HEARTBEAT       (5 * KC_MINUTE)
 #define KUBELET_VERSION "v1.34.1"
 
-/* ---- what a node says of itself ---- */
+/* ---- status ---- */
 
 static const struct {
     const char *type, *status, *reason, *message;
@@ -65,7 +65,7 @@ static void add_resource(kc_resource_list *list, const char *name, kc_quantity a
     list->items[list->n++].value.text = kc_arena_strndup(arena, printed.p, printed.n);
 }
 
-static void set_capacity(const kc__nodes *nodes, kc_arena *arena, kc_node_status *status)
+static void set_capacity(const kc__pods_nodes *nodes, kc_arena *arena, kc_node_status *status)
 {
     kc_resource_list *list = &status->capacity;
     list->items = kc_arena_calloc(arena, 4, sizeof(*list->items));
@@ -83,7 +83,8 @@ static const char *architecture(const struct utsname *machine)
                                                   : machine->machine;
 }
 
-static kc_node_info *make_info(const kc__node *node, const struct utsname *machine, kc_arena *arena)
+static kc_node_info *make_info(const kc__pods_node *node, const struct utsname *machine,
+                               kc_arena *arena)
 {
     kc_node_info *info = kc_arena_new(arena, kc_node_info);
     *info = (kc_node_info){
@@ -102,7 +103,7 @@ static kc_node_info *make_info(const kc__node *node, const struct utsname *machi
     return info;
 }
 
-static void make_status(const kc__node *node, const kc_cluster_node *was, kc_arena *arena,
+static void make_status(const kc__pods_node *node, const kc_cluster_node *was, kc_arena *arena,
                         kc_node_status *ret)
 {
     struct utsname machine;
@@ -118,25 +119,26 @@ static void make_status(const kc__node *node, const kc_cluster_node *was, kc_are
     ret->daemon_endpoints = kc_arena_new(arena, kc_daemon_endpoints);
     ret->daemon_endpoints->kubelet_endpoint = kc_arena_new(arena, kc_daemon_endpoint);
     if (node->nodes->server)
-        ret->daemon_endpoints->kubelet_endpoint->port = kc__node_server_port(node->nodes->server);
+        ret->daemon_endpoints->kubelet_endpoint->port =
+            kc__pods_node_server_port(node->nodes->server);
 }
 
-/* By what the API server knows us, and where it finds us (docs/internals/access.md). */
-static kc_string_map make_annotations(const kc__node *node, kc_arena *arena)
+/* How the API server identifies and reaches this node (docs/internals/access.md). */
+static kc_string_map make_annotations(const kc__pods_node *node, kc_arena *arena)
 {
-    const kc__node_server *server = node->nodes->server;
+    const kc__pods_node_server *server = node->nodes->server;
     kc_string_map map = {.items = kc_arena_calloc(arena, 2, sizeof(kc_string_pair))};
     if (!server)
         return map;
     map.n = 2;
     map.items[0] = (kc_string_pair){(char *)"kubecontroller.io/serving-key",
-                                    (char *)kc__node_server_key(server)};
+                                    (char *)kc__pods_node_server_key(server)};
     map.items[1] = (kc_string_pair){(char *)"kubecontroller.io/serving-address",
-                                    (char *)kc__node_server_address(server)};
+                                    (char *)kc__pods_node_server_address(server)};
     return map;
 }
 
-kc_string_map kc__node_labels(const kc__node *node, kc_arena *arena)
+kc_string_map kc__pods_node_labels(const kc__pods_node *node, kc_arena *arena)
 {
     struct utsname machine;
     uname(&machine);
@@ -150,16 +152,16 @@ kc_string_map kc__node_labels(const kc__node *node, kc_arena *arena)
     return labels;
 }
 
-/* ---- telling the server ---- */
+/* ---- writes ---- */
 
-static void remember(kc__node *node, const kc_object *object)
+static void pods_node_record(kc__pods_node *node, const kc_object *object)
 {
     free(node->uid);
     node->uid = kc_str_dup(kc_object_uid(object));
 }
 
-/* Beside conditions and addresses of others; our labels too, where they were taken away. */
-static int patch_status(kc__node *node, const kc_cluster_node *was, kc_error *err)
+/* Keeps conditions and addresses of other writers; restores our labels if they were removed. */
+static int patch_status(kc__pods_node *node, const kc_cluster_node *was, kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_scoped(kc_buf) body = {0};
@@ -172,13 +174,13 @@ static int patch_status(kc__node *node, const kc_cluster_node *was, kc_error *er
         kc_client_patch(node->client, &kc_kind_node, KC_KEY("", node->name), KC_PATCH_STRATEGIC,
                         kc_buf_str(&body), &(kc_write_opts){.subresource = "status"}, err);
     if (!now)
-        return -1;
-    remember(node, now);
+        return kc_error_result(err);
+    pods_node_record(node, now);
     node->heartbeat = kc_clock_wall(node->nodes->clock);
     return 0;
 }
 
-static void write_map(kc_buf *out, const char *name, kc_string_map map)
+static void pods_node_write_map(kc_buf *out, const char *name, kc_string_map map)
 {
     kc_buf_printf(out, "\"%s\":{", name);
     for (size_t i = 0; i < map.n; i++)
@@ -186,45 +188,45 @@ static void write_map(kc_buf *out, const char *name, kc_string_map map)
     kc_buf_puts(out, "}");
 }
 
-static int patch_metadata(kc__node *node, kc_error *err)
+static int patch_metadata(kc__pods_node *node, kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_scoped(kc_buf) body = {0};
     kc_buf_puts(&body, "{\"metadata\":{");
-    write_map(&body, "labels", kc__node_labels(node, &arena));
+    pods_node_write_map(&body, "labels", kc__pods_node_labels(node, &arena));
     kc_buf_puts(&body, ",");
-    write_map(&body, "annotations", make_annotations(node, &arena));
+    pods_node_write_map(&body, "annotations", make_annotations(node, &arena));
     kc_buf_puts(&body, "}}");
     kc_auto(kc_object) *now = kc_client_patch(node->client, &kc_kind_node, KC_KEY("", node->name),
                                               KC_PATCH_MERGE, kc_buf_str(&body), NULL, err);
-    return now ? 0 : -1;
+    return now ? 0 : kc_error_result(err);
 }
 
-int kc__node_register(kc__node *node, kc_error *err)
+int kc__pods_node_register(kc__pods_node *node, kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};
     kc_cluster_node wanted = {.metadata = {.name = node->name}};
-    wanted.metadata.labels = kc__node_labels(node, &arena);
+    wanted.metadata.labels = kc__pods_node_labels(node, &arena);
     wanted.metadata.annotations = make_annotations(node, &arena);
     make_status(node, NULL, &arena, &wanted.status);
     kc_auto(kc_object) *object = kc_cluster_node_object(&wanted, err);
     if (!object)
-        return -1;
+        return kc_error_result(err);
     kc_auto(kc_object) *made = kc_client_create(node->client, object, NULL, err);
     if (made) {
-        remember(node, made);
+        pods_node_record(node, made);
         node->heartbeat = kc_clock_wall(node->nodes->clock);
         kc_log_verbose(node->nodes->log, 2, "node registered", kc_kv("node", node->name));
         return 0;
     }
     if (!kc_is_already_exists(err))
-        return -1;
+        return kc_error_result(err);
     kc_error_done(err);
-    kc_auto(kc_cluster_node) *was = kc__node_get(node);
-    return patch_metadata(node, err) < 0 ? -1 : patch_status(node, was, err);
+    kc_auto(kc_cluster_node) *was = kc__pods_node_get(node);
+    return patch_metadata(node, err) < 0 ? kc_error_result(err) : patch_status(node, was, err);
 }
 
-int kc__node_leave(kc__node *node, kc_error *err)
+int kc__pods_node_leave(kc__pods_node *node, kc_error *err)
 {
     char time[KC_TIME_TEXT];
     const kc_str now = kc_time_print(kc_clock_wall(node->nodes->clock), time);
@@ -238,27 +240,27 @@ int kc__node_leave(kc__node *node, kc_error *err)
     kc_auto(kc_object) *left =
         kc_client_patch(node->client, &kc_kind_node, KC_KEY("", node->name), KC_PATCH_STRATEGIC,
                         kc_buf_str(&body), &(kc_write_opts){.subresource = "status"}, err);
-    return left ? 0 : -1;
+    return left ? 0 : kc_error_result(err);
 }
 
-static bool is_thought_ready(const kc_cluster_node *node)
+static bool is_reported_ready(const kc_cluster_node *node)
 {
     const kc_node_condition *ready = condition_of(node, "Ready");
     return ready && !strcmp(ready->status, "True");
 }
 
-int kc__node_report(kc__node *node, kc_error *err)
+int kc__pods_node_report(kc__pods_node *node, kc_error *err)
 {
     const kc_time now = kc_clock_wall(node->nodes->clock);
-    kc_auto(kc_cluster_node) *was = kc__node_get(node);
-    /* A cache that is behind says that a node that was just made is not there. */
+    kc_auto(kc_cluster_node) *was = kc__pods_node_get(node);
+    /* A stale cache may lack a node that was just created. */
     if (!was && now - node->heartbeat > KC_SECOND) {
         node->lease = kc_object_unref(node->lease);
-        return kc__node_register(node, err);
+        return kc__pods_node_register(node, err);
     }
-    if (!was || (is_thought_ready(was) && now - node->heartbeat < HEARTBEAT))
+    if (!was || (is_reported_ready(was) && now - node->heartbeat < HEARTBEAT))
         return 0;
     if (patch_status(node, was, err) == 0)
         return 0;
-    return kc_ignore_not_found(err) < 0 ? -1 : kc__node_register(node, err);
+    return kc_ignore_not_found(err) < 0 ? kc_error_result(err) : kc__pods_node_register(node, err);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_fit.c: whether a node is one that a pod asks for (nodeSelector, node affinity), and whether
- * the pod tolerates what drives others away (taints with NoExecute; the other effects are the
- * scheduler's).
+ * node_fit.c: whether a node matches a pod's nodeSelector and node affinity, and whether the pod
+ * tolerates the node's NoExecute taints (other effects are the scheduler's).
  */
 #include "pods/nodes.h"
 
 #include "common/taints.h"
 
-static const char *label_of(const kc_cluster_node *node, const char *key)
+static const char *pods_node_fit_label_of(const kc_cluster_node *node, const char *key)
 {
     for (size_t i = 0; i < node->metadata.labels.n; i++)
         if (!strcmp(node->metadata.labels.items[i].key, key))
@@ -50,11 +49,12 @@ static bool satisfies(const char *value, const kc_selector_requirement *r)
     return compares(value, r, !strcmp(op, "Gt"));
 }
 
-/* All requirements of a term; a term without any matches nothing. */
+/* All requirements of a term must match; an empty term matches nothing. */
 static bool term_matches(const kc_cluster_node *node, const kc_node_selector_term *term)
 {
     for (size_t i = 0; i < term->n_match_expressions; i++)
-        if (!satisfies(label_of(node, term->match_expressions[i].key), &term->match_expressions[i]))
+        if (!satisfies(pods_node_fit_label_of(node, term->match_expressions[i].key),
+                       &term->match_expressions[i]))
             return false;
     for (size_t i = 0; i < term->n_match_fields; i++) {
         const bool name = !strcmp(term->match_fields[i].key, "metadata.name");
@@ -75,7 +75,7 @@ static bool is_wanted(const kc_cluster_node *node, const kc_node_selector *wante
 static bool is_selected(const kc_cluster_node *node, const kc_string_map *selector)
 {
     for (size_t i = 0; i < selector->n; i++) {
-        const char *value = label_of(node, selector->items[i].key);
+        const char *value = pods_node_fit_label_of(node, selector->items[i].key);
         if (!value || strcmp(value, selector->items[i].value) != 0)
             return false;
     }
@@ -88,15 +88,16 @@ static bool is_driven_away(const kc_cluster_node *node, const kc_pod *pod)
 {
     for (size_t i = 0; i < node->spec.n_taints; i++) {
         const kc_taint *taint = &node->spec.taints[i];
-        if (!strcmp(taint->effect, "NoExecute") && !kc__find_toleration(pod, taint))
+        if (!strcmp(taint->effect, "NoExecute") && !kc__common_find_toleration(pod, taint))
             return true;
     }
     return false;
 }
 
-/* ---- both ---- */
+/* ---- checks ---- */
 
-const char *kc__node_refuses(const kc_cluster_node *node, const kc_pod *pod, const char **ret_why)
+const char *kc__pods_node_refuses(const kc_cluster_node *node, const kc_pod *pod,
+                                  const char **ret_why)
 {
     const kc_affinity *affinity = pod->spec.affinity;
     const kc_node_selector *wanted =

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_name.c: what nodes of ours are called.
+ * node_name.c: derives node names from host names.
  *
- * Machines are called what their owners like: "Build_Box", "DESKTOP-4711". A Node cannot be, nor
- * can its label kubernetes.io/hostname; so the name is written small, what neither can have becomes
- * a dash, and it ends after 63 characters. A name that somebody gave is taken as it is, or refused.
+ * Host names such as "Build_Box" or "DESKTOP-4711" are not valid as a Node's name or its label
+ * kubernetes.io/hostname. So the name is converted to lower case, invalid characters become dashes,
+ * and it is cut to 63 characters. A name that the operator sets is used as it is or refused.
  */
 #include "kc/ascii.h"
 #include "kc/pods.h"
@@ -16,7 +16,7 @@
 
 enum { LONGEST = 63 };
 
-char *kc__node_name_of(kc_str host)
+char *kc__pods_node_name_of(kc_str host)
 {
     char name[LONGEST + 1];
     size_t n = 0;
@@ -24,7 +24,7 @@ char *kc__node_name_of(kc_str host)
         const char c = kc_lower(host.p[i]);
         if (kc_is_alnum(c))
             name[n++] = c;
-        else if (n && kc_is_alnum(name[n - 1])) /* None at the beginning, nor two in a row. */
+        else if (n && kc_is_alnum(name[n - 1])) /* No leading dash and no two in a row. */
             name[n++] = c == '.' ? '.' : '-';
     }
     while (n && !kc_is_alnum(name[n - 1]))
@@ -40,5 +40,5 @@ char *kc_pods_node_name(const kc_pods_opts *opts, int i)
     if (opts->node)
         return kc_strdup(opts->node);
     gethostname(host, sizeof(host) - 1);
-    return kc__node_name_of(kc_cstr(host));
+    return kc__pods_node_name_of(kc_cstr(host));
 }

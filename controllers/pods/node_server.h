@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_server.h: what our nodes answer when the API server asks: what containers have written.
+ * node_server.h: the node's HTTPS server, through which the API server reads container logs.
  *
  *     GET /containerLogs/NAMESPACE/POD/CONTAINER?follow=true&tailLines=10…      as a kubelet
  *
- * Over TLS. Nobody is answered but the API server, by its certificate; the Nodes say by which key
- * we are known. docs/internals/access.md has both sides of it.
+ * It accepts only clients with a certificate of the API server; annotations of the Node carry the
+ * public key of the node server. docs/internals/access.md describes both sides.
  */
 #ifndef KC_CONTROLLERS_NODE_SERVER_H
 #define KC_CONTROLLERS_NODE_SERVER_H
@@ -14,18 +14,19 @@
 #include "kc/manager.h"
 #include "kc/pods.h"
 
-typedef struct kc__node_server kc__node_server;
+typedef struct kc__pods_node_server kc__pods_node_server;
 
-/* Listens, and adds to the manager what keeps up with whom to trust. `opts` is complete, and lives
- * as long. NULL on error. */
-kc__node_server *kc__node_server_new(kc_manager *manager, const kc_pods_opts *opts, kc_error *err);
-/* After the manager has stopped. NULL is allowed; returns NULL. */
-kc__node_server *kc__node_server_free(kc__node_server *server);
+/* Listens, and adds to the manager the runnable that reloads the CA. `opts` has all defaults set
+ * and must outlive the server. NULL on error. */
+kc__pods_node_server *kc__pods_node_server_new(kc_manager *manager, const kc_pods_opts *opts,
+                                               kc_error *err);
+/* Call after the manager has stopped. NULL is allowed; returns NULL. */
+kc__pods_node_server *kc__pods_node_server_free(kc__pods_node_server *server);
 
-int kc__node_server_port(const kc__node_server *server);
-/* Where it is, for the annotation kubecontroller.io/serving-address. */
-const char *kc__node_server_address(const kc__node_server *server);
+int kc__pods_node_server_port(const kc__pods_node_server *server);
+/* The address for the annotation kubecontroller.io/serving-address. */
+const char *kc__pods_node_server_address(const kc__pods_node_server *server);
 /* For the annotation kubecontroller.io/serving-key. */
-const char *kc__node_server_key(const kc__node_server *server);
+const char *kc__pods_node_server_key(const kc__pods_node_server *server);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nodes.h: the nodes of ours: that the server knows them, that they are heard of, and how much of
- * each is taken.
+ * nodes.h: this process's nodes: their registration, heartbeats and allocated resources.
  */
 #ifndef KC_CONTROLLERS_NODES_H
 #define KC_CONTROLLERS_NODES_H
@@ -15,85 +14,91 @@
 #include "api/core_v1/zz_generated.h"
 #include "pods/node_server.h"
 
-typedef struct kc__nodes kc__nodes;
+typedef struct kc__pods_nodes kc__pods_nodes;
 
-typedef struct kc__node {
+typedef struct kc__pods_node {
     char *name;
     char ip[46];
-    kc__nodes *nodes;
-    /* Of the thread that keeps it: */
-    kc_client *client; /* While it is being kept: gives up in time. */
-    kc_object *lease;  /* As it was last written; NULL: not known. */
-    char *uid;         /* Of the Node; NULL: not registered yet. */
+    kc__pods_nodes *nodes;
+    char *user_name;              /* "system:node:NAME" */
+    kc_client_user user;          /* With this name. */
+    const kc_client_user *act_as; /* The user, or NULL: the user of the manager's client. */
+    /* Used only by the shard's thread: */
+    kc_client *client; /* Set during maintenance: has a deadline. */
+    kc_object *lease;  /* As last written; NULL: unknown. */
+    char *uid;         /* uid of the Node; NULL: not registered yet. */
     kc_time heartbeat;
-    /* Under the shard's lock: */
+    /* Guarded by the shard's lock: */
     kc_heap_node timer;
     int64_t due; /* Monotonic. */
-    /* Under nodes->mutex: */
-    int64_t cpu, memory; /* Taken: thousandths, bytes. */
+    /* Guarded by nodes->mutex: */
+    int64_t cpu, memory; /* Allocated: millicores, bytes. */
     int pods;
-} kc__node;
+} kc__pods_node;
 
-/* Some of the nodes, and the thread that keeps them. */
-typedef struct kc__node_shard {
-    kc__nodes *nodes;
-    kc_mutex mutex; /* Guards timers, and the due times in it. Nothing is called under it. */
+/* A subset of the nodes and the thread that maintains them. */
+typedef struct kc__pods_node_shard {
+    kc__pods_nodes *nodes;
+    kc_mutex mutex; /* Guards timers and their due times. No calls are made under it. */
     kc_cond wake;
     kc_heap timers;
     bool stopping;
     kc_cancel_hook hook;
-    kc_cancel *stop; /* While its thread runs. */
-} kc__node_shard;
+    kc_cancel *stop; /* Set while its thread runs. */
+} kc__pods_node_shard;
 
-#define KC__NODE_SHARDS 4
+#define KC__PODS_NODE_SHARDS 4
 
-struct kc__nodes {
-    kc_client *client; /* The manager's, which reads from the server. */
+struct kc__pods_nodes {
+    kc_client *client; /* The manager's live client. */
     kc_cache *cache;
     const kc_clock *clock;
     kc_log *log;
     kc_informer *informer;
-    kc_listener *listener;
+    kc_event_handler *listener;
     kc_map by_name;
-    kc__node *items;
+    kc__pods_node *items;
     size_t n;
     const char *runtime_name, *runtime_version;
-    const kc__node_server *server; /* NULL: they answer nobody. */
-    /* What each of them has. */
+    const kc__pods_node_server *server; /* NULL: no node server. */
+    /* Capacity of each node. */
     int64_t cpu, memory, storage;
     int pods;
-    bool say_goodbye;
-    kc__node_shard shards[KC__NODE_SHARDS];
+    bool report_stop;
+    kc__pods_node_shard shards[KC__PODS_NODE_SHARDS];
     size_t n_shards;
-    kc_mutex mutex; /* Guards what is taken of nodes. */
+    kc_mutex mutex; /* Guards the allocated resources of nodes. */
 };
 
-/* Before the manager starts: adds what keeps them to it. `opts` is complete. NULL on error. */
-kc__nodes *kc__nodes_new(kc_manager *manager, const kc_pods_opts *opts, const char *runtime_name,
-                         const char *runtime_version, kc_error *err);
-/* After the manager has stopped. NULL is allowed; returns NULL. */
-kc__nodes *kc__nodes_free(kc__nodes *nodes);
+/* Call before the manager starts: adds the runnables that maintain the nodes. `opts` has all
+ * defaults set. NULL on error. */
+kc__pods_nodes *kc__pods_nodes_new(kc_manager *manager, const kc_pods_opts *opts,
+                                   const char *runtime_name, const char *runtime_version,
+                                   kc_error *err);
+/* Call after the manager has stopped. NULL is allowed; returns NULL. */
+kc__pods_nodes *kc__pods_nodes_free(kc__pods_nodes *nodes);
 
-/* NULL: none of ours. Any thread. */
-kc__node *kc__nodes_find(const kc__nodes *nodes, kc_str name);
-/* The Node as the cache has it; NULL if it does not. The caller's. */
-kc_cluster_node *kc__node_get(const kc__node *node);
+/* NULL: not one of this process's nodes. Thread-safe. */
+kc__pods_node *kc__pods_nodes_find(const kc__pods_nodes *nodes, kc_str name);
+/* The Node from the cache; NULL if it is not cached. The caller unrefs it. */
+kc_cluster_node *kc__pods_node_get(const kc__pods_node *node);
 
 /* The labels it registers with. */
-kc_string_map kc__node_labels(const kc__node *node, kc_arena *arena);
-/* The predicate by which the node does not take a pod, and why (static texts); NULL: it does. */
-const char *kc__node_refuses(const kc_cluster_node *node, const kc_pod *pod, const char **ret_why);
+kc_string_map kc__pods_node_labels(const kc__pods_node *node, kc_arena *arena);
+/* The predicate that refuses the pod, and the reason (static texts); NULL: the pod fits. */
+const char *kc__pods_node_refuses(const kc_cluster_node *node, const kc_pod *pod,
+                                  const char **ret_why);
 
-/* Registers it, or puts right what is wrong with what the server has of it. */
-int kc__node_register(kc__node *node, kc_error *err);
-/* A heartbeat, if the last was long ago or the server's idea of the node is another. */
-int kc__node_report(kc__node *node, kc_error *err);
-/* Says that it is not ready any more: we stop. */
-int kc__node_leave(kc__node *node, kc_error *err);
+/* Registers the node, or corrects the server's copy. */
+int kc__pods_node_register(kc__pods_node *node, kc_error *err);
+/* Writes the status if it is due or the server's copy differs. */
+int kc__pods_node_report(kc__pods_node *node, kc_error *err);
+/* Sets Ready to False at shutdown. */
+int kc__pods_node_leave(kc__pods_node *node, kc_error *err);
 /* Renews its lease. */
-int kc__node_renew_lease(kc__node *node, kc_error *err);
+int kc__pods_node_renew_lease(kc__pods_node *node, kc_error *err);
 
-/* Of the machine of this name. The caller frees it. */
-char *kc__node_name_of(kc_str host);
+/* The node name for this host name. The caller frees it. */
+char *kc__pods_node_name_of(kc_str host);
 
 #endif

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_conditions.c: the conditions of a pod that its node says: PodReadyToStartContainers,
- * Initialized, Ready, ContainersReady; and PodScheduled, which is true of whatever is here.
+ * pod_conditions.c: the pod conditions that the node sets: PodReadyToStartContainers, Initialized,
+ * Ready, ContainersReady; PodScheduled, which is True for every pod here; and, for pods with fields
+ * that the node does not apply, KC__POD_CONDITION_APPLIED.
  *
- * Those of others stay, and stand first. The time of a transition is that of the status before
- * where the condition's status is the same.
+ * Conditions of other writers are kept and come first. A condition whose status is unchanged keeps
+ * its lastTransitionTime.
  */
 #include "pods/pod_record.h"
 
-static const char *const ours[] = {"PodReadyToStartContainers", "Initialized",  "Ready",
-                                   "ContainersReady",           "PodScheduled", NULL};
+static const char *const ours[] = {
+    "PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled",
+    KC__POD_CONDITION_APPLIED,   NULL};
 
-typedef struct verdict {
+typedef struct pod_conditions_verdict {
     bool yes;
     const char *reason, *message;
-} verdict;
+} pod_conditions_verdict;
 
-static const kc_pod_condition *find(const kc_pod_condition *list, size_t n, const char *type)
+static const kc_pod_condition *pod_conditions_find(const kc_pod_condition *list, size_t n,
+                                                   const char *type)
 {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(list[i].type, type))
@@ -24,14 +27,16 @@ static const kc_pod_condition *find(const kc_pod_condition *list, size_t n, cons
     return NULL;
 }
 
-static kc_pod_condition make(const kc_pod *pod, const char *type, verdict v, kc_time now)
+static kc_pod_condition pod_conditions_make(const kc_pod *pod, const char *type,
+                                            pod_conditions_verdict v, kc_time now)
 {
     const char *status = v.yes ? "True" : "False";
-    const kc_pod_condition *was = find(pod->status.conditions, pod->status.n_conditions, type);
+    const kc_pod_condition *was =
+        pod_conditions_find(pod->status.conditions, pod->status.n_conditions, type);
     kc_pod_condition c = {.type = (char *)type,
                           .observed_generation = pod->metadata.generation,
                           .status = (char *)status,
-                          .last_transition_time.at = kc__whole_seconds(now),
+                          .last_transition_time.at = kc__pod_whole_seconds(now),
                           .reason = (char *)v.reason,
                           .message = (char *)v.message};
     if (was && !strcmp(was->status, status)) {
@@ -43,7 +48,7 @@ static kc_pod_condition make(const kc_pod *pod, const char *type, verdict v, kc_
 
 /* ---- lists of names, as Go prints them: "[a b]" ---- */
 
-static void add_name(kc_buf *names, const char *name)
+static void pod_conditions_add_name(kc_buf *names, const char *name)
 {
     kc_buf_puts(names, names->n ? " " : "[");
     kc_buf_puts(names, name);
@@ -54,23 +59,24 @@ static const char *with_names(kc_arena *arena, const char *text, kc_buf *names)
     return names->n ? kc_arena_printf(arena, "%s: %s]", text, kc_buf_cstr(names)) : NULL;
 }
 
-/* ---- each of them ---- */
+/* ---- single conditions ---- */
 
-static verdict containers_ready(const kc_pod *pod, const kc__pod_record *state,
-                                const kc_pod_status *s, kc_arena *arena)
+static pod_conditions_verdict containers_ready(const kc_pod *pod, const kc__pod_record *state,
+                                               const kc_pod_status *s, kc_arena *arena)
 {
     kc_scoped(kc_buf) names = {0};
-    if (kc__phase_is_terminal(s->phase))
-        return (verdict){.reason = !strcmp(s->phase, "Failed") ? "PodFailed" : "PodCompleted"};
+    if (kc__pod_phase_is_terminal(s->phase))
+        return (pod_conditions_verdict){.reason = !strcmp(s->phase, "Failed") ? "PodFailed"
+                                                                              : "PodCompleted"};
     for (size_t i = 0; i < state->n; i++) {
         const kc_container *spec = kc__pod_container(pod, i);
-        const bool counts = i >= state->n_init || kc__is_sidecar(spec);
-        if (counts && !kc__container_is_ready(&state->containers[i], spec))
-            add_name(&names, spec->name);
+        const bool counts = i >= state->n_init || kc__common_is_sidecar(spec);
+        if (counts && !kc__pod_container_is_ready(&state->containers[i], spec))
+            pod_conditions_add_name(&names, spec->name);
     }
     const char *message = with_names(arena, "containers with unready status", &names);
-    return message ? (verdict){.reason = "ContainersNotReady", .message = message}
-                   : (verdict){.yes = true};
+    return message ? (pod_conditions_verdict){.reason = "ContainersNotReady", .message = message}
+                   : (pod_conditions_verdict){.yes = true};
 }
 
 static void check_gate(const char *gate, const kc_pod_condition *c, kc_buf *why)
@@ -87,19 +93,22 @@ static void check_gate(const char *gate, const kc_pod_condition *c, kc_buf *why)
                       gate);
 }
 
-static verdict ready(const kc_pod *pod, verdict of_containers, kc_arena *arena)
+static pod_conditions_verdict ready(const kc_pod *pod, pod_conditions_verdict of_containers,
+                                    kc_arena *arena)
 {
     kc_scoped(kc_buf) why = {0};
     if (!of_containers.yes)
         return of_containers;
     for (size_t i = 0; i < pod->spec.n_readiness_gates; i++) {
         const char *gate = pod->spec.readiness_gates[i].condition_type;
-        check_gate(gate, find(pod->status.conditions, pod->status.n_conditions, gate), &why);
+        check_gate(gate,
+                   pod_conditions_find(pod->status.conditions, pod->status.n_conditions, gate),
+                   &why);
     }
     if (!why.n)
-        return (verdict){.yes = true};
-    return (verdict){.reason = "ReadinessGatesNotReady",
-                     .message = kc_arena_printf(arena, "%s", kc_buf_cstr(&why))};
+        return (pod_conditions_verdict){.yes = true};
+    return (pod_conditions_verdict){.reason = "ReadinessGatesNotReady",
+                                    .message = kc_arena_printf(arena, "%s", kc_buf_cstr(&why))};
 }
 
 static bool has_run(const kc_pod_status *s)
@@ -110,24 +119,26 @@ static bool has_run(const kc_pod_status *s)
     return false;
 }
 
-static verdict initialized(const kc_pod *pod, const kc_pod_status *s, kc_arena *arena)
+static pod_conditions_verdict initialized(const kc_pod *pod, const kc_pod_status *s,
+                                          kc_arena *arena)
 {
     kc_scoped(kc_buf) names = {0};
     if (s->phase && !strcmp(s->phase, "Succeeded"))
-        return (verdict){.yes = true, .reason = "PodCompleted"};
+        return (pod_conditions_verdict){.yes = true, .reason = "PodCompleted"};
     if (has_run(s))
-        return (verdict){.yes = true};
+        return (pod_conditions_verdict){.yes = true};
     for (size_t i = 0; i < s->n_init_container_statuses; i++) {
         const kc_container_status *c = &s->init_container_statuses[i];
-        if (kc__is_sidecar(kc__pod_container(pod, i)) ? !*c->started : !c->ready)
-            add_name(&names, c->name);
+        if (kc__common_is_sidecar(kc__pod_container(pod, i)) ? !*c->started : !c->ready)
+            pod_conditions_add_name(&names, c->name);
     }
     const char *message = with_names(arena, "containers with incomplete status", &names);
-    return message ? (verdict){.reason = "ContainersNotInitialized", .message = message}
-                   : (verdict){.yes = true};
+    return message
+               ? (pod_conditions_verdict){.reason = "ContainersNotInitialized", .message = message}
+               : (pod_conditions_verdict){.yes = true};
 }
 
-/* ---- all of them ---- */
+/* ---- all conditions ---- */
 
 static size_t keep_others(const kc_pod *pod, kc_pod_condition *to)
 {
@@ -139,20 +150,26 @@ static size_t keep_others(const kc_pod *pod, kc_pod_condition *to)
 }
 
 void kc__pod_conditions_make(const kc_pod *pod, const kc__pod_record *state,
-                             const kc__pod_place *place, kc_time now, kc_arena *arena,
+                             const kc__pod_host_info *place, kc_time now, kc_arena *arena,
                              kc_pod_status *status)
 {
     kc_pod_condition *list =
         kc_arena_calloc(arena, pod->status.n_conditions + KC_COUNT(ours), sizeof(kc_pod_condition));
     size_t n = keep_others(pod, list);
-    const bool terminal = kc__phase_is_terminal(status->phase);
-    const verdict of_containers = containers_ready(pod, state, status, arena);
-    const verdict sandbox = {.yes = state->prepared && !(terminal && !kc__pod_is_alive(state))};
-    list[n++] = make(pod, ours[0], sandbox, now);
-    list[n++] = make(pod, ours[1], initialized(pod, status, arena), now);
-    list[n++] = make(pod, ours[2], ready(pod, of_containers, arena), now);
-    list[n++] = make(pod, ours[3], of_containers, now);
-    list[n++] = make(pod, ours[4], (verdict){.yes = true}, now);
+    const bool terminal = kc__pod_phase_is_terminal(status->phase);
+    const pod_conditions_verdict of_containers = containers_ready(pod, state, status, arena);
+    const pod_conditions_verdict sandbox = {.yes = state->prepared &&
+                                                   !(terminal && !kc__pod_is_alive(state))};
+    list[n++] = pod_conditions_make(pod, ours[0], sandbox, now);
+    list[n++] = pod_conditions_make(pod, ours[1], initialized(pod, status, arena), now);
+    list[n++] = pod_conditions_make(pod, ours[2], ready(pod, of_containers, arena), now);
+    list[n++] = pod_conditions_make(pod, ours[3], of_containers, now);
+    list[n++] = pod_conditions_make(pod, ours[4], (pod_conditions_verdict){.yes = true}, now);
+    if (state->ignored)
+        list[n++] = pod_conditions_make(
+            pod, ours[5],
+            (pod_conditions_verdict){.reason = KC__POD_REASON_IGNORED, .message = state->ignored},
+            now);
     for (size_t i = 0; i < n && place->no_generations; i++)
         list[i].observed_generation = 0;
     status->conditions = list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_fields.c: what containers may know of their own pod: fields of it (fieldRef) and what it may
- * take (resourceFieldRef).
+ * pod_fields.c: the downward API: fields of the pod (fieldRef) and resources of its containers
+ * (resourceFieldRef).
  */
 #include "pods/pod_inputs.h"
 
@@ -41,7 +41,7 @@ static int pair_order(const void *a, const void *b)
     return strcmp(((const kc_string_pair *)a)->key, ((const kc_string_pair *)b)->key);
 }
 
-/* One line each, by key: app="web". */
+/* One line per key, sorted: app="web". */
 static const char *format_map(const kc_string_map *map, kc_arena *arena)
 {
     kc_scoped(kc_buf) text = {0};
@@ -69,7 +69,7 @@ static bool in_brackets(kc_str path, kc_str name, kc_str *ret_key)
     return true;
 }
 
-static const char *plain_field(const kc__inputs *in, kc_str path)
+static const char *plain_field(const kc__pod_inputs *in, kc_str path)
 {
     const kc_pod *pod = in->pod;
     const struct {
@@ -91,7 +91,7 @@ static const char *plain_field(const kc__inputs *in, kc_str path)
     return NULL;
 }
 
-int kc__field_value(const kc__inputs *in, const char *path, const char **ret, kc_error *err)
+int kc__pod_field_value(const kc__pod_inputs *in, const char *path, const char **ret, kc_error *err)
 {
     const kc_str p = kc_cstr(path);
     const kc_object_meta *meta = &in->pod->metadata;
@@ -130,8 +130,8 @@ static bool amount_of(const kc_resource_list *list, const char *name, kc_quantit
     return false;
 }
 
-/* A limit that is not set is what the node has. */
-static kc_quantity of_node(const kc__nodes *nodes, const char *name)
+/* An unset limit is the node's allocatable amount. */
+static kc_quantity of_node(const kc__pods_nodes *nodes, const char *name)
 {
     if (!strcmp(name, "cpu"))
         return kc_quantity_of_milli(nodes->cpu, KC_DECIMAL_SI);
@@ -146,8 +146,8 @@ static int64_t divided(kc_quantity amount, kc_quantity by, bool milli)
     return unit > 0 ? value / unit + (value % unit != 0) : 0;
 }
 
-int kc__resource_value(const kc__inputs *in, const kc_resource_field_ref *ref,
-                       const kc_container *own, const char **ret, kc_error *err)
+int kc__pod_resource_value(const kc__pod_inputs *in, const kc_resource_field_ref *ref,
+                           const kc_container *own, const char **ret, kc_error *err)
 {
     const char *name = ref->container_name;
     const kc_container *c = name && *name ? container_named(in->pod, name) : own;
@@ -163,7 +163,7 @@ int kc__resource_value(const kc__inputs *in, const kc_resource_field_ref *ref,
         limit)
         amount = of_node(in->state->node->nodes, resource);
     if (ref->divisor.text && kc_quantity_parse(kc_cstr(ref->divisor.text), &divisor, err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (kc_quantity_sign(divisor) == 0)
         divisor = kc_quantity_of(1, KC_DECIMAL_SI);
     *ret = kc_arena_printf(in->arena, "%lld",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_jobs.h: probes and hooks, which may take as long as they like, on threads of their own.
+ * pod_jobs.h: runs probes and hooks, which may block, on threads of their own.
  */
 #ifndef KC_CONTROLLERS_POD_JOBS_H
 #define KC_CONTROLLERS_POD_JOBS_H
@@ -9,20 +9,20 @@
 
 #include "pods/pod_record.h"
 
-typedef struct kc__jobs kc__jobs;
+typedef struct kc__pod_jobs kc__pod_jobs;
 
-/* Where results go: any thread. Takes the message over. */
-typedef void kc__job_done_fn(kc_str pod_uid, const kc__job_result *result, void *user);
+/* Receives results on any thread. Takes ownership of the message. */
+typedef void kc__pod_job_done_fn(kc_str pod_uid, const kc__pod_job_result *result, void *user);
 
-/* Before the manager starts: adds its threads to it. None, where the runtime's probes never
- * block. */
-kc__jobs *kc__jobs_new(kc_manager *manager, kc__runtime *runtime, kc__job_done_fn *done, void *user,
-                       kc_error *err);
-/* After the manager has stopped. NULL is allowed; returns NULL. */
-kc__jobs *kc__jobs_free(kc__jobs *jobs);
+/* Call before the manager starts: adds its threads, or none if the runtime's probes never block. */
+kc__pod_jobs *kc__pod_jobs_new(kc_manager *manager, kc__pods_runtime *runtime,
+                               kc__pod_job_done_fn *done, void *user, kc_error *err);
+/* Call after the manager has stopped. NULL is allowed; returns NULL. */
+kc__pod_jobs *kc__pod_jobs_free(kc__pod_jobs *jobs);
 
-/* Begins it: `pod` is what it is about. Where the runtime's probes never block it is done at once:
- * true, with the result. */
-bool kc__jobs_begin(kc__jobs *jobs, const kc_pod *pod, const kc__job *job, kc__job_result *ret);
+/* Starts a job for `pod`. If the runtime's probes never block, runs it at once: returns true with
+ * the result. */
+bool kc__pod_jobs_begin(kc__pod_jobs *jobs, const kc_pod *pod, const kc__pod_job *job,
+                        kc__pod_job_result *ret);
 
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_plan.c: what is to be done for a pod, given what there is of it.
+ * pod_plan.c: decides the next actions for a pod from its observed state.
  *
- *     not admitted, deleted, too old, over by its status ──▶ stop everything, in order; then: over
- *     otherwise  ──▶ init containers, one after the other (a sidecar: until it has started)
- *                ──▶ containers, all at once; those that ended start again as the restart policy
- *                    says, after a back-off; those whose liveness or startup probe failed are ended
- *                ──▶ none left that runs or will run: sidecars are stopped; then: over
+ *     rejected, deleted, past its deadline, terminal phase ──▶ stop all containers; then: over
+ *     otherwise  ──▶ init containers one after the other (a sidecar: until it has started)
+ *                ──▶ containers, all at once; those that exited restart as the restart policy
+ *                    says, after a back-off; those whose liveness or startup probe failed are
+ *                    killed
+ *                ──▶ none left that runs or will run: stop sidecars; then: over
  *
- * The rules are the kubelet's. Nothing here calls out: the same pod, state and time give the same
- * plan. A driver carries the actions out and asks again at once, until there are none; so each look
- * needs to find one step only (the next init container), not the whole way.
+ * The rules are the kubelet's. The functions make no calls: equal pod, state and time give equal
+ * plans. The pod sync executes the actions and plans again until there are none; so each plan needs
+ * to contain only one step (the next init container), not the whole sequence.
  *
- * Back-off: an attempt that ends starts again at once the first time, then 10 s after it ended,
- * then 20 s and so on up to 5 min; whoever ran for 10 min begins anew.
+ * Back-off: a container that exited restarts at once the first time, then 10 s after its exit, then
+ * 20 s and so on up to 5 min; an attempt that ran for 10 min resets it.
  */
 #include "pods/pod_record.h"
 
@@ -22,53 +23,56 @@
 
 #define BACKOFF_FIRST (10 * KC_SECOND)
 #define BACKOFF_MOST  (5 * KC_MINUTE)
+#define MEASURE_EVERY (10 * KC_SECOND) /* The kubelet's values. */
 
 /* ---- plans ---- */
 
-void kc__plan_done(kc__plan *plan)
+void kc__pod_action_plan_done(kc__pod_action_plan *plan)
 {
     kc_vec_each (&plan->actions, a)
         free(a->message);
     kc_vec_done(&plan->actions);
 }
 
-void kc__plan_add(kc__plan *plan, kc__act act, size_t container, int attempt)
+void kc__pod_plan_add(kc__pod_action_plan *plan, kc__pod_action_type act, size_t container,
+                      int attempt)
 {
     kc_vec_push(&plan->actions,
-                (kc__action){.act = act, .container = container, .attempt = attempt});
+                (kc__pod_action){.act = act, .container = container, .attempt = attempt});
 }
 
-void kc__plan_say(kc__plan *plan, size_t container, bool warning, const char *event,
-                  const char *fmt, ...)
+void kc__pod_plan_event(kc__pod_action_plan *plan, size_t container, bool warning,
+                        const char *event, const char *fmt, ...)
 {
     kc_scoped(kc_buf) text = {0};
     va_list args;
     va_start(args, fmt);
     kc_buf_vprintf(&text, fmt, args);
     va_end(args);
-    kc_vec_push(&plan->actions, (kc__action){.act = KC__ACT_SAY,
-                                             .container = container,
-                                             .warning = warning,
-                                             .event = event,
-                                             .message = kc_strdup(kc_buf_cstr(&text))});
+    kc_vec_push(&plan->actions, (kc__pod_action){.act = KC__POD_ACT_EVENT,
+                                                 .container = container,
+                                                 .warning = warning,
+                                                 .event = event,
+                                                 .message = kc_strdup(kc_buf_cstr(&text))});
 }
 
-void kc__plan_look(kc__plan *plan, kc_time at)
+void kc__pod_plan_wake_at(kc__pod_action_plan *plan, kc_time at)
 {
     plan->next = KC_MIN(plan->next, at);
 }
 
-/* ---- starting, and starting again ---- */
+/* ---- starts and restarts ---- */
 
-static bool backoff_expired(const kc__container_state *c, kc_time ended)
+static bool backoff_expired(const kc__pod_container_state *c, kc_time ended)
 {
     return ended - c->backoff_at > 2 * BACKOFF_MOST;
 }
 
 /* "10s", "1m20s": as Go prints it. */
-static void say_backoff(const kc_pod *pod, kc__pod_record *state, size_t i, kc__plan *plan)
+static void record_backoff(const kc_pod *pod, kc__pod_record *state, size_t i,
+                           kc__pod_action_plan *plan)
 {
-    kc__container_state *c = &state->containers[i];
+    kc__pod_container_state *c = &state->containers[i];
     const char *name = kc__pod_container(pod, i)->name;
     kc_scoped(kc_buf) length = {0};
     kc_duration_write(&length, c->backoff);
@@ -77,21 +81,21 @@ static void say_backoff(const kc_pod *pod, kc__pod_record *state, size_t i, kc__
     c->waiting_message =
         kc_asprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)",
                     kc_buf_cstr(&length), name, state->name, state->ns, state->uid);
-    kc__plan_say(plan, i, true, "BackOff",
-                 "Back-off restarting failed container %s in pod %s_%s(%s)", name, state->name,
-                 state->ns, state->uid);
+    kc__pod_plan_event(plan, i, true, "BackOff",
+                       "Back-off restarting failed container %s in pod %s_%s(%s)", name,
+                       state->name, state->ns, state->uid);
 }
 
-/* True while an attempt that has ended must not start again yet. */
+/* True while the back-off of a container that exited is not over. */
 static bool backs_off(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now,
-                      kc__plan *plan)
+                      kc__pod_action_plan *plan)
 {
-    kc__container_state *c = &state->containers[i];
+    kc__pod_container_state *c = &state->containers[i];
     const kc_time ended = c->now.ended;
     if (c->backoff && !backoff_expired(c, ended) && now - ended < c->backoff) {
         if (!c->waiting)
-            say_backoff(pod, state, i, plan);
-        kc__plan_look(plan, ended + c->backoff);
+            record_backoff(pod, state, i, plan);
+        kc__pod_plan_wake_at(plan, ended + c->backoff);
         return true;
     }
     if (!c->backoff || backoff_expired(c, ended))
@@ -102,23 +106,24 @@ static bool backs_off(const kc_pod *pod, kc__pod_record *state, size_t i, kc_tim
     return false;
 }
 
-/* A start that failed is tried again later; it does not count as an attempt. */
-static void start(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now, kc__plan *plan)
+/* A failed start is retried later and does not count as an attempt. */
+static void pod_plan_start(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now,
+                           kc__pod_action_plan *plan)
 {
-    kc__container_state *c = &state->containers[i];
+    kc__pod_container_state *c = &state->containers[i];
     const bool tried = c->retry_at > 0;
-    if (kc__container_is_alive(c))
+    if (kc__pod_container_is_alive(c))
         return;
     if (now < c->retry_at) {
-        kc__plan_look(plan, c->retry_at);
+        kc__pod_plan_wake_at(plan, c->retry_at);
         return;
     }
-    if (!tried && c->now.phase == KC__CONTAINER_ENDED && backs_off(pod, state, i, now, plan))
+    if (!tried && c->now.phase == KC__POD_CONTAINER_ENDED && backs_off(pod, state, i, now, plan))
         return;
-    kc__plan_add(plan, KC__ACT_START, i, c->now.number + 1);
+    kc__pod_plan_add(plan, KC__POD_ACT_START, i, c->now.number + 1);
 }
 
-/* ---- what runs ---- */
+/* ---- running containers ---- */
 
 static int64_t grace_of(const kc_pod *pod, const kc_probe *probe)
 {
@@ -128,49 +133,49 @@ static int64_t grace_of(const kc_pod *pod, const kc_probe *probe)
                                                       : 2;
 }
 
-static bool failed(const kc__container_state *c, kc__probe_type type)
+static bool pod_plan_failed(const kc__pod_container_state *c, kc__pod_probe_type type)
 {
     return c->probes[type].has_value && !c->probes[type].value;
 }
 
-static bool image_changed(const kc__container_state *c, const kc_container *spec)
+static bool image_changed(const kc__pod_container_state *c, const kc_container *spec)
 {
     return c->image && strcmp(c->image, spec->image ? spec->image : "") != 0;
 }
 
-/* Ends a container for a reason; "will be restarted" where it will. */
-static void give_up(const kc_pod *pod, kc__pod_record *state, size_t i, const char *why,
-                    const kc_probe *probe, kc_time now, kc__plan *plan)
+/* Kills a container for a reason; adds "will be restarted" if so. */
+static void pod_plan_give_up(const kc_pod *pod, kc__pod_record *state, size_t i, const char *why,
+                             const kc_probe *probe, kc_time now, kc__pod_action_plan *plan)
 {
     const kc_container *spec = kc__pod_container(pod, i);
     const bool init = i < state->n_init;
-    const bool again = !init && (!probe || kc__pod_restarts(pod, 1));
+    const bool restarts = !init && (!probe || kc__pod_restarts(pod, 1));
     kc_autofree char *text = kc_asprintf("%s %s %s%s", init ? "Init container" : "Container",
-                                         spec->name, why, again ? ", will be restarted" : "");
-    kc__plan_stop(pod, state, i, grace_of(pod, probe), text, now, plan);
+                                         spec->name, why, restarts ? ", will be restarted" : "");
+    kc__pod_plan_stop(pod, state, i, grace_of(pod, probe), text, now, plan);
 }
 
 static void watch_over(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now,
-                       kc__plan *plan)
+                       kc__pod_action_plan *plan)
 {
-    kc__container_state *c = &state->containers[i];
+    kc__pod_container_state *c = &state->containers[i];
     const kc_container *spec = kc__pod_container(pod, i);
-    if (c->now.phase != KC__CONTAINER_RUNNING || c->stop != KC__STOP_NOT ||
-        (i < state->n_init && !kc__is_sidecar(spec)))
+    if (c->now.phase != KC__POD_CONTAINER_RUNNING || c->stop != KC__POD_STOP_NONE ||
+        (i < state->n_init && !kc__common_is_sidecar(spec)))
         return;
     if (image_changed(c, spec))
-        give_up(pod, state, i, "definition changed", NULL, now, plan);
-    else if (failed(c, KC__PROBE_LIVENESS))
-        give_up(pod, state, i, "failed liveness probe", spec->liveness_probe, now, plan);
-    else if (failed(c, KC__PROBE_STARTUP))
-        give_up(pod, state, i, "failed startup probe", spec->startup_probe, now, plan);
-    else if (c->post_start == KC__HOOK_FAILED)
-        kc__plan_stop(pod, state, i, grace_of(pod, NULL), "FailedPostStartHook", now, plan);
-    else if (spec->lifecycle && spec->lifecycle->post_start && c->post_start == KC__HOOK_NONE) {
-        c->post_start = KC__HOOK_RUNS;
-        kc__plan_add(plan, KC__ACT_POST_START, i, c->now.number);
+        pod_plan_give_up(pod, state, i, "definition changed", NULL, now, plan);
+    else if (pod_plan_failed(c, KC__POD_PROBE_LIVENESS))
+        pod_plan_give_up(pod, state, i, "failed liveness probe", spec->liveness_probe, now, plan);
+    else if (pod_plan_failed(c, KC__POD_PROBE_STARTUP))
+        pod_plan_give_up(pod, state, i, "failed startup probe", spec->startup_probe, now, plan);
+    else if (c->post_start == KC__POD_HOOK_FAILED)
+        kc__pod_plan_stop(pod, state, i, grace_of(pod, NULL), "FailedPostStartHook", now, plan);
+    else if (spec->lifecycle && spec->lifecycle->post_start && c->post_start == KC__POD_HOOK_NONE) {
+        c->post_start = KC__POD_HOOK_RUNNING;
+        kc__pod_plan_add(plan, KC__POD_ACT_POST_START, i, c->now.number);
     } else
-        kc__plan_probes(pod, state, i, now, plan);
+        kc__pod_plan_probes(pod, state, i, now, plan);
 }
 
 /* ---- init containers ---- */
@@ -183,38 +188,39 @@ static bool has_initialized(const kc__pod_record *state)
     return false;
 }
 
-/* One step of the way: true when the next one may go. `*doomed`: it failed for good. */
+/* One init container: true if the next one may start. `*doomed`: it failed permanently. */
 static bool init_one(const kc_pod *pod, kc__pod_record *state, size_t i, kc_time now,
-                     kc__plan *plan, bool *doomed)
+                     kc__pod_action_plan *plan, bool *failed_for_good)
 {
-    kc__container_state *c = &state->containers[i];
+    kc__pod_container_state *c = &state->containers[i];
     const kc_container *spec = kc__pod_container(pod, i);
-    if (kc__is_sidecar(spec)) {
-        start(pod, state, i, now, plan);
-        return kc__container_is_started(c, spec);
+    if (kc__common_is_sidecar(spec)) {
+        pod_plan_start(pod, state, i, now, plan);
+        return kc__pod_container_is_started(c, spec);
     }
-    if (c->now.phase == KC__CONTAINER_ENDED && c->now.exit_code == 0)
+    if (c->now.phase == KC__POD_CONTAINER_ENDED && c->now.exit_code == 0)
         return true;
-    *doomed = c->now.phase == KC__CONTAINER_ENDED && !kc__pod_restarts(pod, c->now.exit_code);
-    if (!*doomed)
-        start(pod, state, i, now, plan);
+    *failed_for_good =
+        c->now.phase == KC__POD_CONTAINER_ENDED && !kc__pod_restarts(pod, c->now.exit_code);
+    if (!*failed_for_good)
+        pod_plan_start(pod, state, i, now, plan);
     return false;
 }
 
-static bool initialize(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan,
-                       bool *doomed)
+static bool initialize(const kc_pod *pod, kc__pod_record *state, kc_time now,
+                       kc__pod_action_plan *plan, bool *failed_for_good)
 {
     for (size_t i = 0; i < state->n_init; i++)
-        if (!init_one(pod, state, i, now, plan, doomed))
+        if (!init_one(pod, state, i, now, plan, failed_for_good))
             return false;
     return true;
 }
 
 /* ---- containers ---- */
 
-static bool is_done(const kc_pod *pod, const kc__container_state *c)
+static bool is_done(const kc_pod *pod, const kc__pod_container_state *c)
 {
-    return c->now.phase == KC__CONTAINER_ENDED && !kc__pod_restarts(pod, c->now.exit_code);
+    return c->now.phase == KC__POD_CONTAINER_ENDED && !kc__pod_restarts(pod, c->now.exit_code);
 }
 
 static bool all_done(const kc_pod *pod, const kc__pod_record *state)
@@ -225,65 +231,86 @@ static bool all_done(const kc_pod *pod, const kc__pod_record *state)
     return true;
 }
 
-static void run_containers(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan)
+static void run_containers(const kc_pod *pod, kc__pod_record *state, kc_time now,
+                           kc__pod_action_plan *plan)
 {
     for (size_t i = 0; i < state->n; i++) {
-        kc__container_state *c = &state->containers[i];
+        kc__pod_container_state *c = &state->containers[i];
         const bool init = i < state->n_init;
-        if (init ? kc__is_sidecar(kc__pod_container(pod, i)) : !is_done(pod, c))
-            start(pod, state, i, now, plan);
+        if (init ? kc__common_is_sidecar(kc__pod_container(pod, i)) : !is_done(pod, c))
+            pod_plan_start(pod, state, i, now, plan);
     }
 }
 
-/* ---- the whole ---- */
+/* ---- plan ---- */
 
-static bool is_too_old(const kc_pod *pod, const kc__pod_record *state, kc_time now, kc__plan *plan)
+static bool is_too_old(const kc_pod *pod, const kc__pod_record *state, kc_time now,
+                       kc__pod_action_plan *plan)
 {
     const int64_t *seconds = pod->spec.active_deadline_seconds;
     if (!seconds || !state->start_time)
         return false;
     const kc_time end = state->start_time + *seconds * KC_SECOND;
     if (now < end)
-        kc__plan_look(plan, end);
+        kc__pod_plan_wake_at(plan, end);
     return now >= end;
 }
 
-/* It is to end: deleted, failed by us, or over by what its status says. */
-static bool is_ending(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan)
+/* The pod must stop: deleted, failed by the runner, or in a terminal phase. */
+static bool is_ending(const kc_pod *pod, kc__pod_record *state, kc_time now,
+                      kc__pod_action_plan *plan)
 {
     if (pod->metadata.deletion_timestamp.at || state->failed ||
-        kc__phase_is_terminal(pod->status.phase))
+        kc__pod_phase_is_terminal(pod->status.phase))
         return true;
     if (!is_too_old(pod, state, now, plan))
         return false;
     state->failed = "DeadlineExceeded";
     state->failed_message =
         kc_strdup("Pod was active on the node longer than the specified deadline");
-    kc__plan_say(plan, SIZE_MAX, false, "DeadlineExceeded", "%s", state->failed_message);
+    kc__pod_plan_event(plan, SIZE_MAX, false, "DeadlineExceeded", "%s", state->failed_message);
     return true;
 }
 
-void kc__pod_plan(const kc_pod *pod, kc__pod_record *state, kc_time now, kc__plan *plan)
+/* Local storage is measured while a container runs, first one period after the start. */
+static void plan_measure(kc__pod_record *state, kc_time now, kc__pod_action_plan *plan)
 {
-    bool doomed = false;
+    if (!state->measures || state->measuring || !kc__pod_is_alive(state))
+        return;
+    if (!state->measured)
+        state->measured = now;
+    if (now < state->measured + MEASURE_EVERY) {
+        kc__pod_plan_wake_at(plan, state->measured + MEASURE_EVERY);
+        return;
+    }
+    state->measuring = true;
+    state->measured = now;
+    kc__pod_plan_add(plan, KC__POD_ACT_MEASURE, 0, 0);
+}
+
+void kc__pod_plan_make(const kc_pod *pod, kc__pod_record *state, kc_time now,
+                       kc__pod_action_plan *plan)
+{
+    bool failed_for_good = false;
     plan->next = KC_FOREVER;
     kc__pod_record_wake_hooks(state, now);
     const bool ending = is_ending(pod, state, now, plan);
     if (!ending && state->prepared) {
-        if (has_initialized(state) || initialize(pod, state, now, plan, &doomed)) {
+        if (has_initialized(state) || initialize(pod, state, now, plan, &failed_for_good)) {
             if (all_done(pod, state))
-                doomed = true;
+                failed_for_good = true;
             else
                 run_containers(pod, state, now, plan);
         }
-        for (size_t i = 0; i < state->n && !doomed; i++)
+        for (size_t i = 0; i < state->n && !failed_for_good; i++)
             watch_over(pod, state, i, now, plan);
+        plan_measure(state, now, plan);
     }
-    if (ending || doomed)
-        kc__plan_stop_all(pod, state, now, plan);
-    kc__plan_stopping(pod, state, now, plan);
+    if (ending || failed_for_good)
+        kc__pod_plan_stop_all(pod, state, now, plan);
+    kc__pod_plan_stopping(pod, state, now, plan);
     for (size_t i = 0; i < state->n; i++)
         if (state->containers[i].hook_until)
-            kc__plan_look(plan, state->containers[i].hook_until);
-    plan->over = (ending || doomed) && !kc__pod_is_alive(state);
+            kc__pod_plan_wake_at(plan, state->containers[i].hook_until);
+    plan->over = (ending || failed_for_good) && !kc__pod_is_alive(state);
 }

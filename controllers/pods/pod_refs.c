@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_refs.c: which pods of ours name a ConfigMap or Secret, so that a change of one is a look at
- * them and at nobody else.
+ * pod_refs.c: an index of the ConfigMaps and Secrets that pods reference, so that a change of one
+ * queues only those pods.
  */
 #include "pods/pods.h"
 
@@ -10,29 +10,29 @@
 #include "kc/kinds.h"
 
 /* One ConfigMap or Secret. */
-typedef struct source {
+typedef struct pod_refs_source {
     char *key;   /* "configmap/namespace/name" */
-    kc_map pods; /* States, by key. */
-} source;
+    kc_map pods; /* Records by key. */
+} pod_refs_source;
 
 static char *source_key(const kc_kind *kind, kc_str ns, kc_str name)
 {
-    return kc_asprintf("%s/%.*s/%.*s", kc__source_name(kind), KC_ARG(ns), KC_ARG(name));
+    return kc_asprintf("%s/%.*s/%.*s", kc__pod_source_name(kind), KC_ARG(ns), KC_ARG(name));
 }
 
-typedef struct pair {
+typedef struct pod_refs_pair {
     kc__pods *pods;
     kc__pod_record *state;
-} pair;
+} pod_refs_pair;
 
-static void add(const kc_kind *kind, const char *name, void *user)
+static void pod_refs_add(const kc_kind *kind, const char *name, void *user)
 {
-    const pair *p = user;
+    const pod_refs_pair *p = user;
     kc_autofree char *key = source_key(kind, kc_cstr(p->state->ns), kc_cstr(name));
     kc_locked (&p->pods->mutex) {
-        source *s = kc_map_get(&p->pods->sources, kc_cstr(key));
+        pod_refs_source *s = kc_map_get(&p->pods->sources, kc_cstr(key));
         if (!s) {
-            s = kc_new(source);
+            s = kc_new(pod_refs_source);
             s->key = kc_take(key);
             kc_map_put(&p->pods->sources, kc_cstr(s->key), s);
         }
@@ -42,23 +42,23 @@ static void add(const kc_kind *kind, const char *name, void *user)
     }
 }
 
-void kc__pods_refer(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
+void kc__pods_add_references(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
 {
-    kc__each_source(pod, add, &(pair){pods, state});
+    kc__pod_each_source(pod, pod_refs_add, &(pod_refs_pair){pods, state});
 }
 
-static void source_free(source *s)
+static void source_free(pod_refs_source *s)
 {
     kc_map_done(&s->pods);
     free(s->key);
     free(s);
 }
 
-void kc__pods_unrefer(kc__pods *pods, kc__pod_record *state)
+void kc__pods_remove_references(kc__pods *pods, kc__pod_record *state)
 {
     kc_locked (&pods->mutex)
         kc_map_each (&state->sources, it) {
-            source *s = it->value;
+            pod_refs_source *s = it->value;
             kc_map_remove(&s->pods, kc_cstr(state->key));
             if (s->pods.n)
                 continue;
@@ -75,14 +75,14 @@ void kc__pods_free_refs(kc__pods *pods)
     kc_map_done(&pods->sources);
 }
 
-/* A ConfigMap or Secret has changed: on the informer's thread. */
+/* A ConfigMap or Secret has changed: called on the informer's thread. */
 static void enqueue_users(kc__pods *pods, const kc_kind *kind, const kc_object *object,
                           kc_enqueuer *to)
 {
     kc_autofree char *key = source_key(kind, kc_object_namespace(object), kc_object_name(object));
     KC_VEC(char *) names = {0};
     kc_locked (&pods->mutex) {
-        source *s = kc_map_get(&pods->sources, kc_cstr(key));
+        pod_refs_source *s = kc_map_get(&pods->sources, kc_cstr(key));
         if (s)
             kc_map_each (&s->pods, it)
                 kc_vec_push(&names, kc_strdup(((kc__pod_record *)it->value)->name));

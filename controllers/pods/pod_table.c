@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_table.c: what is remembered of pods, by uid (for the runtime, which knows no names) and by
- * key (for the controller, which knows no uids).
+ * pod_table.c: the table of pod records, by uid (the runtime knows no names) and by key (the
+ * controller knows no uids).
  *
- * A key has one worker at a time, so whoever works on a key may hold the state of it without a
- * lock; the tables have one.
+ * A key has one worker at a time, which uses the record of its key without a lock; the tables have
+ * one.
  */
 #include "pods/pods.h"
 
@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
 kc__pod_record *kc__pods_find(kc__pods *pods, kc_key key)
 {
@@ -38,15 +38,15 @@ void kc__pods_wake(kc__pods *pods, kc_str uid)
         return;
     kc_locked (&pods->wake_mutex)
         if (pods->queue)
-            kc_queue_add_with(
-                pods->queue, KC_KEY(ns, name),
-                &(kc_queue_add_opts){.cause = &(kc_queue_cause){.why = KC_WHY_GENERIC}});
+            kc_queue_add_with(pods->queue, KC_KEY(ns, name),
+                              &(kc_queue_add_opts){
+                                  .cause = &(kc_queue_cause){.reason = KC_QUEUE_REASON_GENERIC}});
 }
 
 /* ---- addresses ---- */
 
-/* 10.0.0.1 and up, those that are taken left out; with the lock held. */
-static void give_address(kc__pods *pods, kc__pod_record *state)
+/* 10.0.0.1 and up, skipping addresses in use; needs the lock. */
+static void assign_address(kc__pods *pods, kc__pod_record *state)
 {
     do {
         const uint32_t n = ++pods->next_address & 0xffffff;
@@ -56,7 +56,7 @@ static void give_address(kc__pods *pods, kc__pod_record *state)
     } while (!*state->ip || kc_map_get(&pods->addresses, kc_cstr(state->ip)));
 }
 
-/* Those of pods that were here before are taken first: see kc__pods_take_up. */
+/* Addresses of resumed pods are reserved first: see kc__pods_resume. */
 static void keep_address(kc__pods *pods, kc__pod_record *state)
 {
     if (pods->opts.mode == KC_PODS_SIMULATE && *state->ip &&
@@ -72,14 +72,14 @@ void kc__pods_address(kc__pods *pods, const kc_pod *pod, kc__pod_record *state)
         snprintf(state->ip, sizeof(state->ip), "%s", state->node->ip);
     else
         kc_locked (&pods->mutex) {
-            give_address(pods, state);
+            assign_address(pods, state);
             keep_address(pods, state);
         }
 }
 
-/* ---- remembering and forgetting ---- */
+/* ---- add and remove ---- */
 
-kc__pod_record *kc__pods_remember(kc__pods *pods, const kc_pod *pod, kc__node *node)
+kc__pod_record *kc__pods_persist(kc__pods *pods, const kc_pod *pod, kc__pods_node *node)
 {
     kc__pod_record *state = kc__pod_record_new(pod);
     state->node = node;
@@ -89,8 +89,8 @@ kc__pod_record *kc__pods_remember(kc__pods *pods, const kc_pod *pod, kc__node *n
         kc_map_put(&pods->by_uid, kc_cstr(state->uid), state);
         kc_map_put(&pods->by_key, kc_cstr(state->key), state);
     }
-    kc__pods_refer(pods, pod, state);
-    if (state->start_time || state->prepared) { /* It was admitted by a process before this one. */
+    kc__pods_add_references(pods, pod, state);
+    if (state->start_time || state->prepared) { /* An earlier process has admitted it. */
         kc__pods_account(pods, pod, state);
         state->admitted = true;
     }
@@ -100,7 +100,7 @@ kc__pod_record *kc__pods_remember(kc__pods *pods, const kc_pod *pod, kc__node *n
 void kc__pods_forget(kc__pods *pods, kc__pod_record *state)
 {
     kc__pods_release(pods, state);
-    kc__pods_unrefer(pods, state);
+    kc__pods_remove_references(pods, state);
     kc_locked (&pods->mutex) {
         kc_map_remove(&pods->by_key, kc_cstr(state->key));
         kc_map_remove(&pods->by_uid, kc_cstr(state->uid));
@@ -111,31 +111,31 @@ void kc__pods_forget(kc__pods *pods, kc__pod_record *state)
     kc__pod_record_free(state);
 }
 
-/* ---- after a start ---- */
+/* ---- resume ---- */
 
-static bool take_up_node(kc__pods *pods, kc__node *node)
+static bool take_up_node(kc__pods *pods, kc__pods_node *node)
 {
     kc_scoped(kc_pod_list) list = {0};
-    const kc_list_opts which = {.index = KC__BY_NODE, .value = node->name};
+    const kc_list_opts which = {.index = KC__COMMON_INDEX_NODE, .value = node->name};
     kc_scoped(kc_error) err = {0};
     if (kc_pod_lister_list(pods->cache, &which, &list, &err) < 0) {
-        kc_log_error(pods->log, "cannot take up the pods of a node", kc_kv("node", node->name),
+        kc_log_error(pods->log, "failed to load the pods of a node", kc_kv("node", node->name),
                      kc_kv("err", &err));
         return false;
     }
     for (size_t i = 0; i < list.n; i++)
-        kc__pods_remember(pods, list.items[i], node);
+        kc__pods_persist(pods, list.items[i], node);
     return true;
 }
 
-typedef struct strays {
+typedef struct orphaned_pods {
     kc__pods *pods;
     KC_VEC(char *) uids;
-} strays;
+} orphaned_pods;
 
-static void note_stray(kc_str uid, void *user)
+static void note_orphaned(kc_str uid, void *user)
 {
-    strays *s = user;
+    orphaned_pods *s = user;
     bool known = false;
     kc_locked (&s->pods->mutex)
         known = kc_map_get(&s->pods->by_uid, uid);
@@ -143,11 +143,11 @@ static void note_stray(kc_str uid, void *user)
         kc_vec_push(&s->uids, kc_str_dup(uid));
 }
 
-/* Pods the runtime still has, and nobody else. */
-static void remove_strays(kc__pods *pods)
+/* Removes pods that the runtime has and the server does not. */
+static void remove_orphaned(kc__pods *pods)
 {
-    strays s = {.pods = pods};
-    pods->runtime->ops->each(pods->runtime, note_stray, &s);
+    orphaned_pods s = {.pods = pods};
+    pods->runtime->ops->each(pods->runtime, note_orphaned, &s);
     kc_vec_each (&s.uids, uid) {
         pods->runtime->ops->remove(pods->runtime, kc_cstr(*uid));
         free(*uid);
@@ -155,7 +155,7 @@ static void remove_strays(kc__pods *pods)
     kc_vec_done(&s.uids);
 }
 
-void kc__pods_take_up(kc__pods *pods)
+void kc__pods_resume(kc__pods *pods)
 {
     bool mine = false;
     kc_locked (&pods->mutex) {
@@ -169,15 +169,15 @@ void kc__pods_take_up(kc__pods *pods)
     bool all = true;
     for (size_t i = 0; i < pods->nodes->n; i++)
         all = take_up_node(pods, &pods->nodes->items[i]) && all;
-    if (all) /* Else what looks astray may be somebody's. */
-        remove_strays(pods);
+    if (all) /* Otherwise a pod that is missing from the cache might be removed. */
+        remove_orphaned(pods);
     kc_locked (&pods->mutex) {
         pods->taken_up = true;
         kc_cond_broadcast(&pods->taken);
     }
 }
 
-/* ---- the way to the queue ---- */
+/* ---- queue ---- */
 
 static int source_start(void *user, kc_queue *queue, kc_error *err)
 {

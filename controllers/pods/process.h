@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.h: the runtime whose containers are processes of this machine.
+ * process.h: the runtime whose containers are processes of this host.
  *
- * See docs/internals/pods-processes.md for what isolates what, and what does not. Logs are read
- * with process_logs.h.
+ * docs/internals/pods-processes.md describes what is isolated and what is not. process_logs.h reads
+ * the logs.
  */
 #ifndef KC_CONTROLLERS_PODS_PROCESS_H
 #define KC_CONTROLLERS_PODS_PROCESS_H
@@ -13,15 +13,12 @@
 #include "pods/runtime.h"
 
 /*
- * Opens the folder (which no other may have open), ends what is left of an earlier process, and
- * finds out what the machine allows; one line in the log says it. NULL with KC_INVALID for options
- * that cannot work. The clock, the log and the texts in opts must outlive it. ops->free ends all
+ * Opens the directory (locked against other processes), kills containers left over from an earlier
+ * process, detects the available isolation and logs it in one line. NULL with KC_INVALID for
+ * invalid options. The clock, the log and the texts in opts must outlive it. ops->free stops all
  * containers.
  */
-kc__runtime *kc__process_runtime_new(const kc_pods_opts *opts, const kc_clock *clock, kc_log *log,
-                                     kc_error *err);
-
-/* What isolation there is, in one line, for the node. Lives as the runtime. */
-const char *kc__process_isolation_text(const kc__runtime *runtime);
+kc__pods_runtime *kc__process_runtime_new(const kc_pods_opts *opts, const kc_clock *clock,
+                                          kc_log *log, kc_error *err);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_cgroup.c: limits, and the certainty that nothing survives, by cgroups (version 2).
+ * process_cgroup.c: resource limits, and reliable killing of containers, with cgroups (version 2).
  *
- *     OURS/kc-pods-HASH/UID/CONTAINER-N       HASH is of the folder: two of us do not meet
+ *     OURS/kc-pods-HASH/UID/CONTAINER-N       HASH is of the directory: two runtimes do not collide
  *
- * Ours is the cgroup that we are in, or the one above it, if that was delegated to us. Limits need
- * controllers, which the kernel gives to groups below one only where no process is in that one, or
- * it is the root: so in a service of systemd's they are there with Delegate=yes and
- * DelegateSubgroup=main. Without them groups still say what belongs to a container, and cgroup.kill
- * ends all of it.
+ * Ours is the cgroup of this process, or its parent if that was delegated. Limits need controllers,
+ * which the kernel enables for children of a group only if no process is in the group itself, or it
+ * is the root: in a systemd service they are available with Delegate=yes and DelegateSubgroup=main.
+ * Without controllers the groups still track the processes of a container, and cgroup.kill kills
+ * all of them.
  *
- * To limit something more: a row in `limits`.
+ * To add a limit: a row in `limits`.
  */
 #include "pods/process_internal.h"
 
@@ -24,7 +24,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-static int write_at(int at, const char *name, const char *text)
+static int process_cgroup_write_at(int at, const char *name, const char *text)
 {
     const int fd = openat(at, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
@@ -36,7 +36,7 @@ static int write_at(int at, const char *name, const char *text)
     return n < 0 ? -1 : 0;
 }
 
-/* Where cgroup2 is mounted: the fifth field of the line whose type is cgroup2. */
+/* The mount point of cgroup2: the fifth field of the line with type cgroup2. */
 static bool find_mount(char ret[512])
 {
     FILE *file = fopen("/proc/self/mountinfo", "re");
@@ -64,21 +64,21 @@ static bool find_own(char ret[512])
 static bool has_word(int at, const char *file, const char *word)
 {
     kc_scoped(kc_buf) text = {0};
-    kc__file_bytes(at, file, 4096, false, &text);
+    kc__process_file_bytes(at, file, 4096, false, &text);
     for (kc_str rest = kc_str_trim(kc_buf_str(&text)); rest.p;)
         if (kc_str_is(kc_str_cut(&rest, ' '), word))
             return true;
     return false;
 }
 
-/* Gives what is below a group a controller, where it may. */
+/* Enables a controller for the children of a group, if permitted. */
 static bool enable(int at, const char *controller)
 {
     char text[32];
     snprintf(text, sizeof(text), "+%s", controller);
     return has_word(at, "cgroup.controllers", controller) &&
            (has_word(at, "cgroup.subtree_control", controller) ||
-            write_at(at, "cgroup.subtree_control", text) == 0);
+            process_cgroup_write_at(at, "cgroup.subtree_control", text) == 0);
 }
 
 static bool enable_both(int ours, int group, const char *controller)
@@ -86,8 +86,7 @@ static bool enable_both(int ours, int group, const char *controller)
     return enable(ours, controller) && enable(group, controller);
 }
 
-/* The group above, where a service manager says that it is for us to divide: it holds no process.
- */
+/* The parent group, if the service manager delegated it: it contains no process. */
 static void use_delegated(char *path)
 {
     static const char *const names[] = {"user.delegate", "trusted.delegate"};
@@ -101,8 +100,9 @@ static void use_delegated(char *path)
     *end = '/';
 }
 
-/* FNV-1a: the same in every version, for an earlier process is looked for by it. */
-static uint64_t hash_of(const char *text)
+/* FNV-1a: must not change between versions, because leftovers of an earlier process are found by
+ * it. */
+static uint64_t process_cgroup_hash_of(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *text; text++)
@@ -110,24 +110,26 @@ static uint64_t hash_of(const char *text)
     return hash;
 }
 
-int kc__cgroup_open(kc__process_runtime *rt, kc__isolation_limit limit, kc_buf *text)
+int kc__process_cgroup_open(kc__process_runtime *rt, kc__process_isolation_limit limit,
+                            kc_buf *text)
 {
     char mount[512], own[512], name[64];
-    kc__isolation *i = &rt->isolation;
+    kc__process_isolation *i = &rt->isolation;
     i->cgroup = -1;
     if (limit.no_cgroup || !find_mount(mount) || !find_own(own)) {
-        kc_buf_puts(text, "no cgroup (there is no cgroup2 hierarchy): limits are not enforced");
+        kc_buf_puts(text, "no cgroup (no cgroup2 hierarchy): limits are not enforced");
         return -1;
     }
     kc_autofree char *path = kc_asprintf("%s%s", mount, own);
     use_delegated(path);
     const int ours = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    snprintf(name, sizeof(name), "kc-pods-%016llx", (unsigned long long)hash_of(rt->folder));
+    snprintf(name, sizeof(name), "kc-pods-%016llx",
+             (unsigned long long)process_cgroup_hash_of(rt->dir));
     kc_scoped(kc_error) why = {0};
-    i->cgroup = ours < 0 ? -1 : kc__folder_open(ours, name, 0755, &why);
+    i->cgroup = ours < 0 ? -1 : kc__process_dir_open(ours, name, 0755, &why);
     if (i->cgroup < 0) {
         i->cgroup = -1;
-        kc_buf_puts(text, "no cgroup (ours is not writable): limits are not enforced");
+        kc_buf_puts(text, "no cgroup (not writable): limits are not enforced");
     } else {
         i->cgroup_path = kc_asprintf("%s/%s", path, name);
         i->cpu = enable_both(ours, i->cgroup, "cpu");
@@ -135,7 +137,7 @@ int kc__cgroup_open(kc__process_runtime *rt, kc__isolation_limit limit, kc_buf *
         i->pids = enable_both(ours, i->cgroup, "pids");
         kc_buf_printf(text, "cgroup with limits:%s%s%s%s", i->cpu ? " cpu" : "",
                       i->memory ? " memory" : "", i->pids ? " pids" : "",
-                      i->cpu || i->memory || i->pids ? "" : " none (no controllers for us)");
+                      i->cpu || i->memory || i->pids ? "" : " none (no controllers delegated)");
     }
     if (ours >= 0)
         close(ours);
@@ -154,8 +156,8 @@ static bool limit_of(const kc_container *c, const char *resource, kc_quantity *r
     return false;
 }
 
-/* As the kubelet: a period of 100 ms, and a quota of at least 1 ms. */
-void kc__cgroup_cpu_text(const kc_container *container, char ret[64])
+/* The kubelet's rule: a period of 100 ms and a quota of at least 1 ms. */
+void kc__process_cgroup_cpu_text(const kc_container *container, char ret[64])
 {
     kc_quantity q;
     ret[0] = '\0';
@@ -165,7 +167,7 @@ void kc__cgroup_cpu_text(const kc_container *container, char ret[64])
     snprintf(ret, 64, "%lld 100000", (long long)KC_MAX(milli * 100, 1000));
 }
 
-void kc__cgroup_memory_text(const kc_container *container, char ret[64])
+void kc__process_cgroup_memory_text(const kc_container *container, char ret[64])
 {
     kc_quantity q;
     ret[0] = '\0';
@@ -176,17 +178,17 @@ void kc__cgroup_memory_text(const kc_container *container, char ret[64])
 static void pids_text(const kc_container *container, char ret[64])
 {
     (void)container;
-    snprintf(ret, 64, "%d", KC__MAX_PROCESSES);
+    snprintf(ret, 64, "%d", KC__PROCESS_MAX_PROCESSES);
 }
 
 static const struct {
     const char *file;
-    size_t enabled; /* In kc__isolation. */
+    size_t enabled; /* Offset in kc__process_isolation. */
     void (*text)(const kc_container *container, char ret[64]);
 } limits[] = {
-    {"cpu.max", offsetof(kc__isolation, cpu), kc__cgroup_cpu_text},
-    {"memory.max", offsetof(kc__isolation, memory), kc__cgroup_memory_text},
-    {"pids.max", offsetof(kc__isolation, pids), pids_text},
+    {"cpu.max", offsetof(kc__process_isolation, cpu), kc__process_cgroup_cpu_text},
+    {"memory.max", offsetof(kc__process_isolation, memory), kc__process_cgroup_memory_text},
+    {"pids.max", offsetof(kc__process_isolation, pids), pids_text},
 };
 
 static void set_limits(kc__process_runtime *rt, int group, const kc_container *container)
@@ -196,22 +198,23 @@ static void set_limits(kc__process_runtime *rt, int group, const kc_container *c
         limits[i].text(container, text);
         if (!*(const bool *)((const char *)&rt->isolation + limits[i].enabled) || !text[0])
             continue;
-        if (write_at(group, limits[i].file, text) < 0)
-            kc_log_warn(rt->log, "cannot set a limit", kc_kv("file", limits[i].file),
+        if (process_cgroup_write_at(group, limits[i].file, text) < 0)
+            kc_log_warn(rt->log, "failed to set cgroup limit", kc_kv("file", limits[i].file),
                         kc_kv("value", (const char *)text), kc_kv("container", container->name),
                         kc_kv("err", strerrordesc_np(errno)));
     }
-    /* One process that is out of memory takes the container with it, as for the kubelet. */
+    /* The OOM killer kills the whole container, as with the kubelet. */
     if (rt->isolation.memory)
-        write_at(group, "memory.oom.group", "1");
+        process_cgroup_write_at(group, "memory.oom.group", "1");
 }
 
-int kc__cgroup_make(kc__process_runtime *rt, const kc__proc *proc, const kc_container *container)
+int kc__process_cgroup_make(kc__process_runtime *rt, const kc__process_proc *proc,
+                            const kc_container *container)
 {
     char name[300];
     if (rt->isolation.cgroup < 0)
         return -1;
-    const int pod = kc__folder_open(rt->isolation.cgroup, proc->uid, 0755, NULL);
+    const int pod = kc__process_dir_open(rt->isolation.cgroup, proc->uid, 0755, NULL);
     if (pod < 0)
         return -1;
     if (rt->isolation.cpu)
@@ -221,25 +224,25 @@ int kc__cgroup_make(kc__process_runtime *rt, const kc__proc *proc, const kc_cont
     if (rt->isolation.pids)
         enable(pod, "pids");
     snprintf(name, sizeof(name), "%s-%d", proc->name, proc->attempt);
-    const int group = kc__folder_open(pod, name, 0755, NULL);
+    const int group = kc__process_dir_open(pod, name, 0755, NULL);
     close(pod);
     if (group >= 0)
         set_limits(rt, group, container);
     return group < 0 ? -1 : group;
 }
 
-/* ---- ends ---- */
+/* ---- removal ---- */
 
-void kc__cgroup_kill(int cgroup)
+void kc__process_cgroup_kill(int cgroup)
 {
     if (cgroup >= 0)
-        write_at(cgroup, "cgroup.kill", "1");
+        process_cgroup_write_at(cgroup, "cgroup.kill", "1");
 }
 
-bool kc__cgroup_oom(int cgroup)
+bool kc__process_cgroup_oom(int cgroup)
 {
     kc_scoped(kc_buf) text = {0};
-    if (cgroup < 0 || !kc__file_bytes(cgroup, "memory.events", 4096, false, &text))
+    if (cgroup < 0 || !kc__process_file_bytes(cgroup, "memory.events", 4096, false, &text))
         return false;
     for (kc_str rest = kc_buf_str(&text); rest.p;) {
         kc_str value = kc_str_cut(&rest, '\n');
@@ -250,7 +253,7 @@ bool kc__cgroup_oom(int cgroup)
     return false;
 }
 
-/* A group goes when its last process has been reaped, some moments after it was killed. */
+/* A group can be removed when its last process has been reaped, shortly after the kill. */
 static void remove_group(int at, const char *name)
 {
     for (int tries = 0; tries < 100; tries++) {
@@ -260,42 +263,43 @@ static void remove_group(int at, const char *name)
     }
 }
 
-void kc__cgroup_remove(kc__process_runtime *rt, const char *uid, const char *container, int attempt)
+void kc__process_cgroup_remove(kc__process_runtime *rt, const char *uid, const char *container,
+                               int attempt)
 {
     char name[300];
     const int pod =
-        rt->isolation.cgroup < 0 ? -1 : kc__folder_open(rt->isolation.cgroup, uid, 0, NULL);
+        rt->isolation.cgroup < 0 ? -1 : kc__process_dir_open(rt->isolation.cgroup, uid, 0, NULL);
     if (pod < 0)
         return;
-    /* One that is still busy goes with its pod. */
+    /* A busy group is removed with its pod. */
     snprintf(name, sizeof(name), "%s-%d", container, attempt);
     unlinkat(pod, name, AT_REMOVEDIR);
     close(pod);
 }
 
-/* Those below it; groups have no other folders. */
+/* Child groups; a cgroup contains no other directories. */
 static void remove_below(int group, int depth)
 {
-    kc__names names = {0};
-    kc__folder_names(group, &names, NULL);
+    kc__process_names names = {0};
+    kc__process_dir_names(group, &names, NULL);
     kc_vec_each (&names, name) {
-        const int below = depth > 0 ? kc__folder_open(group, *name, 0, NULL) : -1;
+        const int below = depth > 0 ? kc__process_dir_open(group, *name, 0, NULL) : -1;
         if (below < 0)
             continue;
         remove_below(below, depth - 1);
         close(below);
         remove_group(group, *name);
     }
-    kc__names_done(&names);
+    kc__process_names_done(&names);
 }
 
-void kc__cgroup_remove_pod(kc__process_runtime *rt, const char *uid)
+void kc__process_cgroup_remove_pod(kc__process_runtime *rt, const char *uid)
 {
     const int all = rt->isolation.cgroup;
-    const int group = all < 0 ? -1 : uid ? kc__folder_open(all, uid, 0, NULL) : dup(all);
+    const int group = all < 0 ? -1 : uid ? kc__process_dir_open(all, uid, 0, NULL) : dup(all);
     if (group < 0)
         return;
-    kc__cgroup_kill(group);
+    kc__process_cgroup_kill(group);
     remove_below(group, 4);
     close(group);
     if (uid)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_child.h: what a child does between clone and exec, as data.
+ * process_child.h: the steps of a child between clone and exec, as data.
  *
  * The child of a process with threads may call nothing that takes a lock: no malloc, no opendir, no
- * name service. So the parent works everything out, and the child walks through it with bare system
- * calls. Where one fails, it sends a kc__failure and ends.
+ * name service. So the parent prepares everything, and the child executes it with raw system calls.
+ * If one fails, the child sends a kc__process_failure and exits.
  */
 #ifndef KC_CONTROLLERS_PODS_PROCESS_CHILD_H
 #define KC_CONTROLLERS_PODS_PROCESS_CHILD_H
@@ -12,101 +12,107 @@
 #include "kc/arena.h"
 #include "kc/vec.h"
 
+#include <linux/filter.h>
 #include <sys/types.h>
 
-typedef enum kc__mount_kind {
-    KC__MOUNT_TREE,   /* `source` (with `beneath` in it, if given) at `target`. */
-    KC__MOUNT_FOLDER, /* Makes a folder (and those above it). */
-    KC__MOUNT_FILE,   /* Makes an empty file (and the folders above it). */
-    KC__MOUNT_LINK,   /* Makes a symlink to `source`. */
-    KC__MOUNT_NEW,    /* A new file system of the type `source`, with `options`. */
-    KC__MOUNT_SEAL,   /* Makes the mount at `target` read-only. */
-} kc__mount_kind;
+typedef enum kc__process_mount_kind {
+    KC__PROCESS_MOUNT_TREE, /* Bind-mounts `source` (or `beneath` inside it) at `target`. */
+    KC__PROCESS_MOUNT_DIR,  /* Creates a directory (and its parents). */
+    KC__PROCESS_MOUNT_FILE, /* Creates an empty file (and its parent directories). */
+    KC__PROCESS_MOUNT_LINK, /* Creates a symlink to `source`. */
+    KC__PROCESS_MOUNT_NEW,  /* A new file system of the type `source`, with `options`. */
+    KC__PROCESS_MOUNT_SEAL, /* Makes the mount at `target` read-only. */
+} kc__process_mount_kind;
 
 enum {
-    KC__MOUNT_READ_ONLY = 1, /* Below too. */
-    KC__MOUNT_NO_DEV = 2,    /* And no suid. */
-    KC__MOUNT_OPTIONAL = 4,  /* Where it fails it is left out. */
-    KC__MOUNT_ONE = 8,       /* Not what is mounted below. */
+    KC__PROCESS_MOUNT_READ_ONLY = 1, /* Recursively. */
+    KC__PROCESS_MOUNT_NO_DEV = 2,    /* And nosuid. */
+    KC__PROCESS_MOUNT_OPTIONAL = 4,  /* Skipped if it fails. */
+    KC__PROCESS_MOUNT_ONE = 8,       /* Without submounts. */
 };
 
-/* One step towards a root. `target` is a path in the new root, resolved there: no symlink leads out
- * of it. `source` is a path of ours; `beneath` one that a container may have made, resolved below
- * it. */
-typedef struct kc__mount_step {
-    kc__mount_kind kind;
+/* One step of building a root. `target` is a path in the new root and resolved there: no symlink
+ * leads out of it. `source` is a path of the host; `beneath` may have been created by a container
+ * and is resolved below `source`. */
+typedef struct kc__process_mount_step {
+    kc__process_mount_kind kind;
     const char *source, *beneath, *target;
     const char *options;
     int flags;
-} kc__mount_step;
+} kc__process_mount_step;
 
-/* What the child was doing when it failed. */
-#define KC__CHILD_STEPS(X)                         \
-    X(GO, "be let go")                             \
-    X(JOIN, "join the container")                  \
-    X(FORK, "start a process")                     \
+/* The step at which the child failed. */
+#define KC__PROCESS_CHILD_STEPS(X)                 \
+    X(GO, "wait for the parent")                   \
+    X(JOIN, "join the container's namespaces")     \
+    X(FORK, "fork")                                \
     X(MAP_USER, "map users into a user namespace") \
     X(PRIVATE, "make mounts private")              \
-    X(ROOT, "mount a new root")                    \
+    X(ROOT, "mount the new root")                  \
     X(MOUNT, "mount")                              \
     X(PIVOT, "enter the new root")                 \
     X(HOSTNAME, "set the host name")               \
     X(OUTPUT, "set standard input and output")     \
-    X(LIMITS, "set limits")                        \
+    X(LIMITS, "set resource limits")               \
     X(CAPABILITIES, "drop capabilities")           \
-    X(USER, "become the user")                     \
+    X(USER, "set user and groups")                 \
     X(WORKDIR, "enter the working directory")      \
+    X(SECCOMP, "install the seccomp filter")       \
     X(EXEC, "exec")
 
-typedef enum kc__child_step {
-#define KC__CHILD_STEP_ENUM(name, text) KC__CHILD_##name,
-    KC__CHILD_STEPS(KC__CHILD_STEP_ENUM)
-#undef KC__CHILD_STEP_ENUM
-} kc__child_step;
+typedef enum kc__process_child_step {
+#define KC__PROCESS_CHILD_STEP_ENUM(name, text) KC__PROCESS_CHILD_##name,
+    KC__PROCESS_CHILD_STEPS(KC__PROCESS_CHILD_STEP_ENUM)
+#undef KC__PROCESS_CHILD_STEP_ENUM
+} kc__process_child_step;
 
-typedef struct kc__failure {
-    int step;  /* kc__child_step */
+typedef struct kc__process_failure {
+    int step;  /* kc__process_child_step */
     int error; /* errno */
-    int at;    /* KC__CHILD_MOUNT: which one. */
-} kc__failure;
+    int at;    /* KC__PROCESS_CHILD_MOUNT: index of the mount. */
+} kc__process_failure;
 
-typedef struct kc__launch {
-    kc_arena arena; /* Of all texts. */
+typedef struct kc__process_launch {
+    kc_arena arena; /* Owns all texts. */
     /* For clone3. */
     uint64_t clone_flags;
-    int cgroup; /* -1: ours. */
-    /* Namespaces of its own. */
+    int cgroup; /* -1: that of the parent. */
+    /* New namespaces. */
     bool own_user_namespace, own_mounts;
     char uid_map[32], gid_map[32];
     const char *new_root;
-    KC_VEC(kc__mount_step) mounts;
-    const char *chroot;   /* Without mounts of its own; NULL: none. */
-    const char *hostname; /* NULL: the machine's. */
-    /* Those of a container that runs. */
+    KC_VEC(kc__process_mount_step) mounts;
+    const char *chroot;   /* Used without a mount namespace; NULL: none. */
+    const char *hostname; /* NULL: the host's name. */
+    /* Namespaces of a running container to join. */
     int join_pidfd; /* -1: no. */
     int join_flags;
-    /* Who it is. */
+    /* User, groups and privileges. */
     bool set_ids;
     uid_t uid;
     gid_t gid, group;
-    uint64_t capabilities;  /* That it may keep. */
-    bool all_capabilities;  /* Of its namespace, and no_new_privs is not set. */
-    uint64_t max_processes; /* 0: as many as there may be. */
-    /* What it runs. */
+    uint64_t capabilities;            /* Capabilities to keep. */
+    bool all_capabilities;            /* All of its namespace; no_new_privs is not set. */
+    uint64_t max_processes;           /* 0: unlimited. */
+    const struct sock_fprog *seccomp; /* Owned by the runtime, which outlives it; NULL: no
+                                       * filter. */
+    /* The program. */
     const char *workdir;
     char **argv, **envp;
-    char **paths; /* Where the program may be, ends with NULL; the first that there is. */
-    bool dry;     /* All but exec: to find out what works. */
+    char **paths; /* Candidate paths of the program, NULL-terminated; the first that exists is
+                   * used. */
+    bool dry;     /* Everything except exec: to detect what works. */
     /* Set by the spawner. */
     int stdin_fd, stdout_fd, stderr_fd;
-    int message_fd; /* Becomes 3, where the message's file cannot be mounted; -1: none. */
+    int message_fd; /* Becomes descriptor 3 if the termination message file cannot be mounted; -1:
+                     * none. */
     int go_fd, failures_fd;
-} kc__launch;
+} kc__process_launch;
 
 /* Never returns. */
-_Noreturn void kc__child_run(const kc__launch *launch);
-kc__launch *kc__launch_free(kc__launch *launch);
-KC_AUTO_DEFINE(kc__launch, kc__launch_free)
-const char *kc__child_step_text(int step);
+_Noreturn void kc__process_child_run(const kc__process_launch *launch);
+kc__process_launch *kc__process_launch_free(kc__process_launch *launch);
+KC_AUTO_DEFINE(kc__process_launch, kc__process_launch_free)
+const char *kc__process_child_step_text(int step);
 
 #endif

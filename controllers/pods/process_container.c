@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_container.c: one container: it is started, looked at, stopped.
+ * process_container.c: starts, observes and stops one container.
  *
- * A container ends in three ways: by itself, by `stop`, or with this process. The loop sees the
- * first two (process_loop.c); for the third the kernel kills it (process_child.c), and who opens
- * the folder next writes it down (process_state.c).
+ * A container ends in three ways: it exits, `stop` kills it, or it dies with this process. The loop
+ * sees the first two (process_loop.c); in the third the kernel kills it (process_child.c), and the
+ * next process that opens the directory records it (process_state.c).
  *
- * A kc__proc is made by `start`, is known from then on by its key, belongs to the loop while it
- * runs, and is freed when it has ended and nobody uses it: by a later attempt, or with its pod.
+ * `start` creates a kc__process_proc, which is registered by its key and belongs to the loop while
+ * it runs. It is freed after its exit when it has no users: by a later attempt, or with its pod.
  */
 #include "pods/process_internal.h"
 
@@ -28,17 +28,17 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-kc__proc *kc__proc_free(kc__proc *proc)
+kc__process_proc *kc__process_proc_free(kc__process_proc *proc)
 {
     if (!proc)
         return NULL;
-    kc__launch_free(proc->launch);
-    close_fd(&proc->folder);
+    kc__process_launch_free(proc->launch);
+    close_fd(&proc->dir_fd);
     close_fd(&proc->cgroup);
     close_fd(&proc->pidfd);
     close_fd(&proc->out.fd);
     close_fd(&proc->err.fd);
-    kc__log_file_close(&proc->log);
+    kc__process_log_file_close(&proc->log);
     kc_buf_done(&proc->out.line);
     kc_buf_done(&proc->err.line);
     free(proc->key);
@@ -47,22 +47,23 @@ kc__proc *kc__proc_free(kc__proc *proc)
     free(proc);
     return NULL;
 }
-KC_AUTO_DEFINE(kc__proc, kc__proc_free)
+KC_AUTO_DEFINE(kc__process_proc, kc__process_proc_free)
 
-void kc__proc_settle(kc__proc *proc)
+void kc__process_proc_finish(kc__process_proc *proc)
 {
-    if (proc->users > 0 || proc->report.phase != KC__CONTAINER_ENDED)
+    if (proc->users > 0 || proc->report.phase != KC__POD_CONTAINER_ENDED)
         return;
-    proc->launch = kc__launch_free(proc->launch);
+    proc->launch = kc__process_launch_free(proc->launch);
     close_fd(&proc->pidfd);
     close_fd(&proc->cgroup);
-    close_fd(&proc->folder);
+    close_fd(&proc->dir_fd);
 }
 
-static kc__proc *new_proc(kc__process_runtime *rt, const kc__container_start *what, kc_error *err)
+static kc__process_proc *new_proc(kc__process_runtime *rt, const kc__pod_container_start *what,
+                                  kc_error *err)
 {
-    kc_auto(kc__proc) *proc = kc_new(kc__proc);
-    proc->folder = proc->cgroup = proc->pidfd = -1;
+    kc_auto(kc__process_proc) *proc = kc_new(kc__process_proc);
+    proc->dir_fd = proc->cgroup = proc->pidfd = -1;
     proc->exit.fd = proc->out.fd = proc->err.fd = proc->log.fd = -1;
     proc->uid = kc_strdup(what->pod->metadata.uid ? what->pod->metadata.uid : "");
     proc->name = kc_strdup(what->container->name ? what->container->name : "");
@@ -71,15 +72,16 @@ static kc__proc *new_proc(kc__process_runtime *rt, const kc__container_start *wh
     proc->family = kc_str_of(proc->key, strlen(proc->uid) + 1 + strlen(proc->name));
     const char *policy = what->container->termination_message_policy;
     proc->fallback_to_logs = policy && strcmp(policy, "FallbackToLogsOnError") == 0;
-    proc->report = (kc__container_report){.attempt = proc->attempt};
-    proc->folder = kc__container_folder(rt, kc_cstr(proc->uid), kc_cstr(proc->name), true, err);
-    return proc->folder < 0 ? NULL : kc_take(proc);
+    proc->report = (kc__pod_container_report){.attempt = proc->attempt};
+    proc->dir_fd =
+        kc__process_container_dir(rt, kc_cstr(proc->uid), kc_cstr(proc->name), true, err);
+    return proc->dir_fd < 0 ? NULL : kc_take(proc);
 }
 
-/* With one signal where all of it is in a namespace or a cgroup; else with several. */
-void kc__proc_kill(kc__process_runtime *rt, kc__proc *proc)
+/* With one signal if a namespace or a cgroup contains all of it; else with several. */
+void kc__process_proc_kill(kc__process_runtime *rt, kc__process_proc *proc)
 {
-    const bool alone = rt->isolation.namespaces == KC__NAMESPACES_NONE;
+    const bool alone = rt->isolation.namespaces == KC__PROCESS_NAMESPACES_NONE;
     kc_locked (&rt->mutex) {
         if (!proc->reaped && proc->pidfd >= 0) {
             syscall(SYS_pidfd_send_signal, proc->pidfd, SIGKILL, NULL, 0);
@@ -87,48 +89,48 @@ void kc__proc_kill(kc__process_runtime *rt, kc__proc *proc)
                 kill(-proc->pid, SIGKILL);
         }
     }
-    kc__cgroup_kill(proc->cgroup);
+    kc__process_cgroup_kill(proc->cgroup);
     if (alone && proc->cgroup < 0)
-        kc__marked_kill(rt, proc->key);
+        kc__process_marked_kill(rt, proc->key);
 }
 
-/* ---- starting ---- */
+/* ---- start ---- */
 
-/* A file that the container writes its message to. */
-static int make_message(kc__proc *proc, const kc__launch *l, kc_error *err)
+/* Creates the file for the termination message. */
+static int make_message(kc__process_proc *proc, const kc__process_launch *l, kc_error *err)
 {
     char name[32];
     snprintf(name, sizeof(name), "%d.message", proc->attempt);
-    unlinkat(proc->folder, name, 0);
-    const int fd = openat(proc->folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    unlinkat(proc->dir_fd, name, 0);
+    const int fd = openat(proc->dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || (l->set_ids && fchown(fd, l->uid, l->gid) < 0) || fchmod(fd, 0644) < 0) {
-        kc__errno_set(err, "make a file for the termination message");
+        kc__process_errno_set(err, "create the termination message file");
         if (fd >= 0)
             close(fd);
-        return -1;
+        return kc_error_result(err);
     }
     return fd;
 }
 
-static int make_scratch(kc__proc *proc, kc_error *err)
+static int make_scratch(kc__process_proc *proc, kc_error *err)
 {
     char name[32];
     snprintf(name, sizeof(name), "%d.tmp", proc->attempt);
-    const int fd = kc__folder_open(proc->folder, name, 0700, err);
+    const int fd = kc__process_dir_open(proc->dir_fd, name, 0700, err);
     if (fd < 0)
-        return -1;
+        return kc_error_result(err);
     fchmod(fd, 01777);
     close(fd);
     return 0;
 }
 
-static int make_files(kc__proc *proc, kc__launch *l, kc_error *err)
+static int make_files(kc__process_proc *proc, kc__process_launch *l, kc_error *err)
 {
     const int message = make_message(proc, l, err);
     if (message < 0 || make_scratch(proc, err) < 0) {
         if (message >= 0)
             close(message);
-        return -1;
+        return kc_error_result(err);
     }
     if (l->own_mounts) {
         close(message);
@@ -136,104 +138,106 @@ static int make_files(kc__proc *proc, kc__launch *l, kc_error *err)
     }
     l->message_fd = fcntl(message, F_DUPFD_CLOEXEC, 10);
     close(message);
-    return l->message_fd < 0 ? kc__errno_set(err, "open the termination message") : 0;
+    return l->message_fd < 0 ? kc__process_errno_set(err, "open the termination message file") : 0;
 }
 
-static void set_sources(kc__proc *proc, const kc__spawned *s)
+static void set_sources(kc__process_proc *proc, const kc__process_spawned *s)
 {
     proc->pid = s->pid;
     proc->pidfd = s->pidfd;
-    proc->exit = (kc__source){.kind = KC__SOURCE_EXIT, .fd = s->pidfd, .proc = proc};
-    proc->out =
-        (kc__source){.kind = KC__SOURCE_OUTPUT, .fd = s->out, .proc = proc, .stream = "stdout"};
-    proc->err =
-        (kc__source){.kind = KC__SOURCE_OUTPUT, .fd = s->err, .proc = proc, .stream = "stderr"};
+    proc->exit =
+        (kc__process_source){.kind = KC__PROCESS_SOURCE_EXIT, .fd = s->pidfd, .proc = proc};
+    proc->out = (kc__process_source){
+        .kind = KC__PROCESS_SOURCE_OUTPUT, .fd = s->out, .proc = proc, .stream = "stdout"};
+    proc->err = (kc__process_source){
+        .kind = KC__PROCESS_SOURCE_OUTPUT, .fd = s->err, .proc = proc, .stream = "stderr"};
 }
 
-static void undo_start(kc__process_runtime *rt, kc__proc *proc)
+static void undo_start(kc__process_runtime *rt, kc__process_proc *proc)
 {
     static const char *const kinds[] = {"state", "message", "log"};
     char name[32];
     for (size_t i = 0; i < KC_COUNT(kinds); i++) {
         snprintf(name, sizeof(name), "%d.%s", proc->attempt, kinds[i]);
-        unlinkat(proc->folder, name, 0);
+        unlinkat(proc->dir_fd, name, 0);
     }
     snprintf(name, sizeof(name), "%d.tmp", proc->attempt);
-    kc__folder_remove(proc->folder, name, NULL);
-    kc__cgroup_remove(rt, proc->uid, proc->name, proc->attempt);
+    kc__process_dir_remove(proc->dir_fd, name, NULL);
+    kc__process_cgroup_remove(rt, proc->uid, proc->name, proc->attempt);
 }
 
-/* The last two attempts stay known. With the mutex. */
-static void make_known(kc__process_runtime *rt, kc__proc *proc)
+/* Keeps the last two attempts. Needs the mutex. */
+static void make_known(kc__process_runtime *rt, kc__process_proc *proc)
 {
     kc_scoped(kc_buf) older = {0};
     kc_map_put(&rt->procs, kc_cstr(proc->key), proc);
     kc_map_put(&rt->latest, proc->family, proc);
     kc_buf_printf(&older, "%.*s/%d", KC_ARG(proc->family), proc->attempt - 2);
-    kc__proc *old = kc_map_get(&rt->procs, kc_buf_str(&older));
-    if (old && old->report.phase == KC__CONTAINER_ENDED && old->users == 0) {
+    kc__process_proc *old = kc_map_get(&rt->procs, kc_buf_str(&older));
+    if (old && old->report.phase == KC__POD_CONTAINER_ENDED && old->users == 0) {
         kc_map_remove(&rt->procs, kc_buf_str(&older));
-        kc__proc_free(old);
+        kc__process_proc_free(old);
     }
 }
 
-/* It was let go and could not run: as if it had run and failed. */
-static void start_failed(kc__process_runtime *rt, kc__proc *proc, const kc_error *why)
+/* It was released and failed before exec: recorded as a run that failed. */
+static void start_failed(kc__process_runtime *rt, kc__process_proc *proc, const kc_error *why)
 {
-    kc__container_report r = proc->report;
+    kc__pod_container_report r = proc->report;
     r.exit_code = 128;
     r.reason = "StartError";
     snprintf(r.message, sizeof(r.message), "%s", kc_error_text(why));
     undo_start(rt, proc);
-    kc__log_file_open(&proc->log, proc->folder, proc->attempt);
-    kc__log_file_close(&proc->log);
-    r.phase = KC__CONTAINER_ENDED;
+    kc__process_log_file_open(&proc->log, proc->dir_fd, proc->attempt);
+    kc__process_log_file_close(&proc->log);
+    r.phase = KC__POD_CONTAINER_ENDED;
     r.ended = r.started;
     proc->report = r;
     kc_locked (&rt->mutex)
         make_known(rt, proc);
-    kc__proc_ended(rt, proc, &r);
+    kc__process_proc_ended(rt, proc, &r);
 }
 
-static int let_go(kc__process_runtime *rt, kc__proc *proc, kc__spawned *s, kc_error *err)
+static int process_container_release(kc__process_runtime *rt, kc__process_proc *proc,
+                                     kc__process_spawned *s, kc_error *err)
 {
-    kc__proc_state state = {.pid = s->pid, .pid_started = kc__process_started(s->pid)};
-    proc->report.phase = KC__CONTAINER_RUNNING;
+    kc__process_proc_state state = {.pid = s->pid, .pid_started = kc__process_start_time(s->pid)};
+    proc->report.phase = KC__POD_CONTAINER_RUNNING;
     proc->report.started = kc_clock_wall(rt->clock);
     state.report = proc->report;
-    /* On disk before it may run: what runs is always seen. */
-    if (kc__proc_state_write(proc->folder, proc->attempt, &state, err) < 0) {
-        kc__spawn_cancel(s);
-        return -1;
+    /* Written to disk before it may run: a running container is always recorded. */
+    if (kc__process_proc_state_write(proc->dir_fd, proc->attempt, &state, err) < 0) {
+        kc__process_spawn_cancel(s);
+        return kc_error_result(err);
     }
-    return kc__spawn_go(proc->launch, s, err);
+    return kc__process_spawn_go(proc->launch, s, err);
 }
 
-static int run(kc__process_runtime *rt, kc__proc *proc, kc_error *err)
+static int process_container_run(kc__process_runtime *rt, kc__process_proc *proc, kc_error *err)
 {
-    kc__spawned spawned;
+    kc__process_spawned spawned;
     int done = 0;
     proc->launch->cgroup = proc->cgroup;
-    if (kc__spawn(rt->spawner, proc->launch, false, &spawned, err) < 0 ||
-        let_go(rt, proc, &spawned, err) < 0)
-        return -1;
+    if (kc__process_spawn(rt->spawner, proc->launch, false, &spawned, err) < 0 ||
+        process_container_release(rt, proc, &spawned, err) < 0)
+        return kc_error_result(err);
     set_sources(proc, &spawned);
-    kc__log_file_open(&proc->log, proc->folder, proc->attempt);
+    kc__process_log_file_open(&proc->log, proc->dir_fd, proc->attempt);
     kc_locked (&rt->mutex) {
-        done = kc__proc_loop_watch(rt, proc, err);
+        done = kc__process_proc_loop_watch(rt, proc, err);
         if (done == 0) {
-            kc_list_push(&rt->running, &proc->link);
+            kc_dlist_push(&rt->running, &proc->link);
             make_known(rt, proc);
         }
     }
     if (done < 0) {
-        kc__spawn_cancel(&spawned);
+        kc__process_spawn_cancel(&spawned);
         proc->pidfd = proc->out.fd = proc->err.fd = -1;
     }
     return done;
 }
 
-static bool is_known(kc__process_runtime *rt, const char *key)
+static bool process_container_is_known(kc__process_runtime *rt, const char *key)
 {
     bool known = false;
     kc_locked (&rt->mutex)
@@ -241,30 +245,31 @@ static bool is_known(kc__process_runtime *rt, const char *key)
     return known;
 }
 
-int kc__container_begin(kc__runtime *runtime, const kc__container_start *what, kc_error *err)
+int kc__process_container_begin(kc__pods_runtime *runtime, const kc__pod_container_start *what,
+                                kc_error *err)
 {
-    kc__process_runtime *rt = kc__process_of(runtime);
-    kc_auto(kc__proc) *proc = new_proc(rt, what, err);
+    kc__process_runtime *rt = kc__process_runtime_of(runtime);
+    kc_auto(kc__process_proc) *proc = new_proc(rt, what, err);
     if (!proc)
-        return -1;
-    if (is_known(rt, proc->key))
-        return kc_error_set(err, KC_ALREADY_EXISTS, "container %s was started", proc->key);
-    kc__proc_state_prune(proc->folder, proc->attempt);
-    proc->launch = kc__launch_new(rt, what, err);
+        return kc_error_result(err);
+    if (process_container_is_known(rt, proc->key))
+        return kc_error_set(err, KC_ALREADY_EXISTS, "container %s was already started", proc->key);
+    kc__process_proc_state_prune(proc->dir_fd, proc->attempt);
+    proc->launch = kc__process_launch_new(rt, what, err);
     if (!proc->launch)
-        return err ? -(int)err->reason : -1;
-    proc->cgroup = kc__cgroup_make(rt, proc, what->container);
+        return kc_error_result(err);
+    proc->cgroup = kc__process_cgroup_make(rt, proc, what->container);
     if (make_files(proc, proc->launch, err) < 0) {
         undo_start(rt, proc);
-        return -1;
+        return kc_error_result(err);
     }
     kc_scoped(kc_error) why = {0};
-    if (run(rt, proc, &why) < 0 && why.reason != KC_BAD_REQUEST) {
+    if (process_container_run(rt, proc, &why) < 0 && why.reason != KC_BAD_REQUEST) {
         undo_start(rt, proc);
         kc_error_move(err, &why);
         return kc_error_wrap(err, "container %s", what->container->name);
     }
-    kc__proc *known = kc_take(proc);
+    kc__process_proc *known = kc_take(proc);
     if (why.reason) {
         start_failed(rt, known, &why);
         return 0;
@@ -274,37 +279,40 @@ int kc__container_begin(kc__runtime *runtime, const kc__container_start *what, k
     return 0;
 }
 
-/* ---- looking and stopping ---- */
+/* ---- observe and stop ---- */
 
-static void observe_disk(kc__process_runtime *rt, kc__container_id id, kc__container_report *ret)
+static void observe_disk(kc__process_runtime *rt, kc__pod_container_id id,
+                         kc__pod_container_report *ret)
 {
-    const int folder = kc__container_folder(rt, id.pod_uid, id.name, false, NULL);
-    kc__proc_state state;
-    if (folder < 0)
+    const int dir_fd = kc__process_container_dir(rt, id.pod_uid, id.name, false, NULL);
+    kc__process_proc_state state;
+    if (dir_fd < 0)
         return;
-    const int attempt = id.attempt == KC__LATEST ? kc__proc_state_latest(folder) : id.attempt;
-    if (attempt >= 0 && kc__proc_state_read(folder, attempt, &state))
+    const int attempt =
+        id.attempt == KC__POD_LATEST_ATTEMPT ? kc__process_proc_state_latest(dir_fd) : id.attempt;
+    if (attempt >= 0 && kc__process_proc_state_read(dir_fd, attempt, &state))
         *ret = state.report;
-    close(folder);
+    close(dir_fd);
 }
 
-static kc__proc *find(kc__process_runtime *rt, kc__container_id id)
+static kc__process_proc *process_container_find(kc__process_runtime *rt, kc__pod_container_id id)
 {
     kc_scoped(kc_buf) key = {0};
     kc_buf_printf(&key, "%.*s/%.*s", KC_ARG(id.pod_uid), KC_ARG(id.name));
-    if (id.attempt == KC__LATEST)
+    if (id.attempt == KC__POD_LATEST_ATTEMPT)
         return kc_map_get(&rt->latest, kc_buf_str(&key));
     kc_buf_printf(&key, "/%d", id.attempt);
     return kc_map_get(&rt->procs, kc_buf_str(&key));
 }
 
-void kc__container_observe(kc__runtime *runtime, kc__container_id id, kc__container_report *ret)
+void kc__process_container_observe(kc__pods_runtime *runtime, kc__pod_container_id id,
+                                   kc__pod_container_report *ret)
 {
-    kc__process_runtime *rt = kc__process_of(runtime);
+    kc__process_runtime *rt = kc__process_runtime_of(runtime);
     bool known = false;
-    *ret = (kc__container_report){.attempt = -1};
+    *ret = (kc__pod_container_report){.attempt = -1};
     kc_locked (&rt->mutex) {
-        const kc__proc *proc = find(rt, id);
+        const kc__process_proc *proc = process_container_find(rt, id);
         known = proc != NULL;
         if (known)
             *ret = proc->report;
@@ -313,23 +321,23 @@ void kc__container_observe(kc__runtime *runtime, kc__container_id id, kc__contai
         observe_disk(rt, id, ret);
 }
 
-void kc__proc_release(kc__process_runtime *rt, kc__proc *proc)
+void kc__process_proc_release(kc__process_runtime *rt, kc__process_proc *proc)
 {
     if (!proc)
         return;
     kc_locked (&rt->mutex) {
         proc->users--;
-        kc__proc_settle(proc);
+        kc__process_proc_finish(proc);
         kc_cond_broadcast(&rt->ended);
     }
 }
 
-kc__proc *kc__proc_use(kc__process_runtime *rt, kc__container_id id)
+kc__process_proc *kc__process_proc_use(kc__process_runtime *rt, kc__pod_container_id id)
 {
-    kc__proc *proc = NULL;
+    kc__process_proc *proc = NULL;
     kc_locked (&rt->mutex) {
-        proc = find(rt, id);
-        if (proc && proc->report.phase == KC__CONTAINER_RUNNING)
+        proc = process_container_find(rt, id);
+        if (proc && proc->report.phase == KC__POD_CONTAINER_RUNNING)
             proc->users++;
         else
             proc = NULL;
@@ -337,13 +345,13 @@ kc__proc *kc__proc_use(kc__process_runtime *rt, kc__container_id id)
     return proc;
 }
 
-void kc__container_stop(kc__runtime *runtime, kc__container_id id, bool now)
+void kc__process_container_stop(kc__pods_runtime *runtime, kc__pod_container_id id, bool now)
 {
-    kc__process_runtime *rt = kc__process_of(runtime);
-    kc__proc *proc = kc__proc_use(rt, id);
+    kc__process_runtime *rt = kc__process_runtime_of(runtime);
+    kc__process_proc *proc = kc__process_proc_use(rt, id);
     if (proc && now)
-        kc__proc_kill(rt, proc);
+        kc__process_proc_kill(rt, proc);
     else if (proc)
         syscall(SYS_pidfd_send_signal, proc->pidfd, SIGTERM, NULL, 0);
-    kc__proc_release(rt, proc);
+    kc__process_proc_release(rt, proc);
 }

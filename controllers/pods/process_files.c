@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_files.c: folders and files, by the folder they are in.
+ * process_files.c: file operations relative to directory descriptors.
  *
- * What lies in a volume was made by a container, who would like us to follow a symlink, or to walk
- * a path whose parts it exchanges meanwhile. So everything goes through the descriptor of a folder
- * and one name in it, and symlinks are never followed.
+ * Containers write to volumes and may plant symlinks there or swap parts of a path while it is
+ * resolved. So every function takes the descriptor of a directory and a single name in it, and
+ * never follows symlinks.
  */
 #include "pods/process_internal.h"
 
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int kc__errno_set(kc_error *err, const char *fmt, ...)
+int kc__process_errno_set(kc_error *err, const char *fmt, ...)
 {
     const int why = errno;
     kc_scoped(kc_buf) text = {0};
@@ -29,13 +29,13 @@ int kc__errno_set(kc_error *err, const char *fmt, ...)
                              : why == EACCES || why == EPERM  ? KC_FORBIDDEN
                              : why == EAGAIN || why == ENOMEM ? KC_TOO_MANY_REQUESTS
                                                               : KC_INTERNAL;
-    const char *more = why == EAGAIN   ? " (too many processes?)"
-                       : why == ENOSPC ? " (the disk is full)"
+    const char *more = why == EAGAIN   ? " (process limit reached?)"
+                       : why == ENOSPC ? " (no space left)"
                                        : "";
     return kc_error_set(err, reason, "%s: %s%s", kc_buf_cstr(&text), strerrordesc_np(why), more);
 }
 
-void kc__text_put(kc_buf *out, kc_str text, size_t max)
+void kc__process_text_put(kc_buf *out, kc_str text, size_t max)
 {
     text = kc_str_sub(text, text.n - KC_MIN(text.n, max), text.n);
     while (text.n > 0) {
@@ -45,7 +45,7 @@ void kc__text_put(kc_buf *out, kc_str text, size_t max)
     }
 }
 
-bool kc__file_name_ok(kc_str name)
+bool kc__process_file_name_ok(kc_str name)
 {
     if (name.n == 0 || name.n > 253 || name.p[0] == '.')
         return false;
@@ -58,7 +58,7 @@ bool kc__file_name_ok(kc_str name)
     return true;
 }
 
-bool kc__file_path_ok(const char *path)
+bool kc__process_file_path_ok(const char *path)
 {
     kc_str rest = kc_cstr(path);
     if (rest.n == 0 || rest.n >= 2048)
@@ -71,32 +71,32 @@ bool kc__file_path_ok(const char *path)
     return true;
 }
 
-int kc__folder_open(int at, const char *name, mode_t mode, kc_error *err)
+int kc__process_dir_open(int at, const char *name, mode_t mode, kc_error *err)
 {
     if (mode && mkdirat(at, name, mode) < 0 && errno != EEXIST)
-        return kc__errno_set(err, "make folder %s", name);
+        return kc__process_errno_set(err, "create directory %s", name);
     int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return kc__errno_set(err, "open folder %s", name);
+        return kc__process_errno_set(err, "open directory %s", name);
     return fd;
 }
 
-void kc__names_done(kc__names *names)
+void kc__process_names_done(kc__process_names *names)
 {
     kc_vec_each (names, name)
         free(*name);
     kc_vec_done(names);
 }
 
-int kc__folder_names(int folder, kc__names *ret, kc_error *err)
+int kc__process_dir_names(int dir_fd, kc__process_names *ret, kc_error *err)
 {
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir) {
-        kc__errno_set(err, "list a folder");
+        kc__process_errno_set(err, "list directory");
         if (fd >= 0)
             close(fd);
-        return -1;
+        return kc_error_result(err);
     }
     for (struct dirent *entry; (entry = readdir(dir));)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
@@ -105,10 +105,10 @@ int kc__folder_names(int folder, kc__names *ret, kc_error *err)
     return 0;
 }
 
-/* ---- removing ---- */
+/* ---- remove ---- */
 
-/* Deeper ones are carried up to the top first: a container that nests folders without end costs
- * neither our stack nor our descriptors. */
+/* Nested directories are moved to the top first: the depth of a tree that a container made costs
+ * neither stack nor descriptors. */
 #define MAX_DEPTH 64
 
 typedef struct removal {
@@ -116,47 +116,47 @@ typedef struct removal {
     unsigned carried;
 } removal;
 
-static bool remove_in(removal *r, int folder, int depth);
+static bool remove_in(removal *r, int dir_fd, int depth);
 
-static bool carry_up(removal *r, int folder, const char *name)
+static bool carry_up(removal *r, int dir_fd, const char *name)
 {
     char to[32];
     snprintf(to, sizeof(to), "..carried.%u", r->carried++);
-    return renameat(folder, name, r->top, to) == 0;
+    return renameat(dir_fd, name, r->top, to) == 0;
 }
 
-static bool remove_entry(removal *r, int folder, const char *name, int depth)
+static bool remove_entry(removal *r, int dir_fd, const char *name, int depth)
 {
-    if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
+    if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
         return true;
-    if (depth >= MAX_DEPTH && carry_up(r, folder, name))
+    if (depth >= MAX_DEPTH && carry_up(r, dir_fd, name))
         return true;
-    int below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (below < 0 && errno == EACCES && fchmodat(folder, name, 0700, 0) == 0)
-        below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int below = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (below < 0 && errno == EACCES && fchmodat(dir_fd, name, 0700, 0) == 0)
+        below = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (below < 0)
         return false;
     fchmod(below, 0700);
     const bool emptied = remove_in(r, below, depth + 1);
     close(below);
-    return unlinkat(folder, name, AT_REMOVEDIR) == 0 && emptied;
+    return unlinkat(dir_fd, name, AT_REMOVEDIR) == 0 && emptied;
 }
 
-static bool remove_in(removal *r, int folder, int depth)
+static bool remove_in(removal *r, int dir_fd, int depth)
 {
-    kc__names names = {0};
-    bool all = kc__folder_names(folder, &names, NULL) == 0;
+    kc__process_names names = {0};
+    bool all = kc__process_dir_names(dir_fd, &names, NULL) == 0;
     kc_vec_each (&names, name)
-        all = remove_entry(r, folder, *name, depth) && all;
-    kc__names_done(&names);
+        all = remove_entry(r, dir_fd, *name, depth) && all;
+    kc__process_names_done(&names);
     return all;
 }
 
-int kc__folder_remove(int at, const char *name, kc_error *err)
+int kc__process_dir_remove(int at, const char *name, kc_error *err)
 {
     removal r = {.top = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
     if (r.top < 0)
-        return errno == ENOENT ? 0 : kc__errno_set(err, "open folder %s", name);
+        return errno == ENOENT ? 0 : kc__process_errno_set(err, "open directory %s", name);
     unsigned carried;
     bool all;
     do {
@@ -166,12 +166,12 @@ int kc__folder_remove(int at, const char *name, kc_error *err)
     close(r.top);
     if (all && unlinkat(at, name, AT_REMOVEDIR) == 0)
         return 0;
-    return kc__errno_set(err, "remove folder %s", name);
+    return kc__process_errno_set(err, "remove directory %s", name);
 }
 
 /* ---- files ---- */
 
-int kc__write_whole(int fd, kc_str bytes)
+int kc__process_write_whole(int fd, kc_str bytes)
 {
     while (bytes.n > 0) {
         const ssize_t n = write(fd, bytes.p, bytes.n);
@@ -182,26 +182,26 @@ int kc__write_whole(int fd, kc_str bytes)
     return 0;
 }
 
-int kc__file_replace(int at, const char *name, kc_str bytes, kc_error *err)
+int kc__process_file_replace(int at, const char *name, kc_str bytes, kc_error *err)
 {
     char temporary[280];
     snprintf(temporary, sizeof(temporary), "%s.new", name);
     unlinkat(at, temporary, 0);
     const int fd = openat(at, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return kc__errno_set(err, "make file %s", name);
-    const bool written = kc__write_whole(fd, bytes) == 0;
+        return kc__process_errno_set(err, "create file %s", name);
+    const bool written = kc__process_write_whole(fd, bytes) == 0;
     const int why = errno;
     close(fd);
     errno = why;
     if (written && renameat(at, temporary, at, name) == 0)
         return 0;
-    kc__errno_set(err, "write file %s", name);
+    kc__process_errno_set(err, "write file %s", name);
     unlinkat(at, temporary, 0);
-    return -1;
+    return kc_error_result(err);
 }
 
-bool kc__file_bytes(int at, const char *name, size_t max, bool end, kc_buf *out)
+bool kc__process_file_bytes(int at, const char *name, size_t max, bool end, kc_buf *out)
 {
     const int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
@@ -224,25 +224,27 @@ bool kc__file_bytes(int at, const char *name, size_t max, bool end, kc_buf *out)
     return true;
 }
 
-/* ---- the folders of pods ---- */
+/* ---- directories of pods ---- */
 
-int kc__pod_folder(kc__process_runtime *rt, kc_str uid, bool make, kc_error *err)
+int kc__process_pod_dir(kc__process_runtime *rt, kc_str uid, bool make, kc_error *err)
 {
-    if (!kc__file_name_ok(uid))
-        return kc_error_set(err, KC_INVALID, "\"%.*s\" is no uid of a pod", KC_ARG(uid));
+    if (!kc__process_file_name_ok(uid))
+        return kc_error_set(err, KC_INVALID, "\"%.*s\" is not a valid pod UID", KC_ARG(uid));
     kc_autofree char *name = kc_str_dup(uid);
-    return kc__folder_open(rt->pods_fd, name, make ? 0700 : 0, err);
+    return kc__process_dir_open(rt->pods_fd, name, make ? 0700 : 0, err);
 }
 
-int kc__container_folder(kc__process_runtime *rt, kc_str uid, kc_str name, bool make, kc_error *err)
+int kc__process_container_dir(kc__process_runtime *rt, kc_str uid, kc_str name, bool make,
+                              kc_error *err)
 {
-    if (!kc__file_name_ok(name))
-        return kc_error_set(err, KC_INVALID, "\"%.*s\" is no name of a container", KC_ARG(name));
-    const int pod = kc__pod_folder(rt, uid, make, err);
+    if (!kc__process_file_name_ok(name))
+        return kc_error_set(err, KC_INVALID, "\"%.*s\" is not a valid container name",
+                            KC_ARG(name));
+    const int pod = kc__process_pod_dir(rt, uid, make, err);
     if (pod < 0)
         return pod;
     kc_autofree char *text = kc_str_dup(name);
-    const int folder = kc__folder_open(pod, text, make ? 0700 : 0, err);
+    const int dir_fd = kc__process_dir_open(pod, text, make ? 0700 : 0, err);
     close(pod);
-    return folder;
+    return dir_fd;
 }

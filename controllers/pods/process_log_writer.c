@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_log_writer.c: what containers write, as files of lines, in the format that all container
- * runtimes use (CRI):
+ * process_log_writer.c: writes the output of containers to log files in the CRI format:
  *
  *     2026-01-02T03:04:05.123456789Z stdout F a line
  *     2026-01-02T03:04:05.123456789Z stderr P the beginning of a very long line…
  *
- * A line longer than KC__LOG_MAX_LINE is written in parts: P, P, F. A last line without an end is
- * an F too. A file that has grown to KC__LOG_MAX_BYTES becomes N.log.1, N.log.1 becomes N.log.2,
- * and the oldest goes. Where the disk is full, what cannot be written is dropped: the container
- * goes on.
+ * A line longer than KC__PROCESS_LOG_MAX_LINE is written in parts: P, P, F. A last line without
+ * newline is an F too. A file that reaches KC__PROCESS_LOG_MAX_BYTES becomes N.log.1, N.log.1
+ * becomes N.log.2, and the oldest is deleted. If the disk is full, output is dropped and the
+ * container keeps running.
  *
- * Only the loop's thread is in here.
+ * Used only by the loop's thread.
  */
 #include "pods/process_internal.h"
 
@@ -31,37 +30,37 @@ static void file_name(int attempt, int age, char ret[48])
         snprintf(ret, 48, "%d.log.%d", attempt, age);
 }
 
-void kc__log_file_open(kc__log_file *log, int folder, int attempt)
+void kc__process_log_file_open(kc__process_log_file *log, int dir_fd, int attempt)
 {
     char name[48];
     struct stat st = {0};
     file_name(attempt, 0, name);
-    *log = (kc__log_file){.folder = folder, .attempt = attempt};
-    log->fd = openat(folder, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    *log = (kc__process_log_file){.dir_fd = dir_fd, .attempt = attempt};
+    log->fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (log->fd >= 0 && fstat(log->fd, &st) == 0)
         log->size = st.st_size;
 }
 
-void kc__log_file_close(kc__log_file *log)
+void kc__process_log_file_close(kc__process_log_file *log)
 {
     if (log->fd >= 0)
         close(log->fd);
     log->fd = -1;
 }
 
-static void rotate(kc__log_file *log)
+static void rotate(kc__process_log_file *log)
 {
     char from[48], to[48];
-    for (int age = KC__LOG_MAX_FILES - 2; age >= 0; age--) {
+    for (int age = KC__PROCESS_LOG_MAX_FILES - 2; age >= 0; age--) {
         file_name(log->attempt, age, from);
         file_name(log->attempt, age + 1, to);
-        renameat(log->folder, from, log->folder, to);
+        renameat(log->dir_fd, from, log->dir_fd, to);
     }
-    kc__log_file_close(log);
-    kc__log_file_open(log, log->folder, log->attempt);
+    kc__process_log_file_close(log);
+    kc__process_log_file_open(log, log->dir_fd, log->attempt);
 }
 
-static void write_out(kc__process_runtime *rt, kc__log_file *log, kc_str text)
+static void write_out(kc__process_runtime *rt, kc__process_log_file *log, kc_str text)
 {
     while (text.n > 0) {
         const ssize_t n = log->fd < 0 ? -1 : write(log->fd, text.p, text.n);
@@ -69,7 +68,7 @@ static void write_out(kc__process_runtime *rt, kc__log_file *log, kc_str text)
             continue;
         if (n < 0) {
             if (!log->failed)
-                kc_log_warn(rt->log, "a container's log is lost",
+                kc_log_warn(rt->log, "failed to write container log; output is lost",
                             kc_kv("err", log->fd < 0 ? "no file" : strerrordesc_np(errno)));
             log->failed = true;
             return;
@@ -80,20 +79,22 @@ static void write_out(kc__process_runtime *rt, kc__log_file *log, kc_str text)
     log->failed = false;
 }
 
-static void put_line(kc_buf *out, const char *stamp, const char *stream, char tag, kc_str text)
+static void process_log_writer_put_line(kc_buf *out, const char *stamp, const char *stream,
+                                        char tag, kc_str text)
 {
     kc_buf_printf(out, "%s %s %c ", stamp, stream, tag);
     kc_buf_append(out, text);
     kc_buf_putc(out, '\n');
 }
 
-/* What stands in source->line, while it is too long for one. */
-static void put_parts(kc_buf *out, const char *stamp, kc__source *source)
+/* Writes source->line in parts while it is too long. */
+static void put_parts(kc_buf *out, const char *stamp, kc__process_source *source)
 {
     size_t at = 0;
-    while (source->line.n - at > KC__LOG_MAX_LINE) {
-        put_line(out, stamp, source->stream, 'P', kc_str_of(source->line.p + at, KC__LOG_MAX_LINE));
-        at += KC__LOG_MAX_LINE;
+    while (source->line.n - at > KC__PROCESS_LOG_MAX_LINE) {
+        process_log_writer_put_line(out, stamp, source->stream, 'P',
+                                    kc_str_of(source->line.p + at, KC__PROCESS_LOG_MAX_LINE));
+        at += KC__PROCESS_LOG_MAX_LINE;
         source->cut = true;
     }
     if (at) {
@@ -102,9 +103,9 @@ static void put_parts(kc_buf *out, const char *stamp, kc__source *source)
     }
 }
 
-static void put_end(kc_buf *out, const char *stamp, kc__source *source)
+static void put_end(kc_buf *out, const char *stamp, kc__process_source *source)
 {
-    put_line(out, stamp, source->stream, 'F', kc_buf_str(&source->line));
+    process_log_writer_put_line(out, stamp, source->stream, 'F', kc_buf_str(&source->line));
     kc_buf_clear(&source->line);
     source->cut = false;
 }
@@ -116,8 +117,8 @@ static void stamp_of(kc_time now, char ret[48])
     snprintf(ret, 48, "%.*s.%09lldZ", (int)seconds.n - 1, seconds.p, (long long)(now % KC_SECOND));
 }
 
-void kc__log_file_take(kc__process_runtime *rt, kc__log_file *log, kc__source *source, kc_str bytes,
-                       bool end)
+void kc__process_log_file_take(kc__process_runtime *rt, kc__process_log_file *log,
+                               kc__process_source *source, kc_str bytes, bool end)
 {
     kc_scoped(kc_buf) out = {0};
     char stamp[48];
@@ -134,6 +135,6 @@ void kc__log_file_take(kc__process_runtime *rt, kc__log_file *log, kc__source *s
     if (end && (source->line.n || source->cut))
         put_end(&out, stamp, source);
     write_out(rt, log, kc_buf_str(&out));
-    if (log->size >= KC__LOG_MAX_BYTES)
+    if (log->size >= KC__PROCESS_LOG_MAX_BYTES)
         rotate(log);
 }

@@ -2,12 +2,12 @@
 /*
  * process_logs.c: reads logs. See process_logs.h; process_log_writer.c writes them.
  *
- * An attempt's log is N.log.4 … N.log.1, N.log, the oldest first. The writer renames them at any
- * time, so a file is known by its inode: at the end of one, we look what it is called now, and what
- * is one younger. Files only grow, until they are renamed for the first time.
+ * The log of an attempt is N.log.4 … N.log.1, N.log, oldest first. The writer may rename them at
+ * any time, so the reader identifies a file by its inode: at the end of a file it looks up its
+ * current name and opens the next younger one. Files only grow until their first rename.
  *
- * What was written is all there once the state says that the container has ended: so the state is
- * looked at first, then the end of the file.
+ * All output is in the files once the state says that the container has exited: so the reader reads
+ * the state first, then the end of the file.
  */
 #include "pods/process_logs.h"
 #include "pods/process_internal.h"
@@ -20,26 +20,26 @@
 
 #define CHUNK ((size_t)64 << 10)
 
-struct kc__logs {
-    int folder; /* The container's. */
+struct kc__process_logs {
+    int dir_fd; /* The container's directory. */
     int attempt;
-    kc__logs_opts opts;
+    kc__process_logs_opts opts;
     int fd; /* -1: none yet. */
     ino_t inode;
     off_t at;
-    kc_buf pending;  /* Read, and not a whole line yet. */
-    bool in_line;    /* The last part ended no line. */
-    int64_t written; /* Bytes given out. */
+    kc_buf pending;  /* Read, without a complete line yet. */
+    bool in_line;    /* The last part was not the end of a line. */
+    int64_t written; /* Bytes returned. */
 };
 
-static int open_age(const kc__logs *logs, int age)
+static int open_age(const kc__process_logs *logs, int age)
 {
     char name[48];
     snprintf(name, sizeof(name), age ? "%d.log.%d" : "%d.log", logs->attempt, age);
-    return openat(logs->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    return openat(logs->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static void use(kc__logs *logs, int fd, off_t at)
+static void use(kc__process_logs *logs, int fd, off_t at)
 {
     struct stat st = {0};
     if (logs->fd >= 0)
@@ -50,7 +50,7 @@ static void use(kc__logs *logs, int fd, off_t at)
     logs->at = at;
 }
 
-/* ---- where to begin ---- */
+/* ---- start position ---- */
 
 static bool ends_line(kc_str raw)
 {
@@ -60,8 +60,8 @@ static bool ends_line(kc_str raw)
     return raw.n > 0 && raw.p[0] == 'F';
 }
 
-/* The offset of the line that is *lines before the end of a file; how many are missing stays in
- * *lines. */
+/* The offset of the line that is *lines before the end of a file; *lines becomes the number of
+ * lines missing. */
 static off_t seek_back(int fd, int64_t *lines)
 {
     struct stat st = {0};
@@ -85,9 +85,9 @@ static off_t seek_back(int fd, int64_t *lines)
 }
 
 /* From the youngest file back, until there are enough lines. */
-static void begin_at_tail(kc__logs *logs, int64_t lines)
+static void begin_at_tail(kc__process_logs *logs, int64_t lines)
 {
-    for (int age = 0; age < KC__LOG_MAX_FILES; age++) {
+    for (int age = 0; age < KC__PROCESS_LOG_MAX_FILES; age++) {
         const int fd = open_age(logs, age);
         if (fd < 0)
             break;
@@ -98,16 +98,16 @@ static void begin_at_tail(kc__logs *logs, int64_t lines)
     }
 }
 
-static void begin_at_oldest(kc__logs *logs)
+static void begin_at_oldest(kc__process_logs *logs)
 {
-    for (int age = KC__LOG_MAX_FILES - 1; age >= 0 && logs->fd < 0; age--) {
+    for (int age = KC__PROCESS_LOG_MAX_FILES - 1; age >= 0 && logs->fd < 0; age--) {
         const int fd = open_age(logs, age);
         if (fd >= 0)
             use(logs, fd, 0);
     }
 }
 
-static void begin(kc__logs *logs)
+static void process_logs_begin(kc__process_logs *logs)
 {
     if (logs->opts.tail_lines && *logs->opts.tail_lines >= 0)
         begin_at_tail(logs, *logs->opts.tail_lines);
@@ -115,63 +115,62 @@ static void begin(kc__logs *logs)
         begin_at_oldest(logs);
 }
 
-/* ---- opening ---- */
+/* ---- open ---- */
 
-static int open_folder(const char *folder, kc_str uid, kc_str container)
+static int open_dir(const char *dir, kc_str uid, kc_str container)
 {
-    if (!kc__file_name_ok(uid) || !kc__file_name_ok(container))
+    if (!kc__process_file_name_ok(uid) || !kc__process_file_name_ok(container))
         return -1;
-    kc_autofree char *path =
-        kc_asprintf("%s/pods/%.*s/%.*s", folder, KC_ARG(uid), KC_ARG(container));
+    kc_autofree char *path = kc_asprintf("%s/pods/%.*s/%.*s", dir, KC_ARG(uid), KC_ARG(container));
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static kc__logs *new_logs(int folder, int attempt, const kc__logs_opts *opts)
+static kc__process_logs *new_logs(int dir_fd, int attempt, const kc__process_logs_opts *opts)
 {
-    kc__logs *logs = kc_new(kc__logs);
-    logs->folder = folder;
+    kc__process_logs *logs = kc_new(kc__process_logs);
+    logs->dir_fd = dir_fd;
     logs->fd = -1;
     logs->attempt = attempt;
     if (opts)
         logs->opts = *opts;
-    begin(logs);
+    process_logs_begin(logs);
     logs->opts.tail_lines = NULL;
     return logs;
 }
 
-kc__logs *kc__logs_open(const char *folder, kc_str uid, kc_str container, int attempt,
-                        const kc__logs_opts *opts, kc_error *err)
+kc__process_logs *kc__process_logs_open(const char *dir, kc_str uid, kc_str container, int attempt,
+                                        const kc__process_logs_opts *opts, kc_error *err)
 {
-    const int fd = open_folder(folder, uid, container);
-    if (fd >= 0 && attempt == KC__LATEST)
-        attempt = kc__proc_state_latest(fd);
+    const int fd = open_dir(dir, uid, container);
+    if (fd >= 0 && attempt == KC__POD_LATEST_ATTEMPT)
+        attempt = kc__process_proc_state_latest(fd);
     if (opts && opts->previous)
         attempt--;
-    kc__proc_state state;
-    if (fd >= 0 && attempt >= 0 && kc__proc_state_read(fd, attempt, &state))
+    kc__process_proc_state state;
+    if (fd >= 0 && attempt >= 0 && kc__process_proc_state_read(fd, attempt, &state))
         return new_logs(fd, attempt, opts);
     if (fd >= 0)
         close(fd);
-    kc_error_set(err, KC_NOT_FOUND, "there is no %slog of container %.*s",
+    kc_error_set(err, KC_NOT_FOUND, "no %slog found for container %.*s",
                  opts && opts->previous ? "previous " : "", KC_ARG(container));
     return NULL;
 }
 
-kc__logs *kc__logs_close(kc__logs *logs)
+kc__process_logs *kc__process_logs_close(kc__process_logs *logs)
 {
     if (!logs)
         return NULL;
     if (logs->fd >= 0)
         close(logs->fd);
-    close(logs->folder);
+    close(logs->dir_fd);
     kc_buf_done(&logs->pending);
     free(logs);
     return NULL;
 }
 
-/* ---- reading ---- */
+/* ---- read ---- */
 
-static void put(kc__logs *logs, kc_str text, kc_buf *out)
+static void process_logs_put(kc__process_logs *logs, kc_str text, kc_buf *out)
 {
     if (logs->opts.limit_bytes > 0)
         text = kc_str_sub(text, 0, (size_t)(logs->opts.limit_bytes - logs->written));
@@ -179,13 +178,13 @@ static void put(kc__logs *logs, kc_str text, kc_buf *out)
     logs->written += (int64_t)text.n;
 }
 
-static bool is_full(const kc__logs *logs)
+static bool is_full(const kc__process_logs *logs)
 {
     return logs->opts.limit_bytes > 0 && logs->written >= logs->opts.limit_bytes;
 }
 
-/* One line of a file, without its end. What is no line of a log is left out. */
-static void put_line(kc__logs *logs, kc_str raw, kc_buf *out)
+/* Formats one line of a file, without newline. Skips lines in another format. */
+static void process_logs_put_line(kc__process_logs *logs, kc_str raw, kc_buf *out)
 {
     const kc_str stamp = kc_str_cut(&raw, ' ');
     kc_str_cut(&raw, ' ');
@@ -196,16 +195,16 @@ static void put_line(kc__logs *logs, kc_str raw, kc_buf *out)
     if (logs->opts.since && (kc_time_parse(stamp, &at, NULL) < 0 || at < logs->opts.since))
         return;
     if (logs->opts.timestamps && !logs->in_line) {
-        put(logs, stamp, out);
-        put(logs, KC_STR(" "), out);
+        process_logs_put(logs, stamp, out);
+        process_logs_put(logs, KC_STR(" "), out);
     }
-    put(logs, raw, out);
+    process_logs_put(logs, raw, out);
     logs->in_line = tag.p[0] == 'P';
     if (!logs->in_line)
-        put(logs, KC_STR("\n"), out);
+        process_logs_put(logs, KC_STR("\n"), out);
 }
 
-static void put_lines(kc__logs *logs, kc_buf *out)
+static void put_lines(kc__process_logs *logs, kc_buf *out)
 {
     kc_str rest = kc_buf_str(&logs->pending);
     while (!is_full(logs)) {
@@ -213,7 +212,7 @@ static void put_lines(kc__logs *logs, kc_buf *out)
         const kc_str line = kc_str_cut(&after, '\n');
         if (!after.p)
             break;
-        put_line(logs, line, out);
+        process_logs_put_line(logs, line, out);
         rest = after;
     }
     if (rest.n)
@@ -221,12 +220,12 @@ static void put_lines(kc__logs *logs, kc_buf *out)
     logs->pending.n = rest.n;
 }
 
-/* The file that is one younger than ours; -1: ours is the youngest. */
-static int open_younger(const kc__logs *logs)
+/* The next younger file; -1: the current one is the youngest. */
+static int open_younger(const kc__process_logs *logs)
 {
     struct stat st;
-    int ours = KC__LOG_MAX_FILES;
-    for (int age = 0; age < KC__LOG_MAX_FILES && ours == KC__LOG_MAX_FILES; age++) {
+    int ours = KC__PROCESS_LOG_MAX_FILES;
+    for (int age = 0; age < KC__PROCESS_LOG_MAX_FILES && ours == KC__PROCESS_LOG_MAX_FILES; age++) {
         const int fd = open_age(logs, age);
         if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == logs->inode)
             ours = age;
@@ -241,7 +240,7 @@ static int open_younger(const kc__logs *logs)
     return -1;
 }
 
-static bool read_chunk(kc__logs *logs)
+static bool read_chunk(kc__process_logs *logs)
 {
     char *to = kc_buf_reserve(&logs->pending, CHUNK);
     const ssize_t n = logs->fd < 0 ? 0 : pread(logs->fd, to, CHUNK, logs->at);
@@ -252,9 +251,9 @@ static bool read_chunk(kc__logs *logs)
     return true;
 }
 
-/* More of our file or of the next. Once there is a younger one ours does not grow any more, and
- * only then its end is its end. */
-static bool read_on(kc__logs *logs)
+/* Reads more of the current or the next file. Once there is a younger file, the current one does
+ * not grow any more, and only then is its end final. */
+static bool read_on(kc__process_logs *logs)
 {
     if (logs->fd < 0 || read_chunk(logs))
         return logs->fd >= 0;
@@ -268,36 +267,36 @@ static bool read_on(kc__logs *logs)
     return true;
 }
 
-static bool has_ended(const kc__logs *logs)
+static bool process_logs_has_ended(const kc__process_logs *logs)
 {
-    kc__proc_state state;
-    return !kc__proc_state_read(logs->folder, logs->attempt, &state) ||
-           state.report.phase == KC__CONTAINER_ENDED;
+    kc__process_proc_state state;
+    return !kc__process_proc_state_read(logs->dir_fd, logs->attempt, &state) ||
+           state.report.phase == KC__POD_CONTAINER_ENDED;
 }
 
-kc__logs_more kc__logs_read(kc__logs *logs, kc_buf *out)
+kc__process_logs_more kc__process_logs_read(kc__process_logs *logs, kc_buf *out)
 {
     if (is_full(logs))
-        return KC__LOGS_END;
-    const bool last = !logs->opts.follow || has_ended(logs);
+        return KC__PROCESS_LOGS_END;
+    const bool last = !logs->opts.follow || process_logs_has_ended(logs);
     if (logs->fd < 0)
         begin_at_oldest(logs);
     if (read_on(logs)) {
         put_lines(logs, out);
-        return KC__LOGS_MORE;
+        return KC__PROCESS_LOGS_MORE;
     }
-    return last ? KC__LOGS_END : KC__LOGS_WAIT;
+    return last ? KC__PROCESS_LOGS_END : KC__PROCESS_LOGS_WAIT;
 }
 
-void kc__logs_tail(int folder, int attempt, int64_t lines, size_t bytes, kc_buf *out)
+void kc__process_logs_tail(int dir_fd, int attempt, int64_t lines, size_t bytes, kc_buf *out)
 {
     kc_scoped(kc_buf) text = {0};
-    kc__logs_opts opts = {.tail_lines = &lines};
-    const int fd = dup(folder);
+    kc__process_logs_opts opts = {.tail_lines = &lines};
+    const int fd = dup(dir_fd);
     if (fd < 0)
         return;
-    kc_auto(kc__logs) *logs = new_logs(fd, attempt, &opts);
-    while (kc__logs_read(logs, &text) != KC__LOGS_END)
+    kc_auto(kc__process_logs) *logs = new_logs(fd, attempt, &opts);
+    while (kc__process_logs_read(logs, &text) != KC__PROCESS_LOGS_END)
         if (text.n > 2 * bytes) {
             memmove(text.p, text.p + text.n - bytes, bytes);
             text.n = bytes;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_probe.c: probes and hooks: a command in the container, a GET, a connection.
+ * process_probe.c: probes and hooks: a command in the container, an HTTP GET, a TCP connection.
  *
- * Texts of failures are those that the kubelet's events have, as far as they are known. Everything
- * has a deadline of real time, and ends soon after it was cancelled: what waits, waits in poll with
- * an eventfd that the token's hook writes to.
+ * Failure texts are the kubelet's, as far as known. Everything has a deadline in real time and ends
+ * soon after a cancellation: waits use poll with an eventfd that the cancel hook writes to.
  *
- * A GET is sent as it is said: redirects are not followed, they are a success as such. Certificates
- * are not looked at, as everywhere in probes.
+ * A GET does not follow redirects; they count as success. Certificates are not verified, as in the
+ * kubelet.
  */
 #include "pods/process_internal.h"
 
@@ -23,40 +22,41 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_OUTPUT ((size_t)10 << 10) /* Of a command, kept for the event. */
+#define MAX_OUTPUT ((size_t)10 << 10) /* Output of a command, kept for the event. */
 
-/* ---- waiting ---- */
+/* ---- waits ---- */
 
-typedef struct waiter {
+typedef struct process_probe_waiter {
     kc_cancel_hook hook;
     int fd;
-    int64_t deadline; /* Of the real clock. */
-} waiter;
+    int64_t deadline; /* On the real clock. */
+} process_probe_waiter;
 
-static void wake(kc_cancel_hook *hook)
+static void process_probe_wake(kc_cancel_hook *hook)
 {
     const uint64_t one = 1;
-    const waiter *w = kc_container_of(hook, waiter, hook);
+    const process_probe_waiter *w = kc_container_of(hook, process_probe_waiter, hook);
     if (write(w->fd, &one, sizeof(one)) < 0)
-        return; /* It is full: whoever waits is awake. */
+        return; /* The eventfd is full: the waiter is awake already. */
 }
 
-static bool waiter_begin(waiter *w, int64_t timeout, kc_cancel *cancel)
+static bool waiter_begin(process_probe_waiter *w, int64_t timeout, kc_cancel *cancel)
 {
-    *w = (waiter){.hook.fire = wake, .deadline = kc_clock_deadline(kc_clock_real(), timeout)};
+    *w = (process_probe_waiter){.hook.fire = process_probe_wake,
+                                .deadline = kc_clock_deadline(kc_clock_real(), timeout)};
     w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return kc_cancel_hang(cancel, &w->hook);
+    return kc_cancel_add_hook(cancel, &w->hook);
 }
 
-static void waiter_end(waiter *w, kc_cancel *cancel)
+static void waiter_end(process_probe_waiter *w, kc_cancel *cancel)
 {
-    kc_cancel_unhang(cancel, &w->hook);
+    kc_cancel_remove_hook(cancel, &w->hook);
     if (w->fd >= 0)
         close(w->fd);
 }
 
-/* 1: one of the two (-1: none) is ready; 0: the time is over or it was cancelled. */
-static int await(const waiter *w, int first, short events, int second)
+/* 1: one of the two (-1: none) is ready; 0: timed out or cancelled. */
+static int process_probe_wait(const process_probe_waiter *w, int first, short events, int second)
 {
     struct pollfd fds[] = {{.fd = w->fd, .events = POLLIN},
                            {.fd = first, .events = events},
@@ -71,7 +71,7 @@ static int await(const waiter *w, int first, short events, int second)
     }
 }
 
-/* ---- a command in the container ---- */
+/* ---- exec ---- */
 
 static void read_output(int fd, kc_buf *out)
 {
@@ -82,11 +82,11 @@ static void read_output(int fd, kc_buf *out)
                       kc_str_of(chunk, KC_MIN((size_t)n, MAX_OUTPUT - KC_MIN(out->n, MAX_OUTPUT))));
 }
 
-/* True when it has ended in time. Its output is read meanwhile, so that it does not block. */
-static bool await_command(const waiter *w, kc__spawned *s, kc_buf *out)
+/* True if it exited in time. Reads its output meanwhile, so that it does not block. */
+static bool await_command(const process_probe_waiter *w, kc__process_spawned *s, kc_buf *out)
 {
     for (;;) {
-        if (!await(w, s->out, POLLIN, s->pidfd))
+        if (!process_probe_wait(w, s->out, POLLIN, s->pidfd))
             return false;
         read_output(s->out, out);
         struct pollfd ended = {.fd = s->pidfd, .events = POLLIN};
@@ -102,7 +102,7 @@ static bool await_command(const waiter *w, kc__spawned *s, kc_buf *out)
     }
 }
 
-static int exit_code(const kc__spawned *s)
+static int exit_code(const kc__process_spawned *s)
 {
     siginfo_t info = {0};
     while (waitid((idtype_t)P_PIDFD, (id_t)s->pidfd, &info, WEXITED) < 0)
@@ -111,39 +111,40 @@ static int exit_code(const kc__spawned *s)
     return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
 }
 
-static kc__probe_result judge(int code, const kc_buf *out, kc_error *err)
+static kc__pod_probe_result process_probe_evaluate(int code, const kc_buf *out, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
     if (code == 0)
-        return KC__PROBE_OK;
-    kc__text_put(&text, kc_str_trim(kc_buf_str(out)), MAX_OUTPUT);
+        return KC__POD_PROBE_OK;
+    kc__process_text_put(&text, kc_str_trim(kc_buf_str(out)), MAX_OUTPUT);
     if (text.n)
         kc_error_set(err, KC_UNKNOWN, "%s", kc_buf_cstr(&text));
     else
         kc_error_set(err, KC_UNKNOWN, "command exited with code %d", code);
-    return KC__PROBE_FAILED;
+    return KC__POD_PROBE_FAILED;
 }
 
-static kc__probe_result run_command(kc__process_runtime *rt, kc__proc *proc,
-                                    const kc_exec_action *exec, int64_t timeout, kc_cancel *cancel,
-                                    kc_error *err)
+static kc__pod_probe_result run_command(kc__process_runtime *rt, kc__process_proc *proc,
+                                        const kc_exec_action *exec, int64_t timeout,
+                                        kc_cancel *cancel, kc_error *err)
 {
-    kc_auto(kc__launch) *l = kc__launch_exec(proc, exec->command, exec->n_command, err);
-    kc__spawned spawned;
+    kc_auto(kc__process_launch) *l =
+        kc__process_launch_exec(proc, exec->command, exec->n_command, err);
+    kc__process_spawned spawned;
     kc_scoped(kc_buf) out = {0};
-    waiter w;
-    if (!l || kc__spawn(rt->spawner, l, true, &spawned, err) < 0 ||
-        kc__spawn_go(l, &spawned, err) < 0)
-        return KC__PROBE_FAILED;
+    process_probe_waiter w;
+    if (!l || kc__process_spawn(rt->spawner, l, true, &spawned, err) < 0 ||
+        kc__process_spawn_go(l, &spawned, err) < 0)
+        return KC__POD_PROBE_FAILED;
     const bool waits = waiter_begin(&w, timeout, cancel);
     const bool ended = waits && await_command(&w, &spawned, &out);
     waiter_end(&w, waits ? cancel : NULL);
-    kc__probe_result result = KC__PROBE_FAILED;
+    kc__pod_probe_result result = KC__POD_PROBE_FAILED;
     if (ended) {
-        result = judge(exit_code(&spawned), &out, err);
-        kc__spawned_close(&spawned);
+        result = process_probe_evaluate(exit_code(&spawned), &out, err);
+        kc__process_spawned_close(&spawned);
     } else {
-        kc__spawn_cancel(&spawned);
+        kc__process_spawn_cancel(&spawned);
         kc_error_set(err, KC_TIMEOUT, "command timed out: \"%s\" timed out after %llds", l->argv[0],
                      (long long)(timeout / KC_SECOND));
     }
@@ -152,22 +153,22 @@ static kc__probe_result run_command(kc__process_runtime *rt, kc__proc *proc,
 
 /* ---- addresses ---- */
 
-/* A number, or the name of one of the container's ports. */
-static int find_port(const kc_container *c, const kc_int_or_text *port, kc_error *err)
+/* A port number, or the name of one of the container's ports. */
+static int find_port(const kc_container *c, const kc_int_or_string *port, kc_error *err)
 {
-    uint64_t number = port->is_text ? 0 : (uint64_t)KC_MAX(port->number, 0);
-    if (port->is_text && !kc_str_to_u64(kc_cstr(port->text), &number))
+    uint64_t number = port->is_string ? 0 : (uint64_t)KC_MAX(port->number, 0);
+    if (port->is_string && !kc_str_to_u64(kc_cstr(port->text), &number))
         for (size_t i = 0; i < c->n_ports; i++)
             if (c->ports[i].name && strcmp(c->ports[i].name, port->text) == 0)
                 number = (uint64_t)c->ports[i].container_port;
     if (number > 0 && number < 65536)
         return (int)number;
-    if (port->is_text)
+    if (port->is_string)
         return kc_error_set(err, KC_INVALID, "couldn't find port: \"%s\"", port->text);
     return kc_error_set(err, KC_INVALID, "invalid port number: %d", port->number);
 }
 
-/* Where nothing is said: the pod's, which is this machine. */
+/* Defaults to the pod's address, which is the host. */
 static const char *find_host(const kc_pod *pod, const char *host)
 {
     if (host && host[0])
@@ -181,16 +182,16 @@ static void write_host(kc_buf *out, const char *host, int port)
     kc_buf_printf(out, "%s%s%s:%d", v6 ? "[" : "", host, v6 ? "]" : "", port);
 }
 
-/* ---- a connection ---- */
+/* ---- TCP ---- */
 
-static int try_connect(const struct addrinfo *address, const waiter *w)
+static int try_connect(const struct addrinfo *address, const process_probe_waiter *w)
 {
     const int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return errno;
     int error = connect(fd, address->ai_addr, address->ai_addrlen) < 0 ? errno : 0;
     socklen_t n = sizeof(error);
-    if (error == EINPROGRESS && !await(w, fd, POLLOUT, -1))
+    if (error == EINPROGRESS && !process_probe_wait(w, fd, POLLOUT, -1))
         error = ETIMEDOUT;
     else if (error == EINPROGRESS)
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n);
@@ -198,8 +199,8 @@ static int try_connect(const struct addrinfo *address, const waiter *w)
     return error;
 }
 
-/* errno; -1: the name is not known. */
-static int connect_to(const char *host, int port, const waiter *w)
+/* errno; -1: unknown host name. */
+static int connect_to(const char *host, int port, const process_probe_waiter *w)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
     char text[16];
@@ -213,21 +214,21 @@ static int connect_to(const char *host, int port, const waiter *w)
     return error;
 }
 
-kc__probe_result kc__probe_tcp(const kc_pod *pod, const kc_container *container,
-                               const kc_tcp_socket_action *tcp, int64_t timeout, kc_cancel *cancel,
-                               kc_error *err)
+kc__pod_probe_result kc__process_probe_tcp(const kc_pod *pod, const kc_container *container,
+                                           const kc_tcp_socket_action *tcp, int64_t timeout,
+                                           kc_cancel *cancel, kc_error *err)
 {
     const char *host = find_host(pod, tcp->host);
     const int port = find_port(container, &tcp->port, err);
     kc_scoped(kc_buf) where = {0};
-    waiter w;
+    process_probe_waiter w;
     if (port < 0)
-        return KC__PROBE_FAILED;
+        return KC__POD_PROBE_FAILED;
     const bool waits = waiter_begin(&w, timeout, cancel);
     const int error = waits ? connect_to(host, port, &w) : ETIMEDOUT;
     waiter_end(&w, waits ? cancel : NULL);
     if (error == 0)
-        return KC__PROBE_OK;
+        return KC__POD_PROBE_OK;
     write_host(&where, host, port);
     if (error == -1)
         kc_error_set(err, KC_UNKNOWN, "dial tcp: lookup %s: no such host", host);
@@ -236,10 +237,10 @@ kc__probe_result kc__probe_tcp(const kc_pod *pod, const kc_container *container,
     else
         kc_error_set(err, KC_UNKNOWN, "dial tcp %s: connect: %s", kc_buf_cstr(&where),
                      strerrordesc_np(error));
-    return KC__PROBE_FAILED;
+    return KC__POD_PROBE_FAILED;
 }
 
-/* ---- a GET ---- */
+/* ---- HTTP ---- */
 
 #define MAX_HEADERS 64
 
@@ -257,21 +258,21 @@ static size_t set_fields(const kc_http_get_action *get, kc_http_field fields[MAX
     return n;
 }
 
-/* A body is of no interest, but a server should see that it was read. */
-static void read_some(kc_http_response *response)
+/* The body is read and discarded. */
+static void process_probe_read_some(kc_http_response *response)
 {
     char chunk[4096];
     for (size_t read = 0; read < MAX_OUTPUT;) {
-        const ssize_t n = kc_http_read(response, chunk, sizeof(chunk), NULL);
+        const ssize_t n = kc_http_response_read(response, chunk, sizeof(chunk), NULL);
         if (n <= 0)
             break;
         read += (size_t)n;
     }
 }
 
-static kc__probe_result send_get(const char *server, const char *path,
-                                 const kc_http_get_action *get, int64_t timeout, kc_cancel *cancel,
-                                 kc_error *err)
+static kc__pod_probe_result send_get(const char *server, const char *path,
+                                     const kc_http_get_action *get, int64_t timeout,
+                                     kc_cancel *cancel, kc_error *err)
 {
     kc_config config = {.server = server, .insecure = true};
     const kc_transport_http_opts opts = {
@@ -279,7 +280,7 @@ static kc__probe_result send_get(const char *server, const char *path,
     kc_http_field fields[MAX_HEADERS + 1];
     kc_auto(kc_transport) *transport = kc_transport_http_new(&config, &opts, err);
     if (!transport)
-        return KC__PROBE_FAILED;
+        return KC__POD_PROBE_FAILED;
     kc_http_request request = {.method = "GET",
                                .target = kc_cstr(path),
                                .fields = fields,
@@ -289,23 +290,23 @@ static kc__probe_result send_get(const char *server, const char *path,
     kc_auto(kc_http_response) *response = kc_transport_open(transport, &request, err);
     if (!response) {
         kc_error_wrap(err, "Get \"%s%s\"", server, path);
-        return KC__PROBE_FAILED;
+        return KC__POD_PROBE_FAILED;
     }
-    read_some(response);
+    process_probe_read_some(response);
     if (response->status >= 200 && response->status < 400)
-        return KC__PROBE_OK;
+        return KC__POD_PROBE_OK;
     kc_error_set(err, KC_UNKNOWN, "HTTP probe failed with statuscode: %d", response->status);
-    return KC__PROBE_FAILED;
+    return KC__POD_PROBE_FAILED;
 }
 
-kc__probe_result kc__probe_http(const kc_pod *pod, const kc_container *container,
-                                const kc_http_get_action *get, int64_t timeout, kc_cancel *cancel,
-                                kc_error *err)
+kc__pod_probe_result kc__process_probe_http(const kc_pod *pod, const kc_container *container,
+                                            const kc_http_get_action *get, int64_t timeout,
+                                            kc_cancel *cancel, kc_error *err)
 {
     const int port = find_port(container, &get->port, err);
     kc_scoped(kc_buf) server = {0};
     if (port < 0)
-        return KC__PROBE_FAILED;
+        return KC__POD_PROBE_FAILED;
     const bool https = get->scheme && strcasecmp(get->scheme, "HTTPS") == 0;
     kc_buf_puts(&server, https ? "https://" : "http://");
     write_host(&server, find_host(pod, get->host), port);
@@ -314,29 +315,29 @@ kc__probe_result kc__probe_http(const kc_pod *pod, const kc_container *container
     return send_get(kc_buf_cstr(&server), target, get, timeout, cancel, err);
 }
 
-/* ---- all of them ---- */
+/* ---- all types ---- */
 
-kc__probe_result kc__process_probe(kc__runtime *runtime, const kc_pod *pod,
-                                   const kc_container *container, int attempt,
-                                   const kc_probe *probe, kc_cancel *cancel, kc_error *err)
+kc__pod_probe_result kc__process_probe(kc__pods_runtime *runtime, const kc_pod *pod,
+                                       const kc_container *container, int attempt,
+                                       const kc_probe *probe, kc_cancel *cancel, kc_error *err)
 {
-    kc__process_runtime *rt = kc__process_of(runtime);
+    kc__process_runtime *rt = kc__process_runtime_of(runtime);
     const int64_t timeout = KC_MAX(probe->timeout_seconds, 1) * KC_SECOND;
     if (probe->http_get)
-        return kc__probe_http(pod, container, probe->http_get, timeout, cancel, err);
+        return kc__process_probe_http(pod, container, probe->http_get, timeout, cancel, err);
     if (probe->tcp_socket)
-        return kc__probe_tcp(pod, container, probe->tcp_socket, timeout, cancel, err);
+        return kc__process_probe_tcp(pod, container, probe->tcp_socket, timeout, cancel, err);
     if (!probe->exec) {
         kc_error_set(err, KC_INVALID, "missing probe handler for container %s", container->name);
-        return KC__PROBE_FAILED;
+        return KC__POD_PROBE_FAILED;
     }
-    const kc__container_id id = {kc_cstr(pod->metadata.uid), kc_cstr(container->name), attempt};
-    kc__proc *proc = kc__proc_use(rt, id);
+    const kc__pod_container_id id = {kc_cstr(pod->metadata.uid), kc_cstr(container->name), attempt};
+    kc__process_proc *proc = kc__process_proc_use(rt, id);
     if (!proc) {
         kc_error_set(err, KC_NOT_FOUND, "container %s is not running", container->name);
-        return KC__PROBE_FAILED;
+        return KC__POD_PROBE_FAILED;
     }
-    const kc__probe_result result = run_command(rt, proc, probe->exec, timeout, cancel, err);
-    kc__proc_release(rt, proc);
+    const kc__pod_probe_result result = run_command(rt, proc, probe->exec, timeout, cancel, err);
+    kc__process_proc_release(rt, proc);
     return result;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_spawn.c: clones.
+ * process_spawn.c: the spawner thread, which clones.
  *
- * A child is told of its parent's death by PR_SET_PDEATHSIG, and there its parent is the thread
- * that cloned it. So that containers end with the process and not with one of its workers, one
- * thread, that lives as long as the runtime, clones for all. It has all signals blocked, and so has
- * the child until it has reset them: no handler of ours runs in it.
+ * PR_SET_PDEATHSIG signals a child when the thread that cloned it exits. So that containers end
+ * with the process and not with one of its workers, one thread that lives as long as the runtime
+ * clones for all. It blocks all signals, and so does the child until it has reset them: none of our
+ * handlers runs in it.
  *
- *     go        a socket: the child waits for a byte, and sees it closed if we die
- *     failures  a pipe: closed by exec; before, the child says what went wrong
+ *     go        a socket: the child waits for a byte, and sees it closed if this process dies
+ *     failures  a pipe: closed by exec; before that, the child reports errors
  *
- * Descriptors of the child are above 9, so that making 0, 1 and 2 of them overwrites none.
+ * Descriptors of the child are above 9, so that dup2 to 0, 1 and 2 overwrites none.
  */
 #include "pods/process_internal.h"
 
@@ -25,24 +25,24 @@
 
 #define PIPE_BYTES (256 << 10)
 
-typedef struct job {
-    kc__launch *launch;
+typedef struct process_spawn_job {
+    kc__process_launch *launch;
     bool one_pipe;
-    kc__spawned spawned;
+    kc__process_spawned spawned;
     int error; /* errno; 0: cloned. */
     bool done;
-    kc_link link;
-} job;
+    kc_dlist_link link;
+} process_spawn_job;
 
-struct kc__spawner {
+struct kc__process_spawner {
     kc_thread *thread;
     kc_mutex mutex; /* Guards the rest. */
     kc_cond change;
-    kc_list jobs;
+    kc_dlist jobs;
     bool stop;
 };
 
-void kc__spawned_close(kc__spawned *s)
+void kc__process_spawned_close(kc__process_spawned *s)
 {
     int *fds[] = {&s->pidfd, &s->out, &s->err, &s->failures, &s->go};
     for (size_t i = 0; i < KC_COUNT(fds); i++) {
@@ -54,7 +54,7 @@ void kc__spawned_close(kc__spawned *s)
 
 /* ---- descriptors ---- */
 
-/* Moves one out of the way of 0 to 3. */
+/* Moves a descriptor above 3. */
 static int move_up(int *fd)
 {
     const int moved = fcntl(*fd, F_DUPFD_CLOEXEC, 10);
@@ -65,24 +65,24 @@ static int move_up(int *fd)
     return moved < 0 ? -1 : 0;
 }
 
-static int make_pipe(int *ret_ours, int *ret_childs, const kc__launch *l)
+static int make_pipe(int *ret_ours, int *ret_childs, const kc__process_launch *l)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -1;
     *ret_ours = ends[0];
     *ret_childs = ends[1];
-    fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES); /* Where we may. */
-    /* Who opens /dev/stdout again is checked against the pipe's owner. */
+    fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES); /* If permitted. */
+    /* Opening /dev/stdout again is checked against the pipe's owner. */
     if (l->set_ids && fchown(ends[1], l->uid, l->gid) < 0)
         return -1;
     return move_up(ret_childs);
 }
 
-static int make_ends(job *j)
+static int make_ends(process_spawn_job *j)
 {
-    kc__launch *l = j->launch;
-    kc__spawned *s = &j->spawned;
+    kc__process_launch *l = j->launch;
+    kc__process_spawned *s = &j->spawned;
     int go[2];
     if (make_pipe(&s->failures, &l->failures_fd, l) < 0 ||
         make_pipe(&s->out, &l->stdout_fd, l) < 0 ||
@@ -99,7 +99,7 @@ static int make_ends(job *j)
     return 0;
 }
 
-static void close_childs(kc__launch *l)
+static void close_childs(kc__process_launch *l)
 {
     int *fds[] = {&l->failures_fd, &l->stdout_fd, &l->stderr_fd, &l->go_fd};
     if (l->stderr_fd == l->stdout_fd)
@@ -113,7 +113,7 @@ static void close_childs(kc__launch *l)
 
 /* ---- the thread ---- */
 
-static pid_t clone_child(kc__launch *l, int *ret_pidfd)
+static pid_t clone_child(kc__process_launch *l, int *ret_pidfd)
 {
     struct clone_args args = {
         .flags = l->clone_flags | CLONE_PIDFD | (l->cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
@@ -123,13 +123,13 @@ static pid_t clone_child(kc__launch *l, int *ret_pidfd)
     };
     const pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
     if (pid == 0)
-        kc__child_run(l);
+        kc__process_child_run(l);
     return pid;
 }
 
-static void run_job(job *j)
+static void run_job(process_spawn_job *j)
 {
-    kc__launch *l = j->launch;
+    kc__process_launch *l = j->launch;
     l->failures_fd = l->stdout_fd = l->stderr_fd = l->go_fd = -1;
     int pidfd = -1;
     if (make_ends(j) == 0)
@@ -140,25 +140,25 @@ static void run_job(job *j)
     j->spawned.pidfd = pidfd;
     close_childs(l);
     if (j->error)
-        kc__spawned_close(&j->spawned);
+        kc__process_spawned_close(&j->spawned);
 }
 
 static void spawn_loop(void *user)
 {
-    kc__spawner *spawner = user;
+    kc__process_spawner *spawner = user;
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     kc_mutex_lock(&spawner->mutex);
     for (;;) {
-        kc_link *link = kc_list_pop(&spawner->jobs);
+        kc_dlist_link *link = kc_dlist_pop(&spawner->jobs);
         if (!link && spawner->stop)
             break;
         if (!link) {
             kc_cond_wait_until(&spawner->change, &spawner->mutex, kc_clock_real(), KC_FOREVER);
             continue;
         }
-        job *j = kc_container_of(link, job, link);
+        process_spawn_job *j = kc_container_of(link, process_spawn_job, link);
         kc_mutex_unlock(&spawner->mutex);
         run_job(j);
         kc_mutex_lock(&spawner->mutex);
@@ -168,17 +168,17 @@ static void spawn_loop(void *user)
     kc_mutex_unlock(&spawner->mutex);
 }
 
-kc__spawner *kc__spawner_start(kc_error *err)
+kc__process_spawner *kc__process_spawner_start(kc_error *err)
 {
-    kc__spawner *spawner = kc_new(kc__spawner);
+    kc__process_spawner *spawner = kc_new(kc__process_spawner);
     kc_mutex_init(&spawner->mutex);
     kc_cond_init(&spawner->change);
-    kc_list_init(&spawner->jobs);
+    kc_dlist_init(&spawner->jobs);
     spawner->thread = kc_thread_start("pods-spawn", spawn_loop, spawner, err);
-    return spawner->thread ? spawner : kc__spawner_stop(spawner);
+    return spawner->thread ? spawner : kc__process_spawner_stop(spawner);
 }
 
-kc__spawner *kc__spawner_stop(kc__spawner *spawner)
+kc__process_spawner *kc__process_spawner_stop(kc__process_spawner *spawner)
 {
     if (!spawner)
         return NULL;
@@ -193,47 +193,48 @@ kc__spawner *kc__spawner_stop(kc__spawner *spawner)
     return NULL;
 }
 
-/* ---- its users ---- */
+/* ---- callers ---- */
 
-int kc__spawn(kc__spawner *spawner, kc__launch *launch, bool one_pipe, kc__spawned *ret,
-              kc_error *err)
+int kc__process_spawn(kc__process_spawner *spawner, kc__process_launch *launch, bool one_pipe,
+                      kc__process_spawned *ret, kc_error *err)
 {
-    job j = {.launch = launch, .one_pipe = one_pipe};
-    j.spawned = (kc__spawned){.pidfd = -1, .out = -1, .err = -1, .failures = -1, .go = -1};
+    process_spawn_job j = {.launch = launch, .one_pipe = one_pipe};
+    j.spawned = (kc__process_spawned){.pidfd = -1, .out = -1, .err = -1, .failures = -1, .go = -1};
     kc_locked (&spawner->mutex) {
-        kc_list_push(&spawner->jobs, &j.link);
+        kc_dlist_push(&spawner->jobs, &j.link);
         kc_cond_broadcast(&spawner->change);
         while (!j.done)
             kc_cond_wait_until(&spawner->change, &spawner->mutex, kc_clock_real(), KC_FOREVER);
     }
     if (j.error) {
         errno = j.error;
-        return kc__errno_set(err, "start a process");
+        return kc__process_errno_set(err, "start a process");
     }
     *ret = j.spawned;
     return 0;
 }
 
-static int explain(const kc__launch *l, const kc__failure *f, kc_error *err)
+static int process_spawn_explain(const kc__process_launch *l, const kc__process_failure *f,
+                                 kc_error *err)
 {
     const char *why = strerrordesc_np(f->error);
-    if (f->step == KC__CHILD_EXEC && f->error == ENOENT && !strchr(l->argv[0], '/'))
+    if (f->step == KC__PROCESS_CHILD_EXEC && f->error == ENOENT && !strchr(l->argv[0], '/'))
         return kc_error_set(err, KC_BAD_REQUEST, "exec: \"%s\": executable file not found in $PATH",
                             l->argv[0]);
-    if (f->step == KC__CHILD_EXEC)
+    if (f->step == KC__PROCESS_CHILD_EXEC)
         return kc_error_set(err, KC_BAD_REQUEST, "exec: \"%s\": %s", l->argv[0], why);
-    if (f->step == KC__CHILD_WORKDIR)
+    if (f->step == KC__PROCESS_CHILD_WORKDIR)
         return kc_error_set(err, KC_BAD_REQUEST, "chdir to workingDir \"%s\": %s", l->workdir, why);
     errno = f->error;
-    if (f->step == KC__CHILD_MOUNT && f->at >= 0 && (size_t)f->at < l->mounts.n)
-        return kc__errno_set(err, "mount %s", l->mounts.items[f->at].target);
-    return kc__errno_set(err, "%s", kc__child_step_text(f->step));
+    if (f->step == KC__PROCESS_CHILD_MOUNT && f->at >= 0 && (size_t)f->at < l->mounts.n)
+        return kc__process_errno_set(err, "mount %s", l->mounts.items[f->at].target);
+    return kc__process_errno_set(err, "%s", kc__process_child_step_text(f->step));
 }
 
-/* KC_BAD_REQUEST: it is the command's own fault. */
-int kc__spawn_go(const kc__launch *launch, kc__spawned *s, kc_error *err)
+/* KC_BAD_REQUEST: the command is at fault. */
+int kc__process_spawn_go(const kc__process_launch *launch, kc__process_spawned *s, kc_error *err)
 {
-    kc__failure failure = {0};
+    kc__process_failure failure = {0};
     ssize_t n;
     send(s->go, "", 1, MSG_NOSIGNAL);
     do
@@ -244,16 +245,16 @@ int kc__spawn_go(const kc__launch *launch, kc__spawned *s, kc_error *err)
     s->failures = s->go = -1;
     if (n == 0)
         return 0;
-    kc__spawn_cancel(s);
-    return explain(launch, &failure, err);
+    kc__process_spawn_cancel(s);
+    return process_spawn_explain(launch, &failure, err);
 }
 
-void kc__spawn_cancel(kc__spawned *s)
+void kc__process_spawn_cancel(kc__process_spawned *s)
 {
     siginfo_t info;
     syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
-    kill(-s->pid, SIGKILL); /* It is not reaped yet, so the number is still its own. */
+    kill(-s->pid, SIGKILL); /* It is not reaped yet, so the pid is still its own. */
     while (waitid((idtype_t)P_PIDFD, (id_t)s->pidfd, &info, WEXITED) < 0 && errno == EINTR)
         ;
-    kc__spawned_close(s);
+    kc__process_spawned_close(s);
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_state.c: what became of each attempt, on disk; and the end of those that were left over.
+ * process_state.c: the state of each attempt on disk, and the cleanup of leftover containers.
  *
- * A state is lines of "key value", the message last, with all the bytes that follow. It is written
- * before a container may run and again when it has ended, each time as a whole.
+ * A state file has lines of "key value", the message last, with all the bytes that follow. It is
+ * written before a container may run and again after its exit, each time atomically.
  *
- * Containers end with the process that runs them (PR_SET_PDEATHSIG, process_child.c). So whatever a
- * state calls running when a process opens the folder has ended, or, where that could not be
- * arranged, is ended now: nothing survives unseen, and nothing runs twice. A pid alone may belong
- * to somebody else by now; with the time at which it began it names one process for ever, but for a
- * new boot, which is why that is in the state too.
+ * Containers die with the process that runs them (PR_SET_PDEATHSIG, process_child.c). So a
+ * container that a state file calls running when a process opens the directory has exited, or, if
+ * the signal was not available, is killed now: no container survives unobserved or runs twice. A
+ * pid alone may have been reused; with its start time and the boot id it identifies one process.
  *
- * To remember more of a container: a field in kc__proc_state, and a row in `numbers`.
+ * To store more about a container: a field in kc__process_proc_state, written and read here.
  */
 #include "pods/process_internal.h"
 
@@ -27,10 +26,10 @@
 
 #define MARK "KC_CONTAINER="
 
-/* Reasons are shown, and compared by nobody: those that a state may have. */
+/* The reasons that a state may have; only displayed, never compared. */
 static const char *const reasons[] = {"OOMKilled", "StartError", "ContainerStatusUnknown"};
 
-static const char *reason_of(kc_str text)
+static const char *process_state_reason_of(kc_str text)
 {
     for (size_t i = 0; i < KC_COUNT(reasons); i++)
         if (kc_str_is(text, reasons[i]))
@@ -40,12 +39,13 @@ static const char *reason_of(kc_str text)
 
 static void boot_id(kc_buf *out)
 {
-    kc__file_bytes(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 36, false, out);
+    kc__process_file_bytes(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 36, false, out);
 }
 
-int kc__proc_state_write(int folder, int attempt, const kc__proc_state *state, kc_error *err)
+int kc__process_proc_state_write(int dir_fd, int attempt, const kc__process_proc_state *state,
+                                 kc_error *err)
 {
-    const kc__container_report *r = &state->report;
+    const kc__pod_container_report *r = &state->report;
     kc_scoped(kc_buf) text = {0};
     kc_buf_puts(&text, "boot ");
     boot_id(&text);
@@ -56,10 +56,10 @@ int kc__proc_state_write(int folder, int attempt, const kc__proc_state *state, k
                   r->reason ? r->reason : "", r->message);
     char name[32];
     snprintf(name, sizeof(name), "%d.state", attempt);
-    return kc__file_replace(folder, name, kc_buf_str(&text), err);
+    return kc__process_file_replace(dir_fd, name, kc_buf_str(&text), err);
 }
 
-static void read_field(kc_str key, kc_str value, kc__proc_state *s)
+static void process_state_read_field(kc_str key, kc_str value, kc__process_proc_state *s)
 {
     int64_t n = 0;
     kc_str_to_i64(value, &n);
@@ -68,7 +68,8 @@ static void read_field(kc_str key, kc_str value, kc__proc_state *s)
     else if (kc_str_is(key, "began"))
         s->pid_started = (uint64_t)n;
     else if (kc_str_is(key, "phase"))
-        s->report.phase = n == KC__CONTAINER_RUNNING ? KC__CONTAINER_RUNNING : KC__CONTAINER_ENDED;
+        s->report.phase =
+            n == KC__POD_CONTAINER_RUNNING ? KC__POD_CONTAINER_RUNNING : KC__POD_CONTAINER_ENDED;
     else if (kc_str_is(key, "started"))
         s->report.started = n;
     else if (kc_str_is(key, "ended"))
@@ -78,18 +79,18 @@ static void read_field(kc_str key, kc_str value, kc__proc_state *s)
     else if (kc_str_is(key, "signal"))
         s->report.signal = (int)n;
     else if (kc_str_is(key, "reason"))
-        s->report.reason = reason_of(value);
+        s->report.reason = process_state_reason_of(value);
 }
 
-bool kc__proc_state_read(int folder, int attempt, kc__proc_state *ret)
+bool kc__process_proc_state_read(int dir_fd, int attempt, kc__process_proc_state *ret)
 {
     char name[32];
     snprintf(name, sizeof(name), "%d.state", attempt);
     kc_scoped(kc_buf) text = {0}, boot = {0};
-    if (!kc__file_bytes(folder, name, 8192, false, &text) || text.n == 0)
+    if (!kc__process_file_bytes(dir_fd, name, 8192, false, &text) || text.n == 0)
         return false;
     boot_id(&boot);
-    *ret = (kc__proc_state){.report.attempt = attempt};
+    *ret = (kc__process_proc_state){.report.attempt = attempt};
     bool same_boot = true;
     kc_str rest = kc_buf_str(&text);
     while (rest.p && !kc_str_starts(rest, KC_STR("message "))) {
@@ -98,16 +99,17 @@ bool kc__proc_state_read(int folder, int attempt, kc__proc_state *ret)
         if (kc_str_is(key, "boot"))
             same_boot = kc_str_eq(value, kc_buf_str(&boot));
         else
-            read_field(key, value, ret);
+            process_state_read_field(key, value, ret);
     }
     const kc_str message = kc_str_sub(rest, sizeof("message ") - 1, rest.n);
-    memcpy(ret->report.message, message.n ? message.p : "", KC_MIN(message.n, KC__MESSAGE_MAX));
+    memcpy(ret->report.message, message.n ? message.p : "",
+           KC_MIN(message.n, KC__PROCESS_MESSAGE_MAX));
     if (!same_boot)
         ret->pid = 0;
     return true;
 }
 
-/* The attempt of "12.state"; -1: it is none. */
+/* The attempt of "12.state"; -1: another name. */
 static int attempt_of(const char *name, const char **ret_rest)
 {
     kc_str rest = kc_cstr(name);
@@ -120,43 +122,43 @@ static int attempt_of(const char *name, const char **ret_rest)
     return (int)n;
 }
 
-int kc__proc_state_latest(int folder)
+int kc__process_proc_state_latest(int dir_fd)
 {
-    kc__names names = {0};
+    kc__process_names names = {0};
     int latest = -1;
-    kc__folder_names(folder, &names, NULL);
+    kc__process_dir_names(dir_fd, &names, NULL);
     kc_vec_each (&names, name) {
         const char *rest = NULL;
         const int attempt = attempt_of(*name, &rest);
         if (attempt > latest && strcmp(rest, "state") == 0)
             latest = attempt;
     }
-    kc__names_done(&names);
+    kc__process_names_done(&names);
     return latest;
 }
 
-void kc__proc_state_prune(int folder, int attempt)
+void kc__process_proc_state_prune(int dir_fd, int attempt)
 {
-    kc__names names = {0};
-    kc__folder_names(folder, &names, NULL);
+    kc__process_names names = {0};
+    kc__process_dir_names(dir_fd, &names, NULL);
     kc_vec_each (&names, name) {
         const char *rest = "";
         const int old = attempt_of(*name, &rest);
         const int keep = strcmp(rest, "tmp") == 0 ? attempt : attempt - 1;
-        if (old >= 0 && old < keep && unlinkat(folder, *name, 0) < 0)
-            kc__folder_remove(folder, *name, NULL);
+        if (old >= 0 && old < keep && unlinkat(dir_fd, *name, 0) < 0)
+            kc__process_dir_remove(dir_fd, *name, NULL);
     }
-    kc__names_done(&names);
+    kc__process_names_done(&names);
 }
 
-uint64_t kc__process_started(pid_t pid)
+uint64_t kc__process_start_time(pid_t pid)
 {
     char path[32];
     snprintf(path, sizeof(path), "/proc/%d/stat", pid);
     kc_scoped(kc_buf) text = {0};
-    if (pid <= 0 || !kc__file_bytes(AT_FDCWD, path, 4096, false, &text))
+    if (pid <= 0 || !kc__process_file_bytes(AT_FDCWD, path, 4096, false, &text))
         return 0;
-    /* The name may hold anything, parentheses too; behind the last one come plain fields. */
+    /* The name may contain parentheses; plain fields follow the last one. */
     kc_str rest = kc_buf_str(&text);
     rest = kc_str_sub(rest, (size_t)(kc_str_rfind(rest, ')') + 1), rest.n);
     kc_str field = {0};
@@ -170,26 +172,26 @@ uint64_t kc__process_started(pid_t pid)
     return started;
 }
 
-bool kc__process_catches(pid_t pid, int sig)
+bool kc__process_handles_signal(pid_t pid, int sig)
 {
     char path[32];
     snprintf(path, sizeof(path), "/proc/%d/status", pid);
     kc_scoped(kc_buf) text = {0};
-    kc__file_bytes(AT_FDCWD, path, 8192, false, &text);
+    kc__process_file_bytes(AT_FDCWD, path, 8192, false, &text);
     const char *mask = strstr(kc_buf_cstr(&text), "SigCgt:");
     return mask && strtoull(mask + 7, NULL, 16) >> (sig - 1) & 1;
 }
 
 /* ---- marks ---- */
 
-/* Its environment has the line KC_CONTAINER=mark. */
-static bool is_marked(const char *pid, const char *mark)
+/* Whether its environment has the line KC_CONTAINER=mark. */
+static bool process_state_is_marked(const char *pid, const char *mark)
 {
     char path[64], want[512];
     snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
     snprintf(want, sizeof(want), MARK "%.450s", mark);
     kc_scoped(kc_buf) text = {0};
-    if (!kc__file_bytes(AT_FDCWD, path, (size_t)256 << 10, false, &text))
+    if (!kc__process_file_bytes(AT_FDCWD, path, (size_t)256 << 10, false, &text))
         return false;
     for (kc_str rest = kc_buf_str(&text); rest.p;)
         if (kc_str_is(kc_str_cut(&rest, '\0'), want))
@@ -197,99 +199,100 @@ static bool is_marked(const char *pid, const char *mark)
     return false;
 }
 
-char *kc__container_mark(const kc__process_runtime *rt, const char *key)
+char *kc__process_container_mark(const kc__process_runtime *rt, const char *key)
 {
-    struct stat folder = {0};
-    fstat(rt->folder_fd, &folder);
-    return kc_asprintf("%llx-%llx/%s", (unsigned long long)folder.st_dev,
-                       (unsigned long long)folder.st_ino, key);
+    struct stat dir_fd = {0};
+    fstat(rt->dir_fd, &dir_fd);
+    return kc_asprintf("%llx-%llx/%s", (unsigned long long)dir_fd.st_dev,
+                       (unsigned long long)dir_fd.st_ino, key);
 }
 
-void kc__marked_kill(const kc__process_runtime *rt, const char *key)
+void kc__process_marked_kill(const kc__process_runtime *rt, const char *key)
 {
-    kc_autofree char *mark = kc__container_mark(rt, key);
+    kc_autofree char *mark = kc__process_container_mark(rt, key);
     const int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    kc__names names = {0};
+    kc__process_names names = {0};
     if (proc >= 0)
-        kc__folder_names(proc, &names, NULL);
+        kc__process_dir_names(proc, &names, NULL);
     kc_vec_each (&names, name) {
         int64_t pid;
         if (!kc_str_to_i64(kc_cstr(*name), &pid) || pid <= 1 || pid == getpid())
             continue;
-        /* Opened before it is looked at: what is killed is what was looked at. */
+        /* The pidfd is opened before the check, so that the process that was checked is killed. */
         const int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-        if (fd >= 0 && is_marked(*name, mark))
+        if (fd >= 0 && process_state_is_marked(*name, mark))
             syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
         if (fd >= 0)
             close(fd);
     }
-    kc__names_done(&names);
+    kc__process_names_done(&names);
     if (proc >= 0)
         close(proc);
 }
 
-/* ---- what was left over ---- */
+/* ---- leftover containers ---- */
 
-static void end_left_over(kc__process_runtime *rt, int folder, const char *key,
-                          kc__proc_state *state)
+static void end_left_over(kc__process_runtime *rt, int dir_fd, const char *key,
+                          kc__process_proc_state *state)
 {
     const int fd = state->pid ? (int)syscall(SYS_pidfd_open, state->pid, 0) : -1;
-    if (fd >= 0 && kc__process_started(state->pid) == state->pid_started) {
+    if (fd >= 0 && kc__process_start_time(state->pid) == state->pid_started) {
         syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
-        kc_log_warn(rt->log, "ended a container of an earlier process", kc_kv("container", key));
+        kc_log_warn(rt->log, "killed a container left over from an earlier process",
+                    kc_kv("container", key));
     }
     if (fd >= 0)
         close(fd);
-    if (rt->isolation.namespaces == KC__NAMESPACES_NONE)
-        kc__marked_kill(rt, key);
-    kc__container_report *r = &state->report;
-    r->phase = KC__CONTAINER_ENDED;
+    if (rt->isolation.namespaces == KC__PROCESS_NAMESPACES_NONE)
+        kc__process_marked_kill(rt, key);
+    kc__pod_container_report *r = &state->report;
+    r->phase = KC__POD_CONTAINER_ENDED;
     r->ended = kc_clock_wall(rt->clock);
     r->exit_code = 137;
     r->signal = 0;
     r->reason = "ContainerStatusUnknown";
     snprintf(r->message, sizeof(r->message),
              "The container ended with the process that ran it. It used to be Running");
-    kc__proc_state_write(folder, r->attempt, state, NULL);
+    kc__process_proc_state_write(dir_fd, r->attempt, state, NULL);
 }
 
 static void sweep_container(kc__process_runtime *rt, int pod, const char *uid, const char *name)
 {
-    const int folder = kc__folder_open(pod, name, 0, NULL);
-    const int latest = folder < 0 ? -1 : kc__proc_state_latest(folder);
+    const int dir_fd = kc__process_dir_open(pod, name, 0, NULL);
+    const int latest = dir_fd < 0 ? -1 : kc__process_proc_state_latest(dir_fd);
     for (int attempt = latest; attempt >= 0 && attempt > latest - 2; attempt--) {
-        kc__proc_state state;
+        kc__process_proc_state state;
         char key[600];
         snprintf(key, sizeof(key), "%s/%s/%d", uid, name, attempt);
-        if (!kc__proc_state_read(folder, attempt, &state) ||
-            state.report.phase == KC__CONTAINER_ENDED)
+        if (!kc__process_proc_state_read(dir_fd, attempt, &state) ||
+            state.report.phase == KC__POD_CONTAINER_ENDED)
             continue;
-        end_left_over(rt, folder, key, &state);
+        end_left_over(rt, dir_fd, key, &state);
     }
-    if (folder >= 0)
-        close(folder);
+    if (dir_fd >= 0)
+        close(dir_fd);
 }
 
 static void sweep_pod(kc__process_runtime *rt, const char *uid)
 {
-    const int pod = kc__folder_open(rt->pods_fd, uid, 0, NULL);
-    kc__names names = {0};
+    const int pod = kc__process_dir_open(rt->pods_fd, uid, 0, NULL);
+    kc__process_names names = {0};
     if (pod >= 0)
-        kc__folder_names(pod, &names, NULL);
+        kc__process_dir_names(pod, &names, NULL);
     kc_vec_each (&names, name)
-        if (kc__file_name_ok(kc_cstr(*name)))
+        if (kc__process_file_name_ok(kc_cstr(*name)))
             sweep_container(rt, pod, uid, *name);
-    kc__names_done(&names);
+    kc__process_names_done(&names);
     if (pod >= 0)
         close(pod);
 }
 
-void kc__proc_state_sweep(kc__process_runtime *rt)
+void kc__process_proc_state_sweep(kc__process_runtime *rt)
 {
-    kc__names uids = {0};
-    kc__folder_names(rt->pods_fd, &uids, NULL);
-    kc__cgroup_remove_pod(rt, NULL);
+    kc__process_names uids = {0};
+    kc__process_dir_names(rt->pods_fd, &uids, NULL);
+    kc__process_cgroup_remove_pod(rt, NULL);
     kc_vec_each (&uids, uid)
         sweep_pod(rt, *uid);
-    kc__names_done(&uids);
+    kc__process_names_done(&uids);
 }

@@ -1,114 +1,122 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime.h: what carries the containers of a node's pods: nothing but time (simulated), or
- * processes of this machine.
+ * runtime.h: the container runtime interface: simulated containers, or processes of this host.
  *
- * The runner decides: which container runs when, how often it is started again, when it is probed,
- * how a pod ends, what its status says. A runtime does: it starts one container, stops it, says
- * what there is, and tells when something has changed. So all of the deciding is tested in virtual
- * time, with the simulated runtime, and the process runtime has nothing to decide.
+ * The runner decides which container runs when, how often it restarts, when it is probed, how a pod
+ * ends and what its status says. A runtime starts one container, stops it, reports its state and
+ * signals changes. So all decisions are tested in virtual time with the simulated runtime, and the
+ * process runtime decides nothing.
  *
- * Containers are known by the pod's uid, the container's name and the attempt (0, 1, 2, …: its
- * restart count). What a runtime is told to start stays known, with how it ended, until `remove`;
- * of many attempts the last two at least.
+ * Containers are identified by the pod's uid, the container's name and the attempt (0, 1, 2, …: its
+ * restart count). The runtime remembers started attempts and how they ended until `remove`, at
+ * least the last two.
  *
- * Any thread calls; for one pod one at a time. No function blocks for longer than starting a
- * process takes, but `probe`, which the runner calls on threads for it.
+ * All functions are thread-safe; calls for one pod are serialised. No function blocks for longer
+ * than starting a process takes, except `probe`, which the runner calls on threads for it.
  */
 #ifndef KC_CONTROLLERS_PODS_RUNTIME_H
 #define KC_CONTROLLERS_PODS_RUNTIME_H
 
 #include "api/core_v1/zz_generated.h"
 
-/* As an attempt: the newest there is. */
-#define KC__LATEST (-1)
+/* The newest attempt. */
+#define KC__POD_LATEST_ATTEMPT (-1)
 
-typedef struct kc__container_id {
+typedef struct kc__pod_container_id {
     kc_str pod_uid, name;
-    int attempt; /* KC__LATEST: for `observe` only. */
-} kc__container_id;
+    int attempt; /* KC__POD_LATEST_ATTEMPT: only for `observe`. */
+} kc__pod_container_id;
 
-typedef enum kc__container_phase {
-    KC__CONTAINER_NONE, /* Never started, not known, or about to run. */
-    KC__CONTAINER_RUNNING,
-    KC__CONTAINER_ENDED,
-} kc__container_phase;
+typedef enum kc__pod_container_phase {
+    KC__POD_CONTAINER_NONE, /* Never started, unknown, or starting. */
+    KC__POD_CONTAINER_RUNNING,
+    KC__POD_CONTAINER_ENDED,
+} kc__pod_container_phase;
 
-typedef struct kc__container_report {
-    kc__container_phase phase;
-    int attempt;            /* Which one this is about; -1: never started. */
-    kc_time started, ended; /* By the clock's wall time. */
-    int exit_code;          /* 128 + signal where a signal ended it, as shells say. */
+typedef struct kc__pod_container_report {
+    kc__pod_container_phase phase;
+    int attempt;            /* The attempt of this report; -1: never started. */
+    kc_time started, ended; /* On the clock's wall time. */
+    int exit_code;          /* 128 + signal if a signal killed it, as in shells. */
     int signal;
-    const char *reason; /* "OOMKilled" and the like; NULL: by exit code, Completed or Error. */
-    char message[4096]; /* Its termination message, cut. "" if it has left none. */
-} kc__container_report;
+    const char *reason; /* "OOMKilled" and so on; NULL: Completed or Error by exit code. */
+    char message[4096]; /* Its termination message, truncated. "" if there is none. */
+} kc__pod_container_report;
 
-/* What a start needs that the runner has worked out. All of it lives for the call. */
-typedef struct kc__container_start {
+/* Inputs of a start, prepared by the runner. Valid during the call. */
+typedef struct kc__pod_container_start {
     const kc_pod *pod;
-    const kc_container *container; /* A copy: $(NAME) in command and arguments is replaced. */
+    const kc_container *container; /* A copy with $(NAME) expanded in command and arguments. */
     int attempt;
     const kc_string_pair *env; /* Complete, resolved, in order. */
     size_t n_env;
-} kc__container_start;
+} kc__pod_container_start;
 
-typedef enum kc__probe_result {
-    KC__PROBE_FAILED, /* err says why, for the event. */
-    KC__PROBE_OK,
-} kc__probe_result;
+typedef enum kc__pod_probe_result {
+    KC__POD_PROBE_FAILED, /* err is the reason, for the event. */
+    KC__POD_PROBE_OK,
+} kc__pod_probe_result;
 
-typedef struct kc__runtime kc__runtime;
+typedef struct kc__pods_runtime kc__pods_runtime;
 
-/* Texts and bytes of a volume from a ConfigMap, Secret, downwardAPI or projection; resolved by the
- * runner, written by the runtime, replaced at once when they change. */
-typedef struct kc__volume_file {
-    const char *path; /* Relative, checked: no "..", not absolute. */
+/* A file of a ConfigMap, Secret, downwardAPI or projected volume; the runner resolves the content,
+ * the runtime writes all files of a volume atomically. */
+typedef struct kc__pod_volume_file {
+    const char *path; /* Relative, validated: no "..", not absolute. */
     kc_str bytes;
     int mode;
-} kc__volume_file;
+} kc__pod_volume_file;
 
-typedef struct kc__runtime_ops {
-    /* Makes room for a pod: its folders, its cgroup, its emptyDirs. Again for one that is there:
-     * nothing. */
-    int (*prepare)(kc__runtime *runtime, const kc_pod *pod, kc_error *err);
-    /* A volume's files, all of them; others that were there go. */
-    int (*fill)(kc__runtime *runtime, const kc_pod *pod, const kc_volume *volume,
-                const kc__volume_file *files, size_t n, kc_error *err);
-    /* KC_INVALID: it can never start (no command, a volume that there is not); other errors: later,
-     * perhaps. */
-    int (*start)(kc__runtime *runtime, const kc__container_start *what, kc_error *err);
-    /* What there is of it. A container that was started and is not running yet is NONE, with its
-     * attempt: `changed` comes when it runs. */
-    void (*observe)(kc__runtime *runtime, kc__container_id id, kc__container_report *ret);
-    /* Asks it to end (SIGTERM); `now`: ends it (SIGKILL), with everything it has started. Returns
-     * at once. */
-    void (*stop)(kc__runtime *runtime, kc__container_id id, bool now);
-    /* Runs a probe or a hook (exec or http_get; its grace is timeout_seconds) to its end or its
-     * deadline. May block, unless `probes_at_once` says that it never does. */
-    kc__probe_result (*probe)(kc__runtime *runtime, const kc_pod *pod,
-                              const kc_container *container, int attempt, const kc_probe *probe,
-                              kc_cancel *cancel, kc_error *err);
-    /* May be NULL: for a runtime whose containers do not outlive this process. They ran before, as
-     * the pod's status says: from now on they run as if they had gone on. */
-    void (*resume)(kc__runtime *runtime, const kc_pod *pod, const kc_container *container,
+typedef struct kc__pods_runtime_ops {
+    /* Prepares a pod: its directories, its cgroup, its emptyDirs. A repeated call does nothing. */
+    int (*prepare)(kc__pods_runtime *runtime, const kc_pod *pod, kc_error *err);
+    /* Sets all files of a volume; removes others. */
+    int (*fill)(kc__pods_runtime *runtime, const kc_pod *pod, const kc_volume *volume,
+                const kc__pod_volume_file *files, size_t n, kc_error *err);
+    /* May be NULL. KC_INVALID: the pod requests something that this runtime lacks and must not
+     * ignore. The pod is prepared. */
+    int (*check)(kc__pods_runtime *runtime, const kc_pod *pod, const kc_container *container,
+                 kc_error *err);
+    /* May be NULL. Appends the fields of the pod that this runtime ignores, with the reasons. */
+    void (*ignored)(kc__pods_runtime *runtime, const kc_pod *pod, kc_buf *out);
+    /* May be NULL. Negative with the eviction message: the pod exceeds a limit of its local
+     * storage. Visits all of its files. */
+    int (*measure)(kc__pods_runtime *runtime, const kc_pod *pod, kc_error *err);
+    /* KC_INVALID: it can never start (no command, an unknown volume); other errors may be
+     * temporary. */
+    int (*start)(kc__pods_runtime *runtime, const kc__pod_container_start *what, kc_error *err);
+    /* Reports the state of a container. A container that was started and is not running yet is NONE
+     * with its attempt; `changed` is called when it runs. */
+    void (*observe)(kc__pods_runtime *runtime, kc__pod_container_id id,
+                    kc__pod_container_report *ret);
+    /* Sends SIGTERM; with `now` SIGKILL to all its processes. Does not wait. */
+    void (*stop)(kc__pods_runtime *runtime, kc__pod_container_id id, bool now);
+    /* Runs a probe or a hook (exec or http_get; timeout_seconds is its grace period) to its end or
+     * its deadline. May block, unless `probes_at_once` is set. */
+    kc__pod_probe_result (*probe)(kc__pods_runtime *runtime, const kc_pod *pod,
+                                  const kc_container *container, int attempt, const kc_probe *probe,
+                                  kc_cancel *cancel, kc_error *err);
+    /* May be NULL: for a runtime whose containers do not outlive this process. Containers that ran
+     * before, by the pod's status, run from now on as if they had continued. */
+    void (*resume)(kc__pods_runtime *runtime, const kc_pod *pod, const kc_container *container,
                    int attempt, kc_time started);
-    /* All of the pod goes, logs too. Its containers have ended; where they have not (a pod that is
-     * not ours any more, after a start), they are ended at once. */
-    void (*remove)(kc__runtime *runtime, kc_str pod_uid);
-    /* Uids of the pods it still has, from before: the runner removes those that are not its any
-     * more. */
-    void (*each)(kc__runtime *runtime, void (*pod)(kc_str uid, void *user), void *user);
-    kc__runtime *(*free)(kc__runtime *runtime);
-} kc__runtime_ops;
+    /* Removes the pod with its logs. Its containers have exited, or, for a pod of an earlier
+     * process that is gone, are killed now. */
+    void (*remove)(kc__pods_runtime *runtime, kc_str pod_uid);
+    /* Uids of the pods it has, from earlier processes: the runner removes those that no longer
+     * exist. */
+    void (*each)(kc__pods_runtime *runtime, void (*pod)(kc_str uid, void *user), void *user);
+    kc__pods_runtime *(*free)(kc__pods_runtime *runtime);
+} kc__pods_runtime_ops;
 
-struct kc__runtime {
-    const kc__runtime_ops *ops;
-    const char *name;    /* Of container IDs ("process://…") and in the node's info. */
+struct kc__pods_runtime {
+    const kc__pods_runtime_ops *ops;
+    const char *name;    /* Prefix of container IDs ("process://…"), also in the node's info. */
     const char *version; /* In the node's info. */
     bool probes_at_once;
-    /* Called on any thread when a container has ended or begun: look again. Set by the runner
-     * before anything starts. */
+    bool reads_files; /* Containers can read the files of volumes: they get tokens. */
+    /* Called on any thread when a container has started or exited: queue the pod. Set by the runner
+     * before the first start. */
     void (*changed)(kc_str pod_uid, void *user);
     void *changed_user;
 };

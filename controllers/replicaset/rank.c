@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank.c: which pods of a set go first when there are too many: those whose loss costs least. In
- * this order, each step deciding only what those before left equal:
+ * rank.c: the order in which a ReplicaSet deletes its pods on scale-down, cheapest loss first. Each
+ * criterion only breaks ties of those before:
  *
- *     on no node yet; pending, then unknown, then running; not ready;
- *     of a lower controller.kubernetes.io/pod-deletion-cost;
- *     on a node with more pods of the same owner (so of all sets of a deployment);
- *     ready for a shorter time, restarted more often, younger.
+ *     not assigned to a node; pending, then unknown, then running; not ready;
+ *     lower controller.kubernetes.io/pod-deletion-cost;
+ *     on a node with more pods of the same owner (so of all ReplicaSets of a Deployment);
+ *     ready for a shorter time, more restarts, younger.
  *
- * Times are compared by their order of magnitude (base 2), and by uid within it: so that pods that
- * started together are not all of one zone's nodes when half of them go.
+ * Times are compared by their order of magnitude (base 2), and by uid within it: so that of pods
+ * that started together those to delete are not all in one zone.
  */
 #include "replicaset/replica_set.h"
 
 #include "common/indexes.h"
 
-/* What is compared of a pod; text lives in the arena of the ranking. */
+/* The compared fields of a pod; texts are in the arena of the ranking. */
 typedef struct ranked {
-    kc__replica replica;
+    kc__rs_replica replica;
     kc_str node, uid;
-    int64_t cost; /* Of its deletion. */
+    int64_t cost; /* pod-deletion-cost. */
     size_t neighbours;
     int64_t restarts, sidecar_restarts;
     kc_time created;
-    int age_order, ready_order; /* Of magnitude. */
+    int age_order, ready_order; /* Order of magnitude. */
 } ranked;
 
 static int order_of_magnitude(kc_time since, kc_time now)
@@ -36,19 +36,20 @@ static int order_of_magnitude(kc_time since, kc_time now)
 static int64_t most_restarts(const kc_value *statuses, const kc_value *only)
 {
     int64_t most = 0;
-    kc_items (statuses, status) {
+    kc_value_each_item (statuses, status) {
         bool counts = !only;
-        kc_items (only, container)
-            counts |= kc_str_eq(kc_as_str(kc_get(container, "name")),
-                                kc_as_str(kc_get(status, "name"))) &&
-                      kc_str_is(kc_as_str(kc_get(container, "restartPolicy")), "Always");
+        kc_value_each_item (only, container)
+            counts |=
+                kc_str_eq(kc_value_as_str(kc_value_get(container, "name")),
+                          kc_value_as_str(kc_value_get(status, "name"))) &&
+                kc_str_is(kc_value_as_str(kc_value_get(container, "restartPolicy")), "Always");
         if (counts)
-            most = KC_MAX(most, kc_as_i64_or(kc_get(status, "restartCount"), 0));
+            most = KC_MAX(most, kc_value_as_i64_or(kc_value_get(status, "restartCount"), 0));
     }
     return most;
 }
 
-/* A number of 32 bits as Go reads it, without leading zeros or a plus; else 0. */
+/* Parses a 32-bit number as Go does, without leading zeros or plus; else 0. */
 static int64_t cost_of(const kc_object *pod, kc_arena *arena)
 {
     int64_t cost;
@@ -60,37 +61,37 @@ static int64_t cost_of(const kc_object *pod, kc_arena *arena)
     return ok ? cost : 0;
 }
 
-static void read_pod(const kc__replica *replica, kc_time now, kc_arena *arena, ranked *r)
+static void read_pod(const kc__rs_replica *replica, kc_time now, kc_arena *arena, ranked *r)
 {
     kc_auto(kc_view) *view = kc_view_of(replica->pod);
-    const kc_value *root = kc_view_root(view), *status = kc_get(root, "status");
+    const kc_value *root = kc_view_root(view), *status = kc_value_get(root, "status");
     *r = (ranked){
         .replica = *replica,
-        .node = kc_arena_str(arena, kc_as_str(kc_dig(root, "spec.nodeName"))),
+        .node = kc_arena_str(arena, kc_value_as_str(kc_value_nested(root, "spec.nodeName"))),
         .uid = kc_object_uid(replica->pod),
         .cost = cost_of(replica->pod, arena),
-        .restarts = most_restarts(kc_get(status, "containerStatuses"), NULL),
-        .sidecar_restarts = most_restarts(kc_get(status, "initContainerStatuses"),
-                                          kc_dig(root, "spec.initContainers")),
+        .restarts = most_restarts(kc_value_get(status, "containerStatuses"), NULL),
+        .sidecar_restarts = most_restarts(kc_value_get(status, "initContainerStatuses"),
+                                          kc_value_nested(root, "spec.initContainers")),
     };
     kc_time_parse(kc_object_creation_timestamp(replica->pod), &r->created, NULL);
     r->age_order = order_of_magnitude(r->created, now);
     r->ready_order = order_of_magnitude(replica->state.ready_since, now);
 }
 
-/* ---- neighbours ---- */
+/* ---- pods on the same node ---- */
 
 typedef struct nodes {
-    kc_map counts; /* Of active pods, by node; each value is a number, offset by one. */
+    kc_map counts; /* Number of active pods by node; values are offset by one. */
 } nodes;
 
-static void count_pods(nodes *n, const kc_objects *pods, kc_arena *arena)
+static void count_pods(nodes *n, const kc_object_list *pods, kc_arena *arena)
 {
     for (size_t i = 0; i < pods->n; i++) {
         kc_auto(kc_view) *view = kc_view_of(pods->items[i]);
-        const kc__pod_state state = kc__pod_state_in(kc_view_root(view));
-        const kc_str node = kc_as_str(kc_dig(kc_view_root(view), "spec.nodeName"));
-        if (!kc__pod_is_active(&state))
+        const kc__common_pod_state state = kc__common_pod_state_in(kc_view_root(view));
+        const kc_str node = kc_value_as_str(kc_value_nested(kc_view_root(view), "spec.nodeName"));
+        if (!kc__common_pod_is_active(&state))
             continue;
         size_t *count = kc_map_get(&n->counts, node);
         if (!count) {
@@ -101,24 +102,25 @@ static void count_pods(nodes *n, const kc_objects *pods, kc_arena *arena)
     }
 }
 
-/* Pods of all sets that have the same controller as this one; of a set without one, none. */
+/* Pods of all ReplicaSets with the same controller; none if this ReplicaSet has no controller. */
 static int count_related(kc__rs_call *call, nodes *n, kc_arena *arena, kc_error *err)
 {
     kc_owner controller;
     if (!kc_object_controller(call->object, arena, &controller))
         return 0;
-    kc_scoped(kc_objects) sets = {0};
+    kc_scoped(kc_object_list) sets = {0};
     const kc_str uid = kc_arena_str(arena, controller.uid);
     if (kc_client_list(call->ctx->client, &kc_kind_replica_set,
-                       &(kc_list_opts){.index = KC__BY_CONTROLLER, .value = uid.p}, &sets, err) < 0)
-        return -1;
+                       &(kc_list_opts){.index = KC__COMMON_INDEX_CONTROLLER, .value = uid.p}, &sets,
+                       err) < 0)
+        return kc_error_result(err);
     for (size_t i = 0; i < sets.n; i++) {
-        kc_scoped(kc_objects) pods = {0};
+        kc_scoped(kc_object_list) pods = {0};
         const kc_str set = kc_arena_str(arena, kc_object_uid(sets.items[i]));
         if (kc_client_list(call->ctx->client, &kc_kind_pod,
-                           &(kc_list_opts){.index = KC__BY_CONTROLLER, .value = set.p}, &pods,
-                           err) < 0)
-            return -1;
+                           &(kc_list_opts){.index = KC__COMMON_INDEX_CONTROLLER, .value = set.p},
+                           &pods, err) < 0)
+            return kc_error_result(err);
         count_pods(n, &pods, arena);
     }
     return 0;
@@ -143,7 +145,7 @@ static int by_time(kc_time a, kc_time b, int a_order, int b_order, const ranked 
 
 static int by_state(const ranked *a, const ranked *b)
 {
-    const kc__pod_state *x = &a->replica.state, *y = &b->replica.state;
+    const kc__common_pod_state *x = &a->replica.state, *y = &b->replica.state;
     if (!a->node.n != !b->node.n)
         return a->node.n ? 1 : -1;
     if (x->phase != y->phase)
@@ -151,10 +153,10 @@ static int by_state(const ranked *a, const ranked *b)
     return (int)x->ready - (int)y->ready;
 }
 
-static int compare(const void *first, const void *second)
+static int rs_rank_compare(const void *first, const void *second)
 {
     const ranked *a = first, *b = second;
-    const kc__pod_state *x = &a->replica.state, *y = &b->replica.state;
+    const kc__common_pod_state *x = &a->replica.state, *y = &b->replica.state;
     int order = by_state(a, b);
     if (!order)
         order = by_number(a->cost, b->cost);
@@ -171,7 +173,7 @@ static int compare(const void *first, const void *second)
     return order ? order : kc_str_cmp(a->uid, b->uid);
 }
 
-/* ---- the measure of it ---- */
+/* ---- metric ---- */
 
 static void observe_ages(const kc__rs_call *call, const ranked *all, size_t n, kc_time now)
 {
@@ -198,7 +200,7 @@ int kc__rs_rank(kc__rs_call *call, size_t n_to_delete, kc_error *err)
         const size_t *count = kc_map_get(&n.counts, all[i].node);
         all[i].neighbours = count ? *count : 0;
     }
-    qsort(all, call->n_active, sizeof(*all), compare);
+    qsort(all, call->n_active, sizeof(*all), rs_rank_compare);
     for (size_t i = 0; i < call->n_active; i++)
         call->active[i] = all[i].replica;
     observe_ages(call, all, n_to_delete, now);

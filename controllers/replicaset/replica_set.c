@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replica_set.c: the controller of replica sets: as many pods of a template as are wanted, no more,
- * whatever becomes of them.
+ * replica_set.c: the ReplicaSet controller: keeps the desired number of pods of a template running.
  *
- *     a set, or a pod of it, or an orphan it selects has changed
- *       ─▶ its pods, from the cache (replicas.c)
- *       ─▶ made or deleted until there are enough (scale.c)
- *       ─▶ status (status.c)
+ *     a ReplicaSet, one of its pods, or an orphan that it selects has changed
+ *       ─▶ list its pods from the cache (replicas.c)
+ *       ─▶ create or delete pods (scale.c)
+ *       ─▶ update status (status.c)
  *
- * Nothing is remembered between calls but doubts (doubts.c): upstream's expectations, which keep a
- * controller from acting on a list that does not show yet what it did, are not needed where the
- * cache reads its own writes.
+ * The controller keeps no state between calls except for writes of unknown outcome
+ * (expectations.c). Kubernetes' expectations, which keep a controller from acting on a list that
+ * does not show its latest writes, are not needed otherwise: the cache provides read-your-writes.
  *
- * One worker has a set at a time; several sets are looked at at once.
+ * One worker reconciles a ReplicaSet at a time; several ReplicaSets are reconciled concurrently.
  */
 #include "replicaset/replica_set.h"
 
@@ -22,20 +21,20 @@
 
 #include "kc/controller.h"
 
-/* ---- whose pod ---- */
+/* ---- map functions ---- */
 
 static void sets_of_pod(const kc_object *pod, kc_enqueuer *to, void *user)
 {
     const kc__rs_controller *c = user;
-    kc__enqueue_claimants(c->cache, c->sets, pod, to);
+    kc__common_enqueue_claimants(c->cache, c->sets, pod, to);
 }
 
-/* ---- one set ---- */
+/* ---- one ReplicaSet ---- */
 
 static void kc__rs_call_done(kc__rs_call *call)
 {
     free(call->active);
-    kc_objects_done(&call->pods);
+    kc_object_list_done(&call->pods);
     kc_selector_free(call->selector);
     kc_replica_set_free(call->rs);
 }
@@ -44,14 +43,14 @@ static int read_set(kc__rs_call *call, kc_error *err)
 {
     call->rs = kc_replica_set_of(call->object, err);
     if (!call->rs)
-        return -1;
+        return kc_error_result(err);
     call->wanted = call->rs->spec.replicas ? *call->rs->spec.replicas : 1;
     call->min_ready = call->rs->spec.min_ready_seconds * KC_SECOND;
-    call->selector = kc__selector_in(call->object, err);
-    return call->selector ? 0 : -1;
+    call->selector = kc__common_selector_in(call->object, err);
+    return call->selector ? 0 : kc_error_result(err);
 }
 
-static kc_result look_at(kc__rs_call *call, kc_error *err)
+static kc_result rs_controller_inspect(kc__rs_call *call, kc_error *err)
 {
     kc_scoped(kc_error) failure = {0};
     bool more = false;
@@ -66,36 +65,36 @@ static kc_result look_at(kc__rs_call *call, kc_error *err)
         kc_error_move(err, &failure);
         return kc_retry(err);
     }
-    /* What was made or deleted comes back with the watch, but need not be waited for. */
-    return more ? kc_again_after(KC_MILLISECOND) : kc_again_after(kc__rs_next_look(call));
+    /* The watch will report the created or deleted pods, but there is no need to wait for it. */
+    return more ? kc_requeue_after(KC_MILLISECOND) : kc_requeue_after(kc__rs_requeue_after(call));
 }
 
-static kc_result reconcile(kc_context *ctx, const kc_request *request, kc_error *err)
+static kc_result rs_controller_reconcile(kc_context *ctx, const kc_request *request, kc_error *err)
 {
     kc__rs_controller *c = ctx->user;
     kc_auto(kc_object) *object =
         kc_client_get(ctx->client, &kc_kind_replica_set, request->key, NULL, err);
     if (!object) {
-        kc__doubts_remove(&c->doubts, request->key);
+        kc__rs_expectations_remove(&c->expectations, request->key);
         return kc_done_if_not_found(err);
     }
     kc_scoped(kc__rs_call) call = {.ctx = ctx, .controller = c, .object = object};
     if (read_set(&call, err) < 0)
-        return kc_give_up(err);
-    return look_at(&call, err);
+        return kc_terminal(err);
+    return rs_controller_inspect(&call, err);
 }
 
-/* ---- setting up ---- */
+/* ---- setup ---- */
 
-static void controller_free(void *state)
+static void rs_controller_free(void *state)
 {
     kc__rs_controller *c = state;
     kc_informer_release(c->sets);
-    kc__doubts_done(&c->doubts);
+    kc__rs_expectations_done(&c->expectations);
     free(c);
 }
 
-static void register_metrics(kc__rs_controller *c, kc_metrics *metrics)
+static void rs_controller_register_metrics(kc__rs_controller *c, kc_metrics *metrics)
 {
     double buckets[6];
     kc_buckets_exponential(0.25, 2, KC_COUNT(buckets), buckets);
@@ -110,28 +109,31 @@ static void register_metrics(kc__rs_controller *c, kc_metrics *metrics)
         .n_buckets = KC_COUNT(buckets),
     };
     kc_metric *metric = metrics ? kc_metrics_histogram(metrics, &ratio, NULL) : NULL;
-    c->age_ratio = metric ? kc_histogram_of(metric) : NULL;
+    c->age_ratio = metric ? kc_metric_histogram(metric) : NULL;
 }
 
-int kc__replica_set_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
+int kc__rs_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
 {
     kc__rs_controller *c = kc_new(kc__rs_controller);
-    kc__doubts_init(&c->doubts);
-    kc_manager_keep(manager, c, controller_free);
+    kc__rs_expectations_init(&c->expectations);
+    kc_manager_defer(manager, c, rs_controller_free);
     c->cache = kc_manager_cache(manager);
     c->sets = kc_cache_informer(c->cache, &kc_kind_replica_set, err);
     if (!c->sets)
-        return -1;
-    register_metrics(c, kc_manager_metrics(manager));
+        return kc_error_result(err);
+    rs_controller_register_metrics(c, kc_manager_metrics(manager));
     const kc_controller_opts controller = {
         .name = "replicaset",
+        .field_manager = KC__CONTROLLERS_MANAGER,
         .component = "replicaset-controller",
         .kind = &kc_kind_replica_set,
         .watches = KC_WATCHES({.kind = &kc_kind_pod, .map = sets_of_pod, .map_user = c}),
-        .reconcile = reconcile,
+        .reconcile = rs_controller_reconcile,
         .user = c,
+        .act_as = kc__common_identity(opts, KC__COMMON_REPLICA_SET),
         .workers = opts->workers,
-        .hot_loop = 6000, /* A set of thousands of pods is looked at often while they start. */
+        .hot_loop = 6000, /* A ReplicaSet with thousands of pods is reconciled often while they
+                           * start. */
     };
-    return kc_controller_new(manager, &controller, err) ? 0 : -1;
+    return kc_controller_new(manager, &controller, err) ? 0 : kc_error_result(err);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scale.c: pods made and deleted until there are as many as the set wants.
+ * scale.c: creates and deletes pods until their number is spec.replicas.
  *
- * New pods are all the same but for their name, which the server chooses: the object is made once.
- * They are created in growing batches (common/parallel.h), so that a set whose pods are refused
- * (by a quota, say) does not storm the server; deletions go all at once. No more than KC__RS_BURST
- * in one call, so that one large set does not keep the others waiting.
+ * New pods differ only in their name, which the server generates: the object is built once.
+ * Creations run in growing batches (common/parallel.h), so that a ReplicaSet whose pods are refused
+ * (by a quota, say) does not flood the server; deletions run all at once. A call does at most
+ * KC__RS_BURST of them, so that one large ReplicaSet does not delay the others.
  */
 #include "replicaset/replica_set.h"
 
@@ -14,19 +14,19 @@
 
 enum { NAME_MAX_BYTES = 253 };
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-static void put_metadata(const kc__rs_call *call, const kc_value *from, kc_edit *pod)
+static void rs_scale_put_metadata(const kc__rs_call *call, const kc_value *from, kc_edit *pod)
 {
     static const char *const copied[] = {"labels", "annotations", "finalizers"};
     const char *name = call->rs->metadata.name;
     kc_scoped(kc_buf) prefix = {0};
     kc_buf_printf(&prefix, "%s%s", name, strlen(name) < NAME_MAX_BYTES ? "-" : "");
-    kc_edit_put(pod, "metadata.generateName", kc_node_str(pod, kc_buf_str(&prefix)));
+    kc_edit_set_nested(pod, "metadata.generateName", kc_node_str(pod, kc_buf_str(&prefix)));
     kc_edit_set_namespace(pod, kc_object_namespace(call->object));
     kc_node *to = kc_node_get(kc_edit_root(pod), KC_STR("metadata"));
     for (size_t i = 0; i < KC_COUNT(copied); i++) {
-        kc_node *part = kc_node_copy(pod, kc_get(from, copied[i]));
+        kc_node *part = kc_node_from_value(pod, kc_value_get(from, copied[i]));
         if (part)
             kc_node_set(pod, to, kc_cstr(copied[i]), part);
     }
@@ -37,17 +37,18 @@ static void put_metadata(const kc__rs_call *call, const kc_value *from, kc_edit 
 static kc_object *pod_of_template(const kc__rs_call *call, kc_error *err)
 {
     kc_auto(kc_view) *view = kc_view_parse(kc_cstr(call->rs->spec.template.json), NULL, err);
-    const kc_value *metadata = view ? kc_get(kc_view_root(view), "metadata") : NULL;
-    const bool has_labels = kc_len(kc_get(metadata, "labels")) > 0;
+    const kc_value *metadata = view ? kc_value_get(kc_view_root(view), "metadata") : NULL;
+    const bool has_labels = kc_value_len(kc_value_get(metadata, "labels")) > 0;
     if (view && !has_labels)
         kc_error_set(err, KC_INVALID, "unable to create pods, no labels");
     if (!has_labels)
         return NULL;
     kc_auto(kc_edit) *pod = kc_edit_new();
-    kc_edit_put(pod, "apiVersion", kc_node_str(pod, KC_STR("v1")));
-    kc_edit_put(pod, "kind", kc_node_str(pod, KC_STR("Pod")));
-    put_metadata(call, metadata, pod);
-    kc_edit_put(pod, "spec", kc_node_copy(pod, kc_get(kc_view_root(view), "spec")));
+    kc_edit_set_nested(pod, "apiVersion", kc_node_str(pod, KC_STR("v1")));
+    kc_edit_set_nested(pod, "kind", kc_node_str(pod, KC_STR("Pod")));
+    rs_scale_put_metadata(call, metadata, pod);
+    kc_edit_set_nested(pod, "spec",
+                       kc_node_from_value(pod, kc_value_get(kc_view_root(view), "spec")));
     return kc_edit_freeze(pod, err);
 }
 
@@ -65,30 +66,32 @@ static int make_one(size_t i, void *user, kc_error *err)
     kc_auto(kc_object) *made = kc_client_create(ctx->client, m->pod, NULL, &why);
     if (made) {
         m->call->n_changed++;
-        kc_event(ctx->recorder, m->call->object, KC_NORMAL, "SuccessfulCreate", "Created pod: %.*s",
-                 KC_ARG(kc_object_name(made)));
+        kc_recorder_event(ctx->recorder, m->call->object, KC_EVENT_TYPE_NORMAL, "SuccessfulCreate",
+                          "Created pod: %.*s", KC_ARG(kc_object_name(made)));
         return 0;
     }
-    if (kc__namespace_is_ending(&why))
-        return 0; /* Nothing more will come of it, and the set goes too. */
-    if (kc__rs_is_doubtful(&why))
-        kc__doubts_put(&m->call->controller->doubts, kc_object_key(m->call->object));
-    kc_event(ctx->recorder, m->call->object, KC_WARNING, "FailedCreate", "Error creating: %s",
-             kc_error_text(&why));
+    if (kc__common_namespace_is_terminating(&why))
+        return 0; /* The namespace is terminating, and the ReplicaSet with it: do not retry. */
+    if (kc__rs_has_expectations(&why))
+        kc__rs_expectations_put(&m->call->controller->expectations, kc_object_key(m->call->object));
+    kc_recorder_event(ctx->recorder, m->call->object, KC_EVENT_TYPE_WARNING, "FailedCreate",
+                      "Error creating: %s", kc_error_text(&why));
     return kc_error_move(err, &why);
 }
 
-static int make(kc__rs_call *call, size_t n, kc_error *err)
+static int rs_scale_make(kc__rs_call *call, size_t n, kc_error *err)
 {
     kc_auto(kc_object) *pod = pod_of_template(call, err);
     if (!pod)
-        return -1;
-    return kc__slow_start(n, make_one, &(making){call, pod}, err) == n ? 0 : -1;
+        return kc_error_result(err);
+    return kc__common_slow_start(n, make_one, &(making){call, pod}, err) == n
+               ? 0
+               : kc_error_result(err);
 }
 
-/* ---- deleting ---- */
+/* ---- deletion ---- */
 
-static int delete_one(size_t i, void *user, kc_error *err)
+static int rs_scale_delete_one(size_t i, void *user, kc_error *err)
 {
     kc__rs_call *call = user;
     const kc_object *pod = call->active[i].pod;
@@ -98,16 +101,16 @@ static int delete_one(size_t i, void *user, kc_error *err)
     if (kc_client_delete(call->ctx->client, &kc_kind_pod, key, &(kc_delete_opts){.uid = uid},
                          &why) == 0) {
         call->n_changed++;
-        kc_event(call->ctx->recorder, call->object, KC_NORMAL, "SuccessfulDelete",
-                 "Deleted pod: %.*s", KC_ARG(key.name));
+        kc_recorder_event(call->ctx->recorder, call->object, KC_EVENT_TYPE_NORMAL,
+                          "SuccessfulDelete", "Deleted pod: %.*s", KC_ARG(key.name));
         return 0;
     }
     if (kc_is_not_found(&why))
         return 0;
-    if (kc__rs_is_doubtful(&why))
-        kc__doubts_put(&call->controller->doubts, kc_object_key(call->object));
-    kc_event(call->ctx->recorder, call->object, KC_WARNING, "FailedDelete", "Error deleting: %s",
-             kc_error_text(&why));
+    if (kc__rs_has_expectations(&why))
+        kc__rs_expectations_put(&call->controller->expectations, kc_object_key(call->object));
+    kc_recorder_event(call->ctx->recorder, call->object, KC_EVENT_TYPE_WARNING, "FailedDelete",
+                      "Error deleting: %s", kc_error_text(&why));
     kc_error_wrap(&why, "unable to delete pods");
     return kc_error_move(err, &why);
 }
@@ -115,8 +118,8 @@ static int delete_one(size_t i, void *user, kc_error *err)
 static int delete(kc__rs_call *call, size_t n, kc_error *err)
 {
     if (n < call->n_active && kc__rs_rank(call, n, err) < 0)
-        return -1;
-    return kc__parallel(n, delete_one, call, err) == n ? 0 : -1;
+        return kc_error_result(err);
+    return kc__common_parallel(n, rs_scale_delete_one, call, err) == n ? 0 : kc_error_result(err);
 }
 
 int kc__rs_scale(kc__rs_call *call, bool *ret_more, kc_error *err)
@@ -127,5 +130,5 @@ int kc__rs_scale(kc__rs_call *call, bool *ret_more, kc_error *err)
     *ret_more = n > now;
     if (!n)
         return 0;
-    return missing > 0 ? make(call, now, err) : delete (call, now, err);
+    return missing > 0 ? rs_scale_make(call, now, err) : delete (call, now, err);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * root_ca.c: a ConfigMap kube-root-ca.crt in every namespace, with the certificate that pods check
- * the server's by. Changed by somebody, it is put right: its data is that certificate and nothing
- * else; a description that is there stays, as do labels and other annotations.
+ * root_ca.c: publishes the server's CA certificate in the ConfigMap kube-root-ca.crt of every
+ * namespace; pods verify the server with it. The controller restores a changed ConfigMap: its data
+ * is the certificate and nothing else; an existing description, labels and other annotations stay.
  *
- * Without a certificate (a server without TLS) there is nothing to publish.
+ * Without a CA certificate (a server without TLS) it publishes nothing.
  */
 #include "internal.h"
 
@@ -29,7 +29,7 @@ static bool is_described(const kc_edit *edit)
     return kc_node_as_str(kc_node_get(annotations, KC_STR(DESCRIPTION))).n > 0;
 }
 
-static int fill(kc_edit *edit, void *user, kc_error *err)
+static int rootca_fill(kc_edit *edit, void *user, kc_error *err)
 {
     static const kc_str text = KC_STR_INIT(
         "Contains a CA bundle that can be used to verify the kube-apiserver when using internal "
@@ -47,16 +47,16 @@ static int fill(kc_edit *edit, void *user, kc_error *err)
 
 /* ---- metrics ---- */
 
-static void count(void *user, int64_t took, const kc_error *err)
+static void rootca_count(void *user, int64_t took, const kc_error *err)
 {
     const publisher *p = user;
     char code[16];
     snprintf(code, sizeof(code), "%d", !err->reason ? 200 : err->code ? err->code : 500);
-    kc_counter_inc(kc_counter_of(p->total, kc_cstr(code)));
-    kc_histogram_observe_duration(kc_histogram_of(p->duration, kc_cstr(code)), took);
+    kc_counter_inc(kc_metric_counter(p->total, kc_cstr(code)));
+    kc_histogram_observe_duration(kc_metric_histogram(p->duration, kc_cstr(code)), took);
 }
 
-static int register_metrics(publisher *p, kc_metrics *metrics, kc_error *err)
+static int rootca_register_metrics(publisher *p, kc_metrics *metrics, kc_error *err)
 {
     static const char help[] = "Number of namespace syncs happened in root ca cert publisher.";
     const kc_metric_label code = {"code", .max_values = 64};
@@ -75,10 +75,10 @@ static int register_metrics(publisher *p, kc_metrics *metrics, kc_error *err)
                           .buckets = buckets,
                           .n_buckets = KC_COUNT(buckets)},
         err);
-    return p->total && p->duration ? 0 : -1;
+    return p->total && p->duration ? 0 : kc_error_result(err);
 }
 
-/* ---- setting up ---- */
+/* ---- setup ---- */
 
 static void publisher_free(void *state)
 {
@@ -87,23 +87,25 @@ static void publisher_free(void *state)
     free(p);
 }
 
-int kc__root_ca_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
+int kc__rootca_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
 {
     if (!opts->root_ca || !*opts->root_ca) {
         kc_log_info(kc_manager_log(manager),
-                    "the server has no authority to publish: no ConfigMap kube-root-ca.crt");
+                    "server has no TLS certificate authority; not publishing ConfigMap "
+                    "kube-root-ca.crt");
         return 0;
     }
     publisher *p = kc_new(publisher);
-    kc_manager_keep(manager, p, publisher_free);
+    kc_manager_defer(manager, p, publisher_free);
     p->pem = kc_strdup(opts->root_ca);
-    if (register_metrics(p, kc_manager_metrics(manager), err) < 0)
-        return -1;
-    const kc__per_namespace what = {.controller = "root_ca_cert_publisher",
-                                    .kind = &kc_kind_config_map,
-                                    .name = "kube-root-ca.crt",
-                                    .fill = fill,
-                                    .user = p,
-                                    .synced = count};
-    return kc__per_namespace_setup(manager, &what, opts->workers, err);
+    if (rootca_register_metrics(p, kc_manager_metrics(manager), err) < 0)
+        return kc_error_result(err);
+    const kc__common_per_namespace what = {.controller = "root_ca_cert_publisher",
+                                           .identity = KC__COMMON_ROOT_CA,
+                                           .kind = &kc_kind_config_map,
+                                           .name = "kube-root-ca.crt",
+                                           .fill = rootca_fill,
+                                           .user = p,
+                                           .synced = rootca_count};
+    return kc__common_per_namespace_setup(manager, &what, opts, err);
 }

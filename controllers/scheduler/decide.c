@@ -1,83 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decide.c: which host. All filters over the hosts, until enough will do; all scores over those;
- * one of the best, by chance.
+ * decide.c: selects the node. Runs all filters over the nodes until enough are feasible, then all
+ * scores over those, and picks one of the best at random.
  *
- * In a large cluster not every host is looked at: from 100 on, a part of them that will do is
- * enough (half at first, down to 5 %), and the next decision begins where this one ended, so that
- * all get their turn. As upstream.
+ * In a large cluster not every node is visited: from 100 nodes on, a fraction of feasible nodes is
+ * enough (half at first, down to 5 %), and the next decision starts where this one ended, so that
+ * all nodes get their turn. This follows kube-scheduler.
  */
 #include "scheduler/cycle.h"
-#include "scheduler/why_not.h"
+#include "scheduler/diagnosis.h"
 
 enum { ENOUGH = 100, LEAST_PERCENT = 5 };
 
-void kc__decision_done(kc__decision *d)
+void kc__sched_decision_done(kc__sched_decision *d)
 {
     free(d->message);
     kc_vec_done(&d->contested);
-    *d = (kc__decision){0};
+    *d = (kc__sched_decision){0};
 }
 
 /* ---- cycles ---- */
 
-bool kc__cycle_begin(kc__cycle *c, kc__cluster *cluster, const kc__demand *demand, kc_arena *arena,
-                     int64_t now, uint32_t *ret_refused_by)
+bool kc__sched_cycle_begin(kc__sched_cycle *c, kc__sched_cluster *cluster,
+                           const kc__sched_demand *demand, kc_arena *arena, int64_t now,
+                           uint32_t *ret_refused_by)
 {
-    *c = (kc__cycle){.cluster = cluster, .demand = demand, .arena = arena, .now = now};
+    *c = (kc__sched_cycle){.cluster = cluster, .demand = demand, .arena = arena, .now = now};
     for (size_t i = 0; i < kc__n_plugins; i++)
-        if (kc__plugins[i].prepare && !kc__plugins[i].prepare(c)) {
+        if (kc__sched_plugins[i].prepare && !kc__sched_plugins[i].prepare(c)) {
             *ret_refused_by |= 1u << i;
             return false;
         }
     return true;
 }
 
-void kc__cycle_end(kc__cycle *c)
+void kc__sched_cycle_end(kc__sched_cycle *c)
 {
     kc_vec_done(&c->forbidden_own);
     kc_vec_done(&c->forbidden_by);
-    kc_vec_done(&c->liked);
+    kc_vec_done(&c->preferred);
 }
 
-static kc__code run_filters(kc__cycle *c, const kc__host *host, kc__reasons *why,
-                            uint32_t *ret_refused_by)
+static kc__sched_filter_code run_filters(kc__sched_cycle *c, const kc__sched_node *host,
+                                         kc__sched_reasons *why, uint32_t *ret_refused_by)
 {
     for (size_t i = 0; i < kc__n_plugins; i++) {
-        const kc__code code =
-            kc__plugins[i].filter ? kc__plugins[i].filter(c, host, why) : KC__FITS;
-        if (code != KC__FITS) {
+        const kc__sched_filter_code code = kc__sched_plugins[i].filter
+                                               ? kc__sched_plugins[i].filter(c, host, why)
+                                               : KC__SCHED_FITS;
+        if (code != KC__SCHED_FITS) {
             *ret_refused_by |= 1u << i;
             return code;
         }
     }
-    return KC__FITS;
+    return KC__SCHED_FITS;
 }
 
-static void reserve_nominated(kc__host *host, const kc__demand *demand, int times)
+static void reserve_nominated(kc__sched_node *host, const kc__sched_demand *demand, int times)
 {
     kc_vec_each (&host->nominated, place)
         if ((*place)->demand != demand && !(*place)->host &&
             (*place)->demand->priority >= demand->priority)
-            kc__host_reserve(host, (*place)->demand, times);
+            kc__sched_node_reserve(host, (*place)->demand, times);
 }
 
-kc__code kc__cycle_filter(kc__cycle *c, kc__host *host, kc__reasons *why, uint32_t *ret_refused_by)
+kc__sched_filter_code kc__sched_cycle_filter(kc__sched_cycle *c, kc__sched_node *host,
+                                             kc__sched_reasons *why, uint32_t *ret_refused_by)
 {
     if (!host->nominated.n)
         return run_filters(c, host, why, ret_refused_by);
     reserve_nominated(host, c->demand, 1);
-    const kc__code code = run_filters(c, host, why, ret_refused_by);
+    const kc__sched_filter_code code = run_filters(c, host, why, ret_refused_by);
     reserve_nominated(host, c->demand, -1);
     return code;
 }
 
-bool kc__fits_alone(kc__cluster *cluster, const kc__demand *demand, const kc__host *host)
+bool kc__sched_fits_alone(kc__sched_cluster *cluster, const kc__sched_demand *demand,
+                          const kc__sched_node *host)
 {
-    kc__cycle c = {.cluster = cluster, .demand = demand};
+    kc__sched_cycle c = {.cluster = cluster, .demand = demand};
     for (size_t i = 0; i < kc__n_plugins; i++)
-        if (kc__plugins[i].filter && !kc__plugins[i].prepare &&
-            kc__plugins[i].filter(&c, host, NULL) != KC__FITS)
+        if (kc__sched_plugins[i].filter && !kc__sched_plugins[i].prepare &&
+            kc__sched_plugins[i].filter(&c, host, NULL) != KC__SCHED_FITS)
             return false;
     return true;
 }
@@ -92,36 +96,38 @@ static size_t enough_of(size_t n_hosts)
     return KC_MAX(n_hosts * percent / 100, (size_t)ENOUGH);
 }
 
-static void look_at(kc__cycle *c, kc__host *host, kc__why_not *seen, kc__decision *ret)
+static void sched_decide_inspect(kc__sched_cycle *c, kc__sched_node *host,
+                                 kc__sched_diagnosis *seen, kc__sched_decision *ret)
 {
-    kc__reasons why = {0};
-    const kc__code code = kc__cycle_filter(c, host, &why, &ret->refused_by);
+    kc__sched_reasons why = {0};
+    const kc__sched_filter_code code = kc__sched_cycle_filter(c, host, &why, &ret->refused_by);
     ret->evaluated++;
-    if (code == KC__FITS) {
+    if (code == KC__SCHED_FITS) {
         c->feasible[c->n_feasible++] = host;
         return;
     }
     for (size_t i = 0; i < why.n; i++)
-        kc__why_not_add(seen, why.texts[i], 1);
-    if (code == KC__NOT_NOW)
+        kc__sched_diagnosis_add(seen, why.texts[i], 1);
+    if (code == KC__SCHED_UNFIT)
         kc_vec_push(&ret->contested, host);
 }
 
-static void filter(kc__cycle *c, kc__decision *ret)
+static void filter(kc__sched_cycle *c, kc__sched_decision *ret)
 {
-    kc__cluster *cluster = c->cluster;
+    kc__sched_cluster *cluster = c->cluster;
     const size_t n = cluster->ready.n, enough = enough_of(n), start = cluster->next_start % n;
-    kc_scoped(kc__why_not) seen = {0};
+    kc_scoped(kc__sched_diagnosis) seen = {0};
     for (size_t i = 0; i < n && c->n_feasible < enough; i++)
-        look_at(c, cluster->ready.items[(start + i) % n], &seen, ret);
+        sched_decide_inspect(c, cluster->ready.items[(start + i) % n], &seen, ret);
     cluster->next_start = (start + ret->evaluated) % n;
     if (!c->n_feasible)
-        ret->message = kc__why_not_say(&seen, n);
+        ret->message = kc__sched_diagnosis_text(&seen, n);
 }
 
 /* ---- scoring ---- */
 
-static void score_with(kc__cycle *c, const kc__plugin *p, int64_t *scratch, int64_t *totals)
+static void score_with(kc__sched_cycle *c, const kc__sched_plugin *p, int64_t *scratch,
+                       int64_t *totals)
 {
     if (p->prepare_score && !p->prepare_score(c))
         return;
@@ -133,8 +139,8 @@ static void score_with(kc__cycle *c, const kc__plugin *p, int64_t *scratch, int6
         totals[i] += p->weight * scratch[i];
 }
 
-/* One of the best: of n that are equal, each is taken with a chance of 1/n. */
-static kc__host *pick(const kc__cycle *c, const int64_t *totals, kc_rand *rand)
+/* Reservoir sampling: each of n equal nodes is chosen with probability 1/n. */
+static kc__sched_node *pick(const kc__sched_cycle *c, const int64_t *totals, kc_rand *rand)
 {
     size_t best = 0, equal = 1;
     for (size_t i = 1; i < c->n_feasible; i++) {
@@ -148,44 +154,45 @@ static kc__host *pick(const kc__cycle *c, const int64_t *totals, kc_rand *rand)
     return c->feasible[best];
 }
 
-static kc__host *choose(kc__cycle *c, kc_rand *rand)
+static kc__sched_node *sched_decide_choose(kc__sched_cycle *c, kc_rand *rand)
 {
     if (c->n_feasible == 1)
         return c->feasible[0];
     int64_t *totals = kc_arena_calloc(c->arena, c->n_feasible, sizeof(int64_t));
     int64_t *scratch = kc_arena_calloc(c->arena, c->n_feasible, sizeof(int64_t));
     for (size_t i = 0; i < kc__n_plugins; i++)
-        if (kc__plugins[i].score)
-            score_with(c, &kc__plugins[i], scratch, totals);
+        if (kc__sched_plugins[i].score)
+            score_with(c, &kc__sched_plugins[i], scratch, totals);
     return pick(c, totals, rand);
 }
 
-/* ---- all of it ---- */
+/* ---- decision ---- */
 
-/* Room was made for it there. */
-static bool fits_where_nominated(kc__cycle *c, kc__place *place)
+/* The pod is nominated to this node. */
+static bool fits_where_nominated(kc__sched_cycle *c, kc__sched_pod *place)
 {
     uint32_t ignored = 0;
     return place->nominated && place->nominated->node &&
-           kc__cycle_filter(c, place->nominated, NULL, &ignored) == KC__FITS;
+           kc__sched_cycle_filter(c, place->nominated, NULL, &ignored) == KC__SCHED_FITS;
 }
 
-static void decide(kc__cycle *c, kc__place *place, kc_rand *rand, kc__decision *ret)
+static void sched_decide_decide(kc__sched_cycle *c, kc__sched_pod *place, kc_rand *rand,
+                                kc__sched_decision *ret)
 {
     if (fits_where_nominated(c, place)) {
         ret->host = place->nominated;
         ret->evaluated = ret->feasible = 1;
         return;
     }
-    c->feasible = kc_arena_calloc(c->arena, c->cluster->ready.n, sizeof(kc__host *));
+    c->feasible = kc_arena_calloc(c->arena, c->cluster->ready.n, sizeof(kc__sched_node *));
     filter(c, ret);
     ret->feasible = c->n_feasible;
     if (c->n_feasible)
-        ret->host = choose(c, rand);
+        ret->host = sched_decide_choose(c, rand);
 }
 
-void kc__decide(kc__cluster *cluster, kc__place *place, kc_rand *rand, int64_t now,
-                kc__decision *ret)
+void kc__sched_decide(kc__sched_cluster *cluster, kc__sched_pod *place, kc_rand *rand, int64_t now,
+                      kc__sched_decision *ret)
 {
     if (!cluster->ready.n) {
         ret->refused_by = ~UINT32_C(0);
@@ -193,10 +200,10 @@ void kc__decide(kc__cluster *cluster, kc__place *place, kc_rand *rand, int64_t n
         return;
     }
     kc_scoped(kc_arena) arena = {0};
-    kc__cycle c;
-    if (kc__cycle_begin(&c, cluster, place->demand, &arena, now, &ret->refused_by))
-        decide(&c, place, rand, ret);
+    kc__sched_cycle c;
+    if (kc__sched_cycle_begin(&c, cluster, place->demand, &arena, now, &ret->refused_by))
+        sched_decide_decide(&c, place, rand, ret);
     else
         ret->message = kc_asprintf("0/%zu nodes are available: %s.", cluster->ready.n, c.refusal);
-    kc__cycle_end(&c);
+    kc__sched_cycle_end(&c);
 }

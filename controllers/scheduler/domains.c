@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * domains.c: which hosts belong together. For each topology key that some pod has named: the value
- * of that label as a small number, by host. Numbers are used again when no host has the value any
- * more, so that tables of a decision, which are as long as there are numbers, stay short.
+ * domains.c: topology domains. For each topology key in use: the value of that label as a small
+ * number, by node. A number is reused when no node has its value any more; so the tables of a
+ * decision, which have one entry per number, stay short.
  */
 #include "scheduler/cluster.h"
 
-static void release(kc__domains *d, size_t slot)
+static void sched_domains_release(kc__sched_domains *d, size_t slot)
 {
     const int32_t id = d->of.items[slot];
     d->of.items[slot] = -1;
@@ -18,7 +18,7 @@ static void release(kc__domains *d, size_t slot)
     kc_vec_push(&d->spare, id);
 }
 
-static int32_t free_id(kc__domains *d)
+static int32_t free_id(kc__sched_domains *d)
 {
     if (d->spare.n)
         return kc_vec_pop(&d->spare);
@@ -27,7 +27,7 @@ static int32_t free_id(kc__domains *d)
     return (int32_t)d->values.n - 1;
 }
 
-static int32_t id_of(kc__domains *d, kc_str value)
+static int32_t id_of(kc__sched_domains *d, kc_str value)
 {
     const uintptr_t known = (uintptr_t)kc_map_get(&d->ids, value);
     if (known)
@@ -38,7 +38,7 @@ static int32_t id_of(kc__domains *d, kc_str value)
     return id;
 }
 
-static void update_one(kc__domains *d, const kc__host *host)
+static void update_one(kc__sched_domains *d, const kc__sched_node *host)
 {
     kc_scoped(kc_arena) arena = {0};
     while (d->of.n <= host->slot)
@@ -48,22 +48,22 @@ static void update_one(kc__domains *d, const kc__host *host)
     const int32_t id = value.p ? id_of(d, value) : -1;
     if (id >= 0)
         d->users.items[id]++;
-    release(d, host->slot);
+    sched_domains_release(d, host->slot);
     d->of.items[host->slot] = id;
 }
 
-void kc__domains_update(kc__cluster *cluster, const kc__host *host)
+void kc__sched_domains_update(kc__sched_cluster *cluster, const kc__sched_node *host)
 {
     kc_map_each (&cluster->domains, entry)
         update_one(entry->value, host);
 }
 
-const kc__domains *kc__cluster_domains(kc__cluster *cluster, const char *key)
+const kc__sched_domains *kc__sched_cluster_domains(kc__sched_cluster *cluster, const char *key)
 {
-    kc__domains *d = kc_map_get(&cluster->domains, kc_cstr(key));
+    kc__sched_domains *d = kc_map_get(&cluster->domains, kc_cstr(key));
     if (d)
         return d;
-    d = kc_new(kc__domains);
+    d = kc_new(kc__sched_domains);
     d->key = kc_strdup(key);
     kc_map_put(&cluster->domains, kc_cstr(d->key), d);
     for (size_t i = 0; i < cluster->slots.n; i++)
@@ -73,7 +73,7 @@ const kc__domains *kc__cluster_domains(kc__cluster *cluster, const char *key)
     return d;
 }
 
-static void domains_free(kc__domains *d)
+static void domains_free(kc__sched_domains *d)
 {
     kc_vec_each (&d->values, value)
         free(*value);
@@ -86,7 +86,7 @@ static void domains_free(kc__domains *d)
     free(d);
 }
 
-void kc__domains_done(kc__cluster *cluster)
+void kc__sched_domains_done(kc__sched_cluster *cluster)
 {
     kc_map_each (&cluster->domains, entry)
         domains_free(entry->value);

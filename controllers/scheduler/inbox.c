@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inbox.c: notes to the loop, in the order they came; see engine.h. Many threads put, one takes:
- * all there are at a time, so that the lock is held for an exchange of pointers. It has no limit:
- * what is in it are references to objects the caches hold, and the loop takes them faster than a
- * server can send them.
+ * inbox.c: the queue of events for the loop, in order; see engine.h. Many threads add, one takes
+ * all events at a time, so that the lock is held for an exchange of pointers only. The inbox has no
+ * limit: it holds references to objects that the caches hold anyway, and the loop is faster than a
+ * server can send.
  */
 #include "scheduler/engine.h"
 
-void kc__note_done(kc__note *note)
+void kc__sched_event_done(kc__sched_event *note)
 {
     kc_object_unref(note->object);
     free(note->text);
 }
 
-void kc__inbox_init(kc__inbox *inbox)
+void kc__sched_inbox_init(kc__sched_inbox *inbox)
 {
-    *inbox = (kc__inbox){0};
+    *inbox = (kc__sched_inbox){0};
     kc_mutex_init(&inbox->mutex);
     kc_cond_init(&inbox->filled);
 }
 
-void kc__inbox_done(kc__inbox *inbox)
+void kc__sched_inbox_done(kc__sched_inbox *inbox)
 {
     kc_vec_each (&inbox->notes, note)
-        kc__note_done(note);
+        kc__sched_event_done(note);
     kc_vec_done(&inbox->notes);
     kc_cond_done(&inbox->filled);
     kc_mutex_done(&inbox->mutex);
 }
 
-void kc__inbox_put(kc__inbox *inbox, kc__note note)
+void kc__sched_inbox_put(kc__sched_inbox *inbox, kc__sched_event note)
 {
     kc_locked (&inbox->mutex) {
         kc_vec_push(&inbox->notes, note);
@@ -37,7 +37,7 @@ void kc__inbox_put(kc__inbox *inbox, kc__note note)
     }
 }
 
-void kc__inbox_close(kc__inbox *inbox)
+void kc__sched_inbox_close(kc__sched_inbox *inbox)
 {
     kc_locked (&inbox->mutex) {
         inbox->closed = true;
@@ -45,7 +45,8 @@ void kc__inbox_close(kc__inbox *inbox)
     }
 }
 
-bool kc__inbox_take(kc__inbox *inbox, const kc_clock *clock, int64_t deadline, kc__notes *ret)
+bool kc__sched_inbox_take(kc__sched_inbox *inbox, const kc_clock *clock, int64_t deadline,
+                          kc__sched_event_vec *ret)
 {
     kc_locked (&inbox->mutex) {
         while (!inbox->notes.n && !inbox->closed && deadline > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plugin_node.c: what a pod and a node say of each other: NodeUnschedulable, TaintToleration,
- * NodeAffinity (with nodeSelector), NodePorts. Each looks at one host and nothing else.
+ * plugin_node.c: plugins that compare a pod with one node: NodeUnschedulable, TaintToleration,
+ * NodeAffinity (with nodeSelector), NodePorts.
  */
 #include "common/taints.h"
 #include "scheduler/cycle.h"
@@ -9,41 +9,43 @@
 
 /* ---- taints ---- */
 
-bool kc__tolerates(const kc_pod *pod, const kc__taint *taint)
+bool kc__sched_tolerates(const kc_pod *pod, const kc__sched_taint *taint)
 {
     const kc_taint plain = {
         .key = (char *)taint->key, .value = (char *)taint->value, .effect = (char *)taint->effect};
-    return kc__find_toleration(pod, &plain);
+    return kc__common_find_toleration(pod, &plain);
 }
 
-const kc__taint *kc__untolerated(const kc_pod *pod, const kc__host *host)
+const kc__sched_taint *kc__sched_untolerated(const kc_pod *pod, const kc__sched_node *host)
 {
     kc_vec_each (&host->taints, t)
-        if (t->refuses && !kc__tolerates(pod, t))
+        if (t->refuses && !kc__sched_tolerates(pod, t))
             return t;
     return NULL;
 }
 
-kc__code kc__filter_unschedulable(kc__cycle *c, const kc__host *host, kc__reasons *why)
+kc__sched_filter_code kc__sched_filter_unschedulable(kc__sched_cycle *c, const kc__sched_node *host,
+                                                     kc__sched_reasons *why)
 {
-    static const kc__taint taint = {
+    static const kc__sched_taint taint = {
         .key = "node.kubernetes.io/unschedulable", .value = "", .effect = "NoSchedule"};
-    if (!host->unschedulable || kc__tolerates(c->demand->wants->pod, &taint))
-        return KC__FITS;
-    kc__reasons_add(why, "node(s) were unschedulable");
-    return KC__NEVER;
+    if (!host->unschedulable || kc__sched_tolerates(c->demand->wants->pod, &taint))
+        return KC__SCHED_FITS;
+    kc__sched_reasons_add(why, "node(s) were unschedulable");
+    return KC__SCHED_UNRESOLVABLE;
 }
 
-kc__code kc__filter_taints(kc__cycle *c, const kc__host *host, kc__reasons *why)
+kc__sched_filter_code kc__sched_filter_taints(kc__sched_cycle *c, const kc__sched_node *host,
+                                              kc__sched_reasons *why)
 {
-    const kc__taint *t = kc__untolerated(c->demand->wants->pod, host);
+    const kc__sched_taint *t = kc__sched_untolerated(c->demand->wants->pod, host);
     if (!t)
-        return KC__FITS;
-    kc__reasons_add(why, t->reason);
-    return KC__NEVER;
+        return KC__SCHED_FITS;
+    kc__sched_reasons_add(why, t->reason);
+    return KC__SCHED_UNRESOLVABLE;
 }
 
-bool kc__prepare_score_taints(kc__cycle *c)
+bool kc__sched_prepare_score_taints(kc__sched_cycle *c)
 {
     for (size_t i = 0; i < c->n_feasible; i++)
         if (c->feasible[i]->taints.n)
@@ -51,78 +53,79 @@ bool kc__prepare_score_taints(kc__cycle *c)
     return false;
 }
 
-/* How many taints say "rather not". */
-int64_t kc__score_taints(kc__cycle *c, const kc__host *host)
+/* Number of untolerated PreferNoSchedule taints. */
+int64_t kc__sched_score_taints(kc__sched_cycle *c, const kc__sched_node *host)
 {
     int64_t n = 0;
     kc_vec_each (&host->taints, t)
-        n += !t->refuses && !kc__tolerates(c->demand->wants->pod, t);
+        n += !t->refuses && !kc__sched_tolerates(c->demand->wants->pod, t);
     return n;
 }
 
 /* ---- selectors and affinity ---- */
 
-/* Every term names its node: then all others are not even looked at, and that is what is said. */
-static bool names_its_nodes(const kc__wants *w)
+/* Every term names a node: then no other node is visited, and the message says so. */
+static bool names_its_nodes(const kc__sched_wants *w)
 {
     if (!w->restricted || !w->required.n)
         return false;
     kc_vec_each (&w->required, term) {
         bool named = false;
         for (size_t i = 0; i < term->n_fields; i++)
-            named = named || kc__says(term->fields[i].operator, "In");
+            named = named || kc__sched_text_is(term->fields[i].operator, "In");
         if (!named)
             return false;
     }
     return true;
 }
 
-static bool is_named(const kc__wants *w, const kc_object *node)
+static bool sched_plugin_node_is_named(const kc__sched_wants *w, const kc_object *node)
 {
     kc_vec_each (&w->required, term)
         for (size_t i = 0; i < term->n_fields; i++)
-            if (kc__says(term->fields[i].operator, "In") && term->fields[i].n_values &&
+            if (kc__sched_text_is(term->fields[i].operator, "In") && term->fields[i].n_values &&
                 kc_str_is(kc_object_name(node), term->fields[i].values[0]))
                 return true;
     return false;
 }
 
-bool kc__cycle_wants(kc__cycle *c, const kc__host *host)
+bool kc__sched_cycle_wants(kc__sched_cycle *c, const kc__sched_node *host)
 {
     enum { UNKNOWN, NO, YES };
-    const kc__wants *w = c->demand->wants;
+    const kc__sched_wants *w = c->demand->wants;
     if (!w->node_selector && !w->restricted)
         return true;
     if (!c->arena)
-        return kc__wants_node(w, host->node);
+        return kc__sched_wants_node(w, host->node);
     if (!c->wanted)
         c->wanted = kc_arena_calloc(c->arena, c->cluster->slots.n, 1);
     if (c->wanted[host->slot] == UNKNOWN)
-        c->wanted[host->slot] = kc__wants_node(w, host->node) ? YES : NO;
+        c->wanted[host->slot] = kc__sched_wants_node(w, host->node) ? YES : NO;
     return c->wanted[host->slot] == YES;
 }
 
-kc__code kc__filter_affinity(kc__cycle *c, const kc__host *host, kc__reasons *why)
+kc__sched_filter_code kc__sched_filter_affinity(kc__sched_cycle *c, const kc__sched_node *host,
+                                                kc__sched_reasons *why)
 {
-    const kc__wants *w = c->demand->wants;
-    if (kc__cycle_wants(c, host))
-        return KC__FITS;
-    kc__reasons_add(why, names_its_nodes(w) && !is_named(w, host->node)
-                             ? "node(s) didn't satisfy plugin(s) [NodeAffinity]"
-                             : "node(s) didn't match Pod's node affinity/selector");
-    return KC__NEVER;
+    const kc__sched_wants *w = c->demand->wants;
+    if (kc__sched_cycle_wants(c, host))
+        return KC__SCHED_FITS;
+    kc__sched_reasons_add(why, names_its_nodes(w) && !sched_plugin_node_is_named(w, host->node)
+                                   ? "node(s) didn't satisfy plugin(s) [NodeAffinity]"
+                                   : "node(s) didn't match Pod's node affinity/selector");
+    return KC__SCHED_UNRESOLVABLE;
 }
 
-bool kc__prepare_score_affinity(kc__cycle *c)
+bool kc__sched_prepare_score_affinity(kc__sched_cycle *c)
 {
     return c->demand->wants->preferred.n;
 }
 
-int64_t kc__score_affinity(kc__cycle *c, const kc__host *host)
+int64_t kc__sched_score_affinity(kc__sched_cycle *c, const kc__sched_node *host)
 {
     int64_t score = 0;
     kc_vec_each (&c->demand->wants->preferred, term)
-        if (kc__node_term_matches(term, host->node))
+        if (kc__sched_node_term_matches(term, host->node))
             score += term->weight;
     return score;
 }
@@ -134,19 +137,21 @@ static bool any_address(const char *ip)
     return !strcmp(ip, "0.0.0.0");
 }
 
-static bool clash(const kc__port *a, const kc__port *b)
+static bool clash(const kc__sched_port *a, const kc__sched_port *b)
 {
     return a->port == b->port && !strcmp(a->protocol, b->protocol) &&
            (any_address(a->ip) || any_address(b->ip) || !strcmp(a->ip, b->ip));
 }
 
-kc__code kc__filter_ports(kc__cycle *c, const kc__host *host, kc__reasons *why)
+kc__sched_filter_code kc__sched_filter_ports(kc__sched_cycle *c, const kc__sched_node *host,
+                                             kc__sched_reasons *why)
 {
     kc_vec_each (&c->demand->ports, wanted)
         kc_vec_each (&host->ports, used)
             if (clash(wanted, *used)) {
-                kc__reasons_add(why, "node(s) didn't have free ports for the requested pod ports");
-                return KC__NOT_NOW;
+                kc__sched_reasons_add(why,
+                                      "node(s) didn't have free ports for the requested pod ports");
+                return KC__SCHED_UNFIT;
             }
-    return KC__FITS;
+    return KC__SCHED_FITS;
 }

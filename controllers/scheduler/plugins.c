@@ -1,40 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plugins.c: the table of what decides. Order, names and weights are those of kube-scheduler
- * v1.34's default profile. Not here: NodeName (a pod that names its node is not ours to place), the
- * plugins of volumes but for claims that are missing, ImageLocality, DynamicResources.
+ * plugins.c: the table of plugins. Order, names and weights are those of kube-scheduler v1.34's
+ * default profile. Not included: NodeName (a pod that names its node is not scheduled here), volume
+ * plugins except the check for missing claims, ImageLocality, DynamicResources.
  */
 #include "scheduler/cycle.h"
 
-const kc__plugin kc__plugins[] = {
-    {"NodeUnschedulable", .filter = kc__filter_unschedulable, .helped_by = KC__NODE_CHANGED},
-    {"TaintToleration", .filter = kc__filter_taints, .prepare_score = kc__prepare_score_taints,
-     .score = kc__score_taints, .normalize = kc__normalize_down, .weight = 3,
-     .helped_by = KC__NODE_CHANGED},
-    {"NodeAffinity", .filter = kc__filter_affinity, .prepare_score = kc__prepare_score_affinity,
-     .score = kc__score_affinity, .normalize = kc__normalize_up, .weight = 2,
-     .helped_by = KC__NODE_CHANGED},
-    {"NodePorts", .filter = kc__filter_ports, .helped_by = KC__NODE_CHANGED | KC__POD_LEFT},
-    {"NodeResourcesFit", .filter = kc__filter_fit, .score = kc__score_least_allocated, .weight = 1,
-     .helped_by = KC__NODE_CHANGED | KC__POD_LEFT},
-    {"VolumeBinding", .prepare = kc__prepare_claims, .helped_by = KC__CLAIM_CAME},
-    {"PodTopologySpread", .prepare = kc__prepare_spread, .filter = kc__filter_spread,
-     .prepare_score = kc__prepare_score_spread, .score = kc__score_spread,
-     .normalize = kc__normalize_spread, .weight = 2,
-     .helped_by = KC__NODE_CHANGED | KC__POD_LEFT | KC__POD_CAME},
-    {"InterPodAffinity", .prepare = kc__prepare_relations, .filter = kc__filter_relations,
-     .prepare_score = kc__prepare_score_relations, .score = kc__score_relations,
-     .normalize = kc__normalize_relations, .weight = 2,
-     .helped_by = KC__NODE_CHANGED | KC__POD_LEFT | KC__POD_CAME | KC__NAMESPACE_CHANGED},
-    {"NodeResourcesBalancedAllocation", .prepare_score = kc__prepare_score_balance,
-     .score = kc__score_balance, .weight = 1},
+const kc__sched_plugin kc__sched_plugins[] = {
+    {"NodeUnschedulable", .filter = kc__sched_filter_unschedulable,
+     .helped_by = KC__SCHED_NODE_CHANGED},
+    {"TaintToleration", .filter = kc__sched_filter_taints,
+     .prepare_score = kc__sched_prepare_score_taints, .score = kc__sched_score_taints,
+     .normalize = kc__sched_normalize_down, .weight = 3, .helped_by = KC__SCHED_NODE_CHANGED},
+    {"NodeAffinity", .filter = kc__sched_filter_affinity,
+     .prepare_score = kc__sched_prepare_score_affinity, .score = kc__sched_score_affinity,
+     .normalize = kc__sched_normalize_up, .weight = 2, .helped_by = KC__SCHED_NODE_CHANGED},
+    {"NodePorts", .filter = kc__sched_filter_ports,
+     .helped_by = KC__SCHED_NODE_CHANGED | KC__SCHED_POD_REMOVED},
+    {"NodeResourcesFit", .filter = kc__sched_filter_fit, .score = kc__sched_score_least_allocated,
+     .weight = 1, .helped_by = KC__SCHED_NODE_CHANGED | KC__SCHED_POD_REMOVED},
+    {"VolumeBinding", .prepare = kc__sched_prepare_claims, .helped_by = KC__SCHED_CLAIM_ADDED},
+    {"PodTopologySpread", .prepare = kc__sched_prepare_spread, .filter = kc__sched_filter_spread,
+     .prepare_score = kc__sched_prepare_score_spread, .score = kc__sched_score_spread,
+     .normalize = kc__sched_normalize_spread, .weight = 2,
+     .helped_by = KC__SCHED_NODE_CHANGED | KC__SCHED_POD_REMOVED | KC__SCHED_POD_ADDED},
+    {"InterPodAffinity", .prepare = kc__sched_prepare_pod_affinity,
+     .filter = kc__sched_filter_pod_affinity, .prepare_score = kc__sched_prepare_score_pod_affinity,
+     .score = kc__sched_score_pod_affinity, .normalize = kc__sched_normalize_pod_affinity,
+     .weight = 2,
+     .helped_by = KC__SCHED_NODE_CHANGED | KC__SCHED_POD_REMOVED | KC__SCHED_POD_ADDED |
+                  KC__SCHED_NAMESPACE_CHANGED},
+    {"NodeResourcesBalancedAllocation", .prepare_score = kc__sched_prepare_score_balance,
+     .score = kc__sched_score_balance, .weight = 1},
 };
 
-const size_t kc__n_plugins = KC_COUNT(kc__plugins);
+const size_t kc__n_plugins = KC_COUNT(kc__sched_plugins);
 
-void kc__reasons_add(kc__reasons *why, const char *text)
+void kc__sched_reasons_add(kc__sched_reasons *why, const char *text)
 {
-    if (why && why->n < KC__MAX_REASONS)
+    if (why && why->n < KC__SCHED_MAX_REASONS)
         why->texts[why->n++] = text;
 }
 
@@ -46,17 +50,17 @@ static int64_t largest(const int64_t *scores, size_t n)
     return max;
 }
 
-void kc__normalize_up(kc__cycle *cycle, int64_t *scores, size_t n)
+void kc__sched_normalize_up(kc__sched_cycle *cycle, int64_t *scores, size_t n)
 {
     (void)cycle;
     const int64_t max = largest(scores, n);
     for (size_t i = 0; i < n && max; i++)
-        scores[i] = KC__MAX_SCORE * scores[i] / max;
+        scores[i] = KC__SCHED_MAX_SCORE * scores[i] / max;
 }
 
-void kc__normalize_down(kc__cycle *cycle, int64_t *scores, size_t n)
+void kc__sched_normalize_down(kc__sched_cycle *cycle, int64_t *scores, size_t n)
 {
-    kc__normalize_up(cycle, scores, n);
+    kc__sched_normalize_up(cycle, scores, n);
     for (size_t i = 0; i < n; i++)
-        scores[i] = KC__MAX_SCORE - scores[i];
+        scores[i] = KC__SCHED_MAX_SCORE - scores[i];
 }

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preempt.c: DefaultPreemption. On each host where other pods are in the way: without all pods of
- * lower priority, would it fit? Then they are put back one by one, those whose disruption budget
- * would be violated first, the more important before the less, as long as it still fits. What
- * cannot be put back are the victims there. The host whose victims are missed least is chosen:
+ * preempt.c: DefaultPreemption. For each node where other pods block the pod: check whether it fits
+ * without all pods of lower priority. Then add these back one by one, those whose disruption budget
+ * would be violated first and important ones before others, as long as the pod still fits. The rest
+ * are the victims on that node. The node with the least costly victims is chosen:
  *
  *     fewest violated budgets; lowest priority of the highest victim; lowest sum of priorities;
- *     fewest victims; the highest ones started last; the first
+ *     fewest victims; latest start of the highest victims; first in order
  *
- * It is tried out on the cluster itself: pods are taken from their host and put back, so that every
- * plugin sees what it would see. In a large cluster not all hosts are tried: 100, or a tenth.
+ * The simulation runs on the cluster itself: pods are removed from their node and added back, so
+ * that every plugin sees the hypothetical state. In a large cluster only 100 nodes, or a tenth, are
+ * tried.
  */
 #include "scheduler/preempt.h"
 
 #include "kc/view.h"
-#include "scheduler/why_not.h"
+#include "scheduler/diagnosis.h"
 
 enum { LEAST_CANDIDATES = 100, CANDIDATES_PERCENT = 10 };
 
 #define NO_VICTIMS  "No preemption victims found for incoming pod"
 #define NOT_HELPFUL "Preemption is not helpful for scheduling"
 
-void kc__preemption_done(kc__preemption *p)
+void kc__sched_preemption_done(kc__sched_preemption *p)
 {
     kc_vec_done(&p->victims);
     free(p->message);
-    *p = (kc__preemption){0};
+    *p = (kc__sched_preemption){0};
 }
 
 /* ---- budgets ---- */
@@ -37,16 +38,16 @@ typedef struct budget {
     int64_t allowed;
 } budget;
 
-typedef struct attempt {
-    kc__cluster *cluster;
-    kc__place *place;
+typedef struct sched_preempt_attempt {
+    kc__sched_cluster *cluster;
+    kc__sched_pod *place;
     int64_t now, wall;
     KC_VEC(budget) budgets;
-    kc__why_not reasons; /* Of hosts where it would not help. */
-    size_t tried;        /* How many those are. */
-} attempt;
+    kc__sched_diagnosis reasons; /* Nodes on which preemption does not help. */
+    size_t tried;                /* Their number. */
+} sched_preempt_attempt;
 
-static void read_budgets(attempt *a)
+static void read_budgets(sched_preempt_attempt *a)
 {
     kc_vec_each (&a->cluster->budgets, object) {
         kc_view *view = kc_view_of(*object);
@@ -55,12 +56,13 @@ static void read_budgets(attempt *a)
             &a->budgets,
             (budget){.view = view,
                      .ns = kc_object_namespace(*object),
-                     .selector = kc_selector_of(kc_dig(root, "spec.selector"), NULL),
-                     .allowed = kc_as_i64_or(kc_dig(root, "status.disruptionsAllowed"), 0)});
+                     .selector = kc_selector_of(kc_value_nested(root, "spec.selector"), NULL),
+                     .allowed = kc_value_as_i64_or(
+                         kc_value_nested(root, "status.disruptionsAllowed"), 0)});
     }
 }
 
-static void budgets_done(attempt *a)
+static void budgets_done(sched_preempt_attempt *a)
 {
     kc_vec_each (&a->budgets, b) {
         kc_view_free(b->view);
@@ -69,15 +71,16 @@ static void budgets_done(attempt *a)
     kc_vec_done(&a->budgets);
 }
 
-static bool is_protected(const budget *b, const kc__demand *d)
+static bool is_protected(const budget *b, const kc__sched_demand *d)
 {
     return b->selector && kc_str_eq(b->ns, d->key.ns) && !kc_selector_is_everything(b->selector) &&
            kc_selector_match(b->selector, d->object) &&
-           !kc_get_str(kc_dig(kc_view_root(b->view), "status.disruptedPods"), d->key.name);
+           !kc_value_get_str(kc_value_nested(kc_view_root(b->view), "status.disruptedPods"),
+                             d->key.name);
 }
 
-/* Takes one from each budget that covers the pod. */
-static bool violates(int64_t *allowed, const attempt *a, const kc__demand *d)
+/* Decrements each budget that covers the pod. */
+static bool violates(int64_t *allowed, const sched_preempt_attempt *a, const kc__sched_demand *d)
 {
     bool violated = false;
     for (size_t i = 0; i < a->budgets.n; i++)
@@ -86,22 +89,22 @@ static bool violates(int64_t *allowed, const attempt *a, const kc__demand *d)
     return violated;
 }
 
-/* ---- victims on a host ---- */
+/* ---- victims on a node ---- */
 
-typedef struct candidate {
-    kc__host *host;
-    kc__victims victims; /* The most important first. */
+typedef struct sched_preempt_candidate {
+    kc__sched_node *host;
+    kc__sched_victims victims; /* Most important first. */
     size_t violations;
-} candidate;
+} sched_preempt_candidate;
 
-static int64_t start_of(const kc__place *p, int64_t wall)
+static int64_t start_of(const kc__sched_pod *p, int64_t wall)
 {
     return p->demand->started ? p->demand->started : wall;
 }
 
 static int by_importance(const void *x, const void *y)
 {
-    const kc__place *a = *(kc__place *const *)x, *b = *(kc__place *const *)y;
+    const kc__sched_pod *a = *(kc__sched_pod *const *)x, *b = *(kc__sched_pod *const *)y;
     if (a->demand->priority != b->demand->priority)
         return a->demand->priority > b->demand->priority ? -1 : 1;
     const int64_t s = start_of(a, INT64_MAX), t = start_of(b, INT64_MAX);
@@ -110,39 +113,42 @@ static int by_importance(const void *x, const void *y)
     return strcmp(a->key, b->key);
 }
 
-static bool fits(attempt *a, kc__host *host, kc__reasons *why)
+static bool sched_preempt_fits(sched_preempt_attempt *a, kc__sched_node *host,
+                               kc__sched_reasons *why)
 {
     kc_scoped(kc_arena) arena = {0};
-    kc__cycle c;
+    kc__sched_cycle c;
     uint32_t ignored = 0;
-    const bool begun = kc__cycle_begin(&c, a->cluster, a->place->demand, &arena, a->now, &ignored);
-    const bool fit = begun && kc__cycle_filter(&c, host, why, &ignored) == KC__FITS;
-    kc__cycle_end(&c);
+    const bool begun =
+        kc__sched_cycle_begin(&c, a->cluster, a->place->demand, &arena, a->now, &ignored);
+    const bool fit = begun && kc__sched_cycle_filter(&c, host, why, &ignored) == KC__SCHED_FITS;
+    kc__sched_cycle_end(&c);
     return fit;
 }
 
-static void put_back(attempt *a, kc__place *pod, const kc__host *host)
+static void put_back(sched_preempt_attempt *a, kc__sched_pod *pod, const kc__sched_node *host)
 {
-    kc__place_put(a->cluster, pod, kc_cstr(host->name));
+    kc__sched_pod_assign(a->cluster, pod, kc_cstr(host->name));
 }
 
-/* Puts back what can be; the others are victims. */
-static void reprieve(attempt *a, const kc__victims *all, const bool *violating, bool which,
-                     candidate *to)
+/* Adds pods back where possible; the others are victims. */
+static void reprieve(sched_preempt_attempt *a, const kc__sched_victims *all, const bool *violating,
+                     bool which, sched_preempt_candidate *to)
 {
     for (size_t i = 0; i < all->n; i++) {
         if (violating[i] != which)
             continue;
         put_back(a, all->items[i], to->host);
-        if (fits(a, to->host, NULL))
+        if (sched_preempt_fits(a, to->host, NULL))
             continue;
-        kc__place_take(a->cluster, all->items[i]);
+        kc__sched_pod_unassign(a->cluster, all->items[i]);
         kc_vec_push(&to->victims, all->items[i]);
         to->violations += which;
     }
 }
 
-static void select_victims(attempt *a, const kc__victims *all, candidate *ret)
+static void select_victims(sched_preempt_attempt *a, const kc__sched_victims *all,
+                           sched_preempt_candidate *ret)
 {
     kc_scoped(kc_arena) arena = {0};
     int64_t *allowed = kc_arena_calloc(&arena, a->budgets.n + 1, sizeof(int64_t));
@@ -158,42 +164,42 @@ static void select_victims(attempt *a, const kc__victims *all, candidate *ret)
     kc_vec_sort(&ret->victims, by_importance);
 }
 
-static void take_lesser(attempt *a, kc__host *host, kc__victims *ret)
+static void take_lesser(sched_preempt_attempt *a, kc__sched_node *host, kc__sched_victims *ret)
 {
-    kc_list_each (&host->pods, kc__place, on_host, pod)
+    kc_dlist_each (&host->pods, kc__sched_pod, on_host, pod)
         if (pod->demand->priority < a->place->demand->priority)
             kc_vec_push(ret, pod);
     kc_vec_sort(ret, by_importance);
     kc_vec_each (ret, pod)
-        kc__place_take(a->cluster, *pod);
+        kc__sched_pod_unassign(a->cluster, *pod);
 }
 
-/* True, and a candidate, when room can be made there. */
-static bool try_host(attempt *a, kc__host *host, candidate *ret)
+/* True with a candidate if preemption makes room there. */
+static bool try_host(sched_preempt_attempt *a, kc__sched_node *host, sched_preempt_candidate *ret)
 {
-    kc__victims all = {0};
-    kc__reasons why = {0};
-    *ret = (candidate){.host = host};
+    kc__sched_victims all = {0};
+    kc__sched_reasons why = {0};
+    *ret = (sched_preempt_candidate){.host = host};
     take_lesser(a, host, &all);
-    const bool fit = all.n && fits(a, host, &why);
+    const bool fit = all.n && sched_preempt_fits(a, host, &why);
     if (fit) {
         select_victims(a, &all, ret);
     } else {
         kc_vec_each (&all, pod)
             put_back(a, *pod, host);
         if (!all.n)
-            kc__reasons_add(&why, NO_VICTIMS);
+            kc__sched_reasons_add(&why, NO_VICTIMS);
         for (size_t i = 0; i < why.n; i++)
-            kc__why_not_add(&a->reasons, why.texts[i], 1);
+            kc__sched_diagnosis_add(&a->reasons, why.texts[i], 1);
         a->tried++;
     }
     kc_vec_done(&all);
     return fit && ret->victims.n;
 }
 
-/* ---- the best of them ---- */
+/* ---- best candidate ---- */
 
-static int64_t sum_of_priorities(const candidate *c)
+static int64_t sum_of_priorities(const sched_preempt_candidate *c)
 {
     int64_t sum = 0;
     kc_vec_each (&c->victims, v)
@@ -201,8 +207,8 @@ static int64_t sum_of_priorities(const candidate *c)
     return sum;
 }
 
-/* Of the victims of the highest priority. */
-static int64_t earliest_start(const candidate *c, int64_t wall)
+/* Among the victims of the highest priority. */
+static int64_t earliest_start(const sched_preempt_candidate *c, int64_t wall)
 {
     int64_t earliest = INT64_MAX;
     kc_vec_each (&c->victims, v)
@@ -211,7 +217,8 @@ static int64_t earliest_start(const candidate *c, int64_t wall)
     return earliest;
 }
 
-static bool is_better(const candidate *x, const candidate *y, int64_t wall)
+static bool is_better(const sched_preempt_candidate *x, const sched_preempt_candidate *y,
+                      int64_t wall)
 {
     if (x->violations != y->violations)
         return x->violations < y->violations;
@@ -227,14 +234,15 @@ static bool is_better(const candidate *x, const candidate *y, int64_t wall)
     return earliest_start(x, wall) > earliest_start(y, wall);
 }
 
-static void find_best(attempt *a, const kc__decision *decision, kc_rand *rand, candidate *best)
+static void find_best(sched_preempt_attempt *a, const kc__sched_decision *decision, kc_rand *rand,
+                      sched_preempt_candidate *best)
 {
     const size_t n = decision->contested.n;
     const size_t enough = KC_MIN(n, KC_MAX(n * CANDIDATES_PERCENT / 100, (size_t)LEAST_CANDIDATES));
     const size_t offset = n ? (size_t)kc_rand_below(rand, n) : 0;
     size_t found = 0;
     for (size_t i = 0; i < n && found < enough; i++) {
-        candidate c;
+        sched_preempt_candidate c;
         if (!try_host(a, decision->contested.items[(offset + i) % n], &c)) {
             kc_vec_done(&c.victims);
             continue;
@@ -249,44 +257,45 @@ static void find_best(attempt *a, const kc__decision *decision, kc_rand *rand, c
     }
 }
 
-/* ---- whether at all ---- */
+/* ---- eligibility ---- */
 
-static const char *not_eligible(const kc__place *place)
+static const char *not_eligible(const kc__sched_pod *place)
 {
     if (place->demand->wants->never_preempts)
         return "not eligible due to preemptionPolicy=Never.";
     if (!place->nominated)
         return NULL;
-    kc_list_each (&place->nominated->pods, kc__place, on_host, pod)
+    kc_dlist_each (&place->nominated->pods, kc__sched_pod, on_host, pod)
         if (pod->demand->priority < place->demand->priority && pod->demand->preempted)
             return "not eligible due to a terminating pod on the nominated node.";
     return NULL;
 }
 
-void kc__preempt(kc__cluster *cluster, kc__place *place, const kc__decision *decision,
-                 kc_rand *rand, int64_t now, int64_t wall, kc__preemption *ret)
+void kc__sched_preempt(kc__sched_cluster *cluster, kc__sched_pod *place,
+                       const kc__sched_decision *decision, kc_rand *rand, int64_t now, int64_t wall,
+                       kc__sched_preemption *ret)
 {
     const char *why_not = not_eligible(place);
     if (why_not) {
         ret->message = kc_strdup(why_not);
         return;
     }
-    attempt a = {.cluster = cluster, .place = place, .now = now, .wall = wall};
-    candidate best = {0};
-    if (kc__cluster_has_lesser(cluster, place->demand->priority)) {
+    sched_preempt_attempt a = {.cluster = cluster, .place = place, .now = now, .wall = wall};
+    sched_preempt_candidate best = {0};
+    if (kc__sched_cluster_has_lesser(cluster, place->demand->priority)) {
         read_budgets(&a);
         find_best(&a, decision, rand, &best);
     } else {
         a.tried = decision->contested.n;
-        kc__why_not_add(&a.reasons, NO_VICTIMS, a.tried);
+        kc__sched_diagnosis_add(&a.reasons, NO_VICTIMS, a.tried);
     }
     ret->host = best.host;
     ret->victims = best.victims;
     ret->not_useful = !best.host;
     if (!best.host) {
-        kc__why_not_add(&a.reasons, NOT_HELPFUL, cluster->ready.n - a.tried);
-        ret->message = kc__why_not_say(&a.reasons, cluster->ready.n);
+        kc__sched_diagnosis_add(&a.reasons, NOT_HELPFUL, cluster->ready.n - a.tried);
+        ret->message = kc__sched_diagnosis_text(&a.reasons, cluster->ready.n);
     }
     budgets_done(&a);
-    kc__why_not_done(&a.reasons);
+    kc__sched_diagnosis_done(&a.reasons);
 }

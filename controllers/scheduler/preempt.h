@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt.h: room for a pod that fits nowhere, at the cost of pods that matter less. */
+/* preempt.h: preemption: makes room for an unschedulable pod by deleting pods of lower priority. */
 #ifndef KC_SCHEDULER_PREEMPT_H
 #define KC_SCHEDULER_PREEMPT_H
 
 #include "scheduler/cycle.h"
 
-typedef KC_VEC(kc__place *) kc__victims;
+typedef KC_VEC(kc__sched_pod *) kc__sched_victims;
 
-typedef struct kc__preemption {
-    kc__host *host; /* NULL: it would not help, or it may not. */
-    kc__victims victims;
-    char *message;   /* Why not. The caller's. */
-    bool not_useful; /* It may, and no room can be made anywhere: forget where it was nominated. */
-} kc__preemption;
+typedef struct kc__sched_preemption {
+    kc__sched_node *host; /* NULL: preemption does not help or is not allowed. */
+    kc__sched_victims victims;
+    char *message;   /* Why not. The caller frees it. */
+    bool not_useful; /* Preemption is allowed but helps on no node: clear the pod's nomination. */
+} kc__sched_preemption;
 
-void kc__preemption_done(kc__preemption *p);
+void kc__sched_preemption_done(kc__sched_preemption *p);
 
-/* `decision` is what was found of the pod, which fits nowhere. `wall` stands for the start of pods
- * that have none. Nothing has changed afterwards. */
-void kc__preempt(kc__cluster *cluster, kc__place *place, const kc__decision *decision,
-                 kc_rand *rand, int64_t now, int64_t wall, kc__preemption *ret);
+/* `decision` is the result of the pod's failed attempt. `wall` replaces the start time of pods
+ * without one. The cluster is unchanged afterwards. */
+void kc__sched_preempt(kc__sched_cluster *cluster, kc__sched_pod *place,
+                       const kc__sched_decision *decision, kc_rand *rand, int64_t now, int64_t wall,
+                       kc__sched_preemption *ret);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * term.c: see term.h. The text of a term is made of what it was written with, in that order: two
- * ways to write one selector give two terms, which costs a little and harms nothing.
+ * term.c: see term.h. The text of a term is built from its source in the order written: equivalent
+ * selectors written differently give two terms, which costs a little memory and has no other
+ * effect.
  */
 #include "scheduler/term.h"
 
@@ -21,7 +22,7 @@ static bool operator_of(const char *text, kc_selector_op *ret)
         {"Gt", KC_SELECT_GREATER},    {"Lt", KC_SELECT_LESS},
     };
     for (size_t i = 0; i < KC_COUNT(rows); i++)
-        if (kc__says(text, rows[i].text)) {
+        if (kc__sched_text_is(text, rows[i].text)) {
             *ret = rows[i].op;
             return true;
         }
@@ -36,7 +37,7 @@ static int add_rule(requirements *to, const kc_selector_requirement *rule, kc_ar
     kc_requirement r = {.key = kc_cstr(rule->key), .n_values = rule->n_values};
     if (!operator_of(rule->operator, & r.op))
         return kc_error_set(err, KC_INVALID, "\"%s\" is not a valid selector operator",
-                            kc__text(rule->operator));
+                            kc__sched_text(rule->operator));
     kc_str *values = kc_arena_calloc(arena, rule->n_values + 1, sizeof(kc_str));
     for (size_t i = 0; i < rule->n_values; i++)
         values[i] = kc_cstr(rule->values[i]);
@@ -53,25 +54,26 @@ static void add_exact(requirements *to, const char *key, const char *value, kc_a
                         .key = kc_cstr(key), .op = KC_SELECT_EQUALS, .values = v, .n_values = 1});
 }
 
-static kc_selector *finish(requirements *all, int result, kc_error *err)
+static kc_selector *sched_term_finish(requirements *all, int result, kc_error *err)
 {
     kc_selector *selector = result < 0 ? NULL : kc_selector_new(all->items, all->n, err);
     kc_vec_done(all);
     return selector;
 }
 
-kc_selector *kc__selector_of_rules(const kc_selector_requirement *rules, size_t n, kc_error *err)
+kc_selector *kc__sched_selector_of_rules(const kc_selector_requirement *rules, size_t n,
+                                         kc_error *err)
 {
     kc_scoped(kc_arena) arena = {0};
     requirements all = {0};
     int result = 0;
     for (size_t i = 0; i < n && result == 0; i++)
         result = add_rule(&all, &rules[i], &arena, err);
-    return finish(&all, result, err);
+    return sched_term_finish(&all, result, err);
 }
 
-kc_selector *kc__selector_of(const kc_label_selector *from, const kc_requirement *also,
-                             size_t n_also, kc_error *err)
+kc_selector *kc__sched_selector_of(const kc_label_selector *from, const kc_requirement *also,
+                                   size_t n_also, kc_error *err)
 {
     if (!from)
         return kc_selector_of(NULL, err);
@@ -84,10 +86,10 @@ kc_selector *kc__selector_of(const kc_label_selector *from, const kc_requirement
         result = add_rule(&all, &from->match_expressions[i], &arena, err);
     for (size_t i = 0; i < n_also; i++)
         kc_vec_push(&all, also[i]);
-    return finish(&all, result, err);
+    return sched_term_finish(&all, result, err);
 }
 
-/* ---- labels a term takes from its pod ---- */
+/* ---- labels that a term copies from its pod ---- */
 
 typedef struct taken {
     requirements all;
@@ -100,10 +102,10 @@ static void taken_done(taken *t)
     kc_arena_done(&t->arena);
 }
 
-static const char *label_of(const kc_pod *pod, const char *key)
+static const char *sched_term_label_of(const kc_pod *pod, const char *key)
 {
     for (size_t i = 0; i < pod->metadata.labels.n; i++)
-        if (kc__says(key, pod->metadata.labels.items[i].key))
+        if (kc__sched_text_is(key, pod->metadata.labels.items[i].key))
             return pod->metadata.labels.items[i].value;
     return NULL;
 }
@@ -111,7 +113,7 @@ static const char *label_of(const kc_pod *pod, const char *key)
 static void take_labels(taken *to, const kc_pod *pod, char **keys, size_t n, kc_selector_op op)
 {
     for (size_t i = 0; i < n; i++) {
-        const char *value = label_of(pod, keys[i]);
+        const char *value = sched_term_label_of(pod, keys[i]);
         if (!value)
             continue;
         add_exact(&to->all, keys[i], value, &to->arena);
@@ -121,18 +123,18 @@ static void take_labels(taken *to, const kc_pod *pod, char **keys, size_t n, kc_
 
 /* ---- terms ---- */
 
-void kc__terms_done(kc__terms *terms)
+void kc__sched_terms_done(kc__sched_terms *terms)
 {
     kc_map_done(&terms->by_text);
 }
 
-kc__term *kc__term_ref(kc__term *term)
+kc__sched_term *kc__sched_term_ref(kc__sched_term *term)
 {
     term->refs++;
     return term;
 }
 
-static void term_free(kc__term *term)
+static void term_free(kc__sched_term *term)
 {
     for (size_t i = 0; i < term->n_names; i++)
         free(term->names[i]);
@@ -145,7 +147,7 @@ static void term_free(kc__term *term)
     free(term);
 }
 
-kc__term *kc__term_unref(kc__term *term)
+kc__sched_term *kc__sched_term_unref(kc__sched_term *term)
 {
     if (!term || --term->refs)
         return NULL;
@@ -154,32 +156,33 @@ kc__term *kc__term_unref(kc__term *term)
     return NULL;
 }
 
-static kc__term *find(kc__terms *terms, kc_buf *text)
+static kc__sched_term *sched_term_find(kc__sched_terms *terms, kc_buf *text)
 {
-    kc__term *known = kc_map_get(&terms->by_text, kc_buf_str(text));
-    return known ? kc__term_ref(known) : NULL;
+    kc__sched_term *known = kc_map_get(&terms->by_text, kc_buf_str(text));
+    return known ? kc__sched_term_ref(known) : NULL;
 }
 
-static kc__term *enter(kc__terms *terms, kc__term *term, kc_buf *text, const char *key)
+static kc__sched_term *sched_term_enter(kc__sched_terms *terms, kc__sched_term *term, kc_buf *text,
+                                        const char *key)
 {
     term->refs = 1;
     term->table = terms;
     term->text = kc_buf_take(text);
-    term->key = kc_strdup(kc__text(key));
+    term->key = kc_strdup(kc__sched_text(key));
     kc_map_put(&terms->by_text, kc_cstr(term->text), term);
     return term;
 }
 
-static void add_name(kc__term *term, kc_str name)
+static void sched_term_add_name(kc__sched_term *term, kc_str name)
 {
     term->names = kc_reallocarray(term->names, term->n_names + 1, sizeof(*term->names));
     term->names[term->n_names++] = kc_str_dup(name);
 }
 
-/* Parts of a text are separated by what no name, label or JSON has. */
+/* The separator occurs in no name, label or JSON. */
 static void write_part(kc_buf *out, const char *part)
 {
-    kc_buf_puts(out, kc__text(part));
+    kc_buf_puts(out, kc__sched_text(part));
     kc_buf_putc(out, '\n');
 }
 
@@ -211,26 +214,26 @@ static void write_affinity(kc_buf *out, const kc_pod *pod, const kc_pod_affinity
     write_taken(out, t);
 }
 
-static kc__term *compile_affinity(const kc_pod *pod, const kc_pod_affinity_term *from,
-                                  const taken *t, kc_error *err)
+static kc__sched_term *compile_affinity(const kc_pod *pod, const kc_pod_affinity_term *from,
+                                        const taken *t, kc_error *err)
 {
-    kc__term *term = kc_new(kc__term);
-    term->selector = kc__selector_of(from->label_selector, t->all.items, t->all.n, err);
+    kc__sched_term *term = kc_new(kc__sched_term);
+    term->selector = kc__sched_selector_of(from->label_selector, t->all.items, t->all.n, err);
     if (from->namespace_selector)
-        term->namespaces = kc__selector_of(from->namespace_selector, NULL, 0, err);
+        term->namespaces = kc__sched_selector_of(from->namespace_selector, NULL, 0, err);
     if (!term->selector || (from->namespace_selector && !term->namespaces)) {
         term_free(term);
         return NULL;
     }
     for (size_t i = 0; i < from->n_namespaces; i++)
-        add_name(term, kc_cstr(from->namespaces[i]));
+        sched_term_add_name(term, kc_cstr(from->namespaces[i]));
     if (!from->n_namespaces && !from->namespace_selector)
-        add_name(term, kc_cstr(pod->metadata.ns));
+        sched_term_add_name(term, kc_cstr(pod->metadata.ns));
     return term;
 }
 
-kc__term *kc__term_of_affinity(kc__terms *terms, const kc_pod *pod,
-                               const kc_pod_affinity_term *from, kc_error *err)
+kc__sched_term *kc__sched_term_of_affinity(kc__sched_terms *terms, const kc_pod *pod,
+                                           const kc_pod_affinity_term *from, kc_error *err)
 {
     kc_scoped(taken) t = {0};
     kc_scoped(kc_buf) text = {0};
@@ -238,15 +241,15 @@ kc__term *kc__term_of_affinity(kc__terms *terms, const kc_pod *pod,
     take_labels(&t, pod, from->mismatch_label_keys, from->n_mismatch_label_keys,
                 KC_SELECT_NOT_EQUALS);
     write_affinity(&text, pod, from, &t);
-    kc__term *term = find(terms, &text);
+    kc__sched_term *term = sched_term_find(terms, &text);
     if (term)
         return term;
     term = compile_affinity(pod, from, &t, err);
-    return term ? enter(terms, term, &text, from->topology_key) : NULL;
+    return term ? sched_term_enter(terms, term, &text, from->topology_key) : NULL;
 }
 
-kc__term *kc__term_of_spread(kc__terms *terms, const kc_pod *pod, const kc_topology_spread *from,
-                             kc_error *err)
+kc__sched_term *kc__sched_term_of_spread(kc__sched_terms *terms, const kc_pod *pod,
+                                         const kc_topology_spread *from, kc_error *err)
 {
     kc_scoped(taken) t = {0};
     kc_scoped(kc_buf) text = {0};
@@ -256,36 +259,37 @@ kc__term *kc__term_of_spread(kc__terms *terms, const kc_pod *pod, const kc_topol
     write_part(&text, pod->metadata.ns);
     write_selector(&text, from->label_selector);
     write_taken(&text, &t);
-    kc__term *term = find(terms, &text);
+    kc__sched_term *term = sched_term_find(terms, &text);
     if (term)
         return term;
-    kc_selector *selector = kc__selector_of(from->label_selector, t.all.items, t.all.n, err);
+    kc_selector *selector = kc__sched_selector_of(from->label_selector, t.all.items, t.all.n, err);
     if (!selector)
         return NULL;
-    term = kc_new(kc__term);
+    term = kc_new(kc__sched_term);
     term->selector = selector;
     term->staying = true;
-    add_name(term, kc_cstr(pod->metadata.ns));
-    return enter(terms, term, &text, from->topology_key);
+    sched_term_add_name(term, kc_cstr(pod->metadata.ns));
+    return sched_term_enter(terms, term, &text, from->topology_key);
 }
 
-kc__term *kc__term_of_owner(kc__terms *terms, kc_str ns, kc_str owner, const char *key)
+kc__sched_term *kc__sched_term_of_owner(kc__sched_terms *terms, kc_str ns, kc_str owner,
+                                        const char *key)
 {
     kc_scoped(kc_buf) text = {0};
     kc_buf_printf(&text, "owner\n%s\n%.*s\n%.*s", key, KC_ARG(ns), KC_ARG(owner));
-    kc__term *term = find(terms, &text);
+    kc__sched_term *term = sched_term_find(terms, &text);
     if (term)
         return term;
-    term = kc_new(kc__term);
+    term = kc_new(kc__sched_term);
     term->owner = kc_str_dup(owner);
     term->staying = true;
-    add_name(term, ns);
-    return enter(terms, term, &text, key);
+    sched_term_add_name(term, ns);
+    return sched_term_enter(terms, term, &text, key);
 }
 
 /* ---- matching ---- */
 
-static bool in_namespace(const kc__term *term, const kc__labelled *pod)
+static bool in_namespace(const kc__sched_term *term, const kc__sched_labelled *pod)
 {
     for (size_t i = 0; i < term->n_names; i++)
         if (kc_str_is(kc_object_namespace(pod->pod), term->names[i]))
@@ -293,7 +297,7 @@ static bool in_namespace(const kc__term *term, const kc__labelled *pod)
     return term->namespaces && pod->ns && kc_selector_match(term->namespaces, pod->ns);
 }
 
-bool kc__term_matches(const kc__term *term, const kc__labelled *pod)
+bool kc__sched_term_matches(const kc__sched_term *term, const kc__sched_labelled *pod)
 {
     if (term->staying && pod->leaving)
         return false;
@@ -303,23 +307,23 @@ bool kc__term_matches(const kc__term *term, const kc__labelled *pod)
                        : kc_selector_match(term->selector, pod->pod);
 }
 
-void kc__anchor_of_label(kc_buf *out, kc_str key, kc_str value)
+void kc__sched_anchor_of_label(kc_buf *out, kc_str key, kc_str value)
 {
     kc_buf_append(out, key);
     kc_buf_putc(out, '=');
     kc_buf_append(out, value);
 }
 
-void kc__anchor_of_owner(kc_buf *out, kc_str uid)
+void kc__sched_anchor_of_owner(kc_buf *out, kc_str uid)
 {
     kc_buf_putc(out, '=');
     kc_buf_append(out, uid);
 }
 
-bool kc__term_anchor(const kc__term *term, kc_buf *ret)
+bool kc__sched_term_anchor(const kc__sched_term *term, kc_buf *ret)
 {
     if (term->owner) {
-        kc__anchor_of_owner(ret, kc_cstr(term->owner));
+        kc__sched_anchor_of_owner(ret, kc_cstr(term->owner));
         return true;
     }
     size_t n;
@@ -327,7 +331,7 @@ bool kc__term_anchor(const kc__term *term, kc_buf *ret)
     for (size_t i = 0; i < n; i++)
         if (rs[i].n_values == 1 && (rs[i].op == KC_SELECT_EQUALS || rs[i].op == KC_SELECT_IN ||
                                     rs[i].op == KC_SELECT_DOUBLE_EQUALS)) {
-            kc__anchor_of_label(ret, rs[i].key, rs[i].values[0]);
+            kc__sched_anchor_of_label(ret, rs[i].key, rs[i].values[0]);
             return true;
         }
     return false;

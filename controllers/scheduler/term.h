@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * term.h: which other pods something is about: those of some namespaces whose labels match, in one
- * domain of a topology. Terms come from affinity, anti-affinity and spread constraints.
+ * term.h: terms select other pods: by namespaces and labels, within one topology domain. They come
+ * from affinity, anti-affinity and spread constraints.
  *
- * All replicas of a workload have the same terms, so terms are kept once, by their text, and
- * counted. One thread uses a table and its terms.
+ * All replicas of a workload have the same terms, so terms are shared by text and
+ * reference-counted. One thread uses a table and its terms.
  */
 #ifndef KC_SCHEDULER_TERM_H
 #define KC_SCHEDULER_TERM_H
@@ -13,56 +13,58 @@
 #include "kc/map.h"
 #include "kc/selector.h"
 
-typedef struct kc__term {
+typedef struct kc__sched_term {
     size_t refs;
-    char *text;   /* Says all of it: two terms with one text are one. */
-    char *key;    /* The label of nodes that names their domain. */
-    char **names; /* Of namespaces. */
+    char *text;   /* Identifies the term: equal texts are one term. */
+    char *key;    /* Topology key: the label of nodes that names their domain. */
+    char **names; /* Names of namespaces. */
     size_t n_names;
-    kc_selector *namespaces; /* Also those whose labels match; NULL: no others. */
-    kc_selector *selector;   /* Of labels; "nothing" where none was given. */
-    char *owner;             /* Instead: pods that the object with this uid controls. */
-    bool staying;            /* Pods that are being deleted do not count. */
-    struct kc__terms *table;
-} kc__term;
+    kc_selector *namespaces; /* Selects more namespaces by label; NULL: none. */
+    kc_selector *selector;   /* Label selector; "nothing" if none was given. */
+    char *owner;             /* If set, instead: pods whose controller has this uid. */
+    bool staying;            /* Terminating pods do not count. */
+    struct kc__sched_terms *table;
+} kc__sched_term;
 
-typedef struct kc__terms {
+typedef struct kc__sched_terms {
     kc_map by_text;
-} kc__terms;
-/* All terms have been released. */
-void kc__terms_done(kc__terms *terms);
+} kc__sched_terms;
+/* All terms must have been released. */
+void kc__sched_terms_done(kc__sched_terms *terms);
 
-/* A pod, as far as terms look at it. */
-typedef struct kc__labelled {
+/* The fields of a pod that terms match. */
+typedef struct kc__sched_labelled {
     const kc_object *pod;
-    const kc_object *ns; /* Its namespace; NULL: not known. */
+    const kc_object *ns; /* Its namespace; NULL: unknown. */
     kc_str owner;        /* The uid of its controller. */
-    bool leaving;        /* It is being deleted. */
-} kc__labelled;
+    bool leaving;        /* The pod is terminating. */
+} kc__sched_labelled;
 
-/* A reference to the term of an affinity of `pod`; NULL on error: a selector that is none. */
-kc__term *kc__term_of_affinity(kc__terms *terms, const kc_pod *pod,
-                               const kc_pod_affinity_term *from, kc_error *err);
-kc__term *kc__term_of_spread(kc__terms *terms, const kc_pod *pod, const kc_topology_spread *from,
-                             kc_error *err);
-/* All pods of the pod's namespace that the same object controls. */
-kc__term *kc__term_of_owner(kc__terms *terms, kc_str ns, kc_str owner, const char *key);
-kc__term *kc__term_ref(kc__term *term);
+/* A reference to the term of an affinity of `pod`; NULL on error: invalid selector. */
+kc__sched_term *kc__sched_term_of_affinity(kc__sched_terms *terms, const kc_pod *pod,
+                                           const kc_pod_affinity_term *from, kc_error *err);
+kc__sched_term *kc__sched_term_of_spread(kc__sched_terms *terms, const kc_pod *pod,
+                                         const kc_topology_spread *from, kc_error *err);
+/* Selects all pods in the pod's namespace with the same controller. */
+kc__sched_term *kc__sched_term_of_owner(kc__sched_terms *terms, kc_str ns, kc_str owner,
+                                        const char *key);
+kc__sched_term *kc__sched_term_ref(kc__sched_term *term);
 /* NULL is allowed; returns NULL. */
-kc__term *kc__term_unref(kc__term *term);
+kc__sched_term *kc__sched_term_unref(kc__sched_term *term);
 
-bool kc__term_matches(const kc__term *term, const kc__labelled *pod);
-/* A label that all pods that match must have, with its value: what to look them up by. Appends
- * "key=value"; false when there is none such. */
-bool kc__term_anchor(const kc__term *term, kc_buf *ret);
-/* The same text for a label, and for an owner. */
-void kc__anchor_of_label(kc_buf *out, kc_str key, kc_str value);
-void kc__anchor_of_owner(kc_buf *out, kc_str uid);
+bool kc__sched_term_matches(const kc__sched_term *term, const kc__sched_labelled *pod);
+/* A label with a value that all matching pods must have, as lookup key. Appends "key=value"; false
+ * if there is none. */
+bool kc__sched_term_anchor(const kc__sched_term *term, kc_buf *ret);
+/* The same lookup key for a label, and for an owner. */
+void kc__sched_anchor_of_label(kc_buf *out, kc_str key, kc_str value);
+void kc__sched_anchor_of_owner(kc_buf *out, kc_str uid);
 
-/* A LabelSelector as a selector; "nothing" for NULL. `also` are added to it. NULL on error. */
-kc_selector *kc__selector_of(const kc_label_selector *from, const kc_requirement *also,
-                             size_t n_also, kc_error *err);
-/* Requirements of nodes; an empty list selects everything. NULL on error. */
-kc_selector *kc__selector_of_rules(const kc_selector_requirement *rules, size_t n, kc_error *err);
+/* Converts a LabelSelector; NULL selects nothing. Adds `also` to it. NULL on error. */
+kc_selector *kc__sched_selector_of(const kc_label_selector *from, const kc_requirement *also,
+                                   size_t n_also, kc_error *err);
+/* Converts node selector requirements; an empty list selects everything. NULL on error. */
+kc_selector *kc__sched_selector_of_rules(const kc_selector_requirement *rules, size_t n,
+                                         kc_error *err);
 
 #endif

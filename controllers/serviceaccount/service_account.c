@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service_account.c: a ServiceAccount `default` in every active namespace, which pods that name
- * none run as. It is made again when it was deleted; what else is in it is its users' business
- * (secrets, pull secrets, labels), so nothing of it is ever changed.
+ * service_account.c: keeps a ServiceAccount `default` in every active namespace, which pods use if
+ * they name no other. The controller recreates it after a deletion and never changes an existing
+ * one: its secrets, pull secrets and labels belong to users.
  */
 #include "internal.h"
 
@@ -18,11 +18,12 @@ static int leave_as_it_is(kc_edit *edit, void *user, kc_error *err)
     return 0;
 }
 
-int kc__service_account_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
+int kc__serviceaccount_setup(kc_manager *manager, const kc_controllers_opts *opts, kc_error *err)
 {
-    static const kc__per_namespace what = {.controller = "serviceaccount",
-                                           .kind = &kc_kind_service_account,
-                                           .name = "default",
-                                           .fill = leave_as_it_is};
-    return kc__per_namespace_setup(manager, &what, opts->workers, err);
+    static const kc__common_per_namespace what = {.controller = "serviceaccount",
+                                                  .identity = KC__COMMON_SERVICE_ACCOUNT,
+                                                  .kind = &kc_kind_service_account,
+                                                  .name = "default",
+                                                  .fill = leave_as_it_is};
+    return kc__common_per_namespace_setup(manager, &what, opts, err);
 }

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel: keys that come from elsewhere than objects of the server. A thread of the program
- * watches doors (here: it makes them ring, one after the other) and sends their names through a
- * channel; a timer asks for a round every second. Both end up in one queue: each key once, one
- * worker at a time, failures tried again.
+ * channel: keys from sources other than watches. A thread of the program watches doors (here: it
+ * rings them one after the other) and sends their names through a channel; a timer queues a round
+ * every second. Both feed one queue: each key once, one worker at a time, failures retried.
  */
 #include "kc/controller.h"
 
 #include <stdio.h>
 
-/* Runs with the manager, on a thread of its own, until `stop` fires. */
+/* A runnable: runs with the manager on a thread of its own until `stop` fires. */
 static int watch_doors(kc_cancel *stop, void *user, kc_error *err)
 {
     const kc_clock *clock = kc_clock_real();
     for (int door = 1; door <= 3; door++) {
         kc_autofree char *name = kc_asprintf("door-%d", door);
         if (kc_channel_send(user, KC_KEY("", name), err) < 0)
-            return -1;
+            return kc_error_result(err);
         if (!kc_cancel_sleep_until(stop, clock, kc_clock_deadline(clock, 100 * KC_MILLISECOND)))
             break;
     }
@@ -28,7 +27,8 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
     (void)ctx;
     if (kc_str_is(req->key.name, "round"))
         return printf("a round\n"), kc_done();
-    if (kc_str_is(req->key.name, "door-2") && req->item->causes[0].why != KC_WHY_RETRY) {
+    if (kc_str_is(req->key.name, "door-2") &&
+        req->item->causes[0].reason != KC_QUEUE_REASON_RETRY) {
         printf("door-2 is stuck\n");
         return kc_error_set(err, KC_UNKNOWN, "stuck"), kc_retry(err);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client: reading and writing objects without a controller: create, update, patch, list
- * page by page, watch, wait, delete. Every call blocks; what it returns is the caller's; NULL or a
- * negative number means that the error says why.
+ * client: reads and writes objects without a controller: create, update, patch, list page by page,
+ * watch, wait, delete. Every call blocks; the caller owns the results; NULL or a negative number
+ * reports an error in `err`.
  */
 #include "kc/client.h"
 #include "kc/kinds.h"
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-/* A ConfigMap as text; the client fills in nothing, so the text says all. */
+/* A ConfigMap as text; the client adds nothing to it. */
 static kc_object *shirt(const char *name, const char *colour, kc_error *err)
 {
     kc_autofree char *json = kc_asprintf(
@@ -26,25 +26,24 @@ static int write_one(kc_client *client, kc_error *err)
     kc_auto(kc_object) *red = shirt("one", "red", err);
     kc_auto(kc_object) *created = red ? kc_client_create(client, red, NULL, err) : NULL;
     if (!created)
-        return -1;
+        return kc_error_result(err);
 
-    /* An update says which version it started from. Of two that started from the same, one loses.
-     */
+    /* An update carries the resourceVersion it started from. Of two with the same, one fails. */
     kc_auto(kc_edit) *edit = kc_edit_of(created);
-    kc_edit_put(edit, "data.colour", kc_node_str(edit, KC_STR("green")));
+    kc_edit_set_nested(edit, "data.colour", kc_node_str(edit, KC_STR("green")));
     kc_auto(kc_object) *green = kc_edit_freeze(edit, err);
     kc_auto(kc_object) *updated = green ? kc_client_update(client, green, NULL, err) : NULL;
     if (!updated)
-        return -1;
+        return kc_error_result(err);
     kc_scoped(kc_error) late = {0};
     kc_auto(kc_object) *again = kc_client_update(client, green, NULL, &late);
     printf("second update: %s\n", kc_is_conflict(&late) ? "conflict" : "no conflict");
 
-    /* A patch says only what changes, and asks for no version. */
+    /* A patch contains only the changes and needs no resourceVersion. */
     kc_auto(kc_object) *patched =
         kc_client_patch(client, &kc_kind_config_map, KC_KEY("default", "one"), KC_PATCH_MERGE,
                         KC_STR("{\"data\":{\"size\":\"L\"}}"), NULL, err);
-    return patched ? 0 : -1;
+    return patched ? 0 : kc_error_result(err);
 }
 
 static int list_all(kc_client *client, kc_error *err)
@@ -54,13 +53,13 @@ static int list_all(kc_client *client, kc_error *err)
         kc_auto(kc_object) *one = shirt(name, "blue", err);
         kc_auto(kc_object) *created = one ? kc_client_create(client, one, NULL, err) : NULL;
         if (!created)
-            return -1;
+            return kc_error_result(err);
     }
-    /* Seven, asked for two at a time: all of one moment, however long it takes. */
-    kc_scoped(kc_objects) all = {0};
+    /* Seven objects in pages of two, all from one snapshot. */
+    kc_scoped(kc_object_list) all = {0};
     kc_list_opts shirts = {.ns = "default", .labels = "kind=shirt", .page = 2};
     if (kc_client_list(client, &kc_kind_config_map, &shirts, &all, err) < 0)
-        return -1;
+        return kc_error_result(err);
     printf("%zu shirts, the last is %.*s\n", all.n, KC_ARG(kc_object_name(all.items[all.n - 1])));
     return 0;
 }
@@ -71,19 +70,19 @@ static int watch_some(kc_client *client, kc_error *err)
         kc_client_watch(client, &kc_kind_config_map,
                         &(kc_watch_opts){.ns = "default", .labels = "kind=shirt"}, err);
     int64_t deadline = kc_clock_deadline(kc_client_clock(client), 10 * KC_SECOND);
-    /* Without a resourceVersion what is there comes first, as added. */
+    /* Without a resourceVersion existing objects are delivered first, as added. */
     for (int seen = 0; watch && seen < 7; seen++) {
         kc_scoped(kc_watch_event) event = {0};
         if (kc_watch_next(watch, deadline, &event, err) <= 0)
-            return -1;
+            return kc_error_result(err);
     }
     kc_scoped(kc_watch_event) event = {0};
     const kc_key second = KC_KEY("default", "shirt-2");
     if (!watch || kc_client_delete(client, &kc_kind_config_map, second, NULL, err) < 0 ||
         kc_watch_next(watch, deadline, &event, err) <= 0)
-        return -1;
+        return kc_error_result(err);
     printf("watched: %.*s %s\n", KC_ARG(kc_object_name(event.object)),
-           event.type == KC_EVENT_DELETED ? "deleted" : "?");
+           event.type == KC_WATCH_DELETED ? "deleted" : "?");
     return kc_wait_for(client, &kc_kind_config_map, second, kc_until_gone, NULL, 10 * KC_SECOND,
                        NULL, err);
 }

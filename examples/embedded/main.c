@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded: the API server in the program's own process, with a controller beside it: a whole
- * control plane in one binary, without sockets between the two. With a folder it keeps its data;
- * with a port others reach it too.
+ * embedded: the API server and a controller in one process: a whole control plane in one binary,
+ * without sockets between the two. With a directory the data is durable; with a port other programs
+ * can connect.
  *
  *     embedded FOLDER PORT
  *     kubectl -s http://127.0.0.1:PORT get configmaps
  */
 #include "kc/controller.h"
-#include "kc/embed.h"
+#include "kc/embedded_server.h"
 #include "kc/kinds.h"
 #include "kc/wait.h"
 
@@ -31,7 +31,7 @@ static bool is_seen(const kc_object *object, const void *unused)
     return object && kc_object_annotation_is(object, KC_STR("seen"), KC_STR("yes"));
 }
 
-/* What another program would do: writes an object, and waits until the controller has seen it. */
+/* The role of another program: writes an object and waits until the controller has processed it. */
 static int use(kc_client *client, kc_error *err)
 {
     kc_auto(kc_object) *hello =
@@ -41,18 +41,18 @@ static int use(kc_client *client, kc_error *err)
     kc_auto(kc_object) *written = kc_client_create(client, hello, NULL, err);
     return written ? kc_wait_for(client, &kc_kind_config_map, kc_object_key(hello), is_seen, NULL,
                                  10 * KC_SECOND, NULL, err)
-                   : -1;
+                   : kc_error_result(err);
 }
 
-static int run(kc_embed *server, bool stay, kc_error *err)
+static int run(kc_embedded_server *server, bool stay, kc_error *err)
 {
-    kc_auto(kc_client) *client = kc_embed_client(server, err);
+    kc_auto(kc_client) *client = kc_embedded_server_client(server, err);
     kc_auto(kc_manager) *manager =
         client ? kc_manager_new(&(kc_manager_opts){.client = client}, err) : NULL;
     kc_controller_opts opts = {.kind = &kc_kind_config_map, .reconcile = reconcile};
     if (!kc_controller_new(manager, &opts, err) || kc_manager_start(manager, err) < 0 ||
         use(client, err) < 0)
-        return -1;
+        return kc_error_result(err);
     puts("the controller has seen it");
     if (!stay)
         kc_manager_stop(manager);
@@ -63,9 +63,9 @@ int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     kc_scoped(kc_error) err = {0};
-    kc_embed_opts opts = {.folder = argc > 1 ? argv[1] : NULL, /* NULL: in memory. */
-                          .port = argc > 2 ? atoi(argv[2]) : 0};
-    kc_auto(kc_embed) *server = kc_embed_start(&opts, &err);
+    kc_embedded_server_opts opts = {.dir = argc > 1 ? argv[1] : NULL, /* NULL: in memory. */
+                                    .port = argc > 2 ? atoi(argv[2]) : 0};
+    kc_auto(kc_embedded_server) *server = kc_embedded_server_start(&opts, &err);
     if (!server || run(server, argc > 2, &err) < 0)
         return kc_manager_exit(&err);
     return 0;

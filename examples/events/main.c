@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events: telling people what a controller does, where they look: kubectl describe, kubectl get
- * events. ConfigMaps are for small things; who makes a large one is told so.
+ * events: records Events, which kubectl describe and kubectl get events show. A ConfigMap above a
+ * size gets a warning.
  *
  *     kubectl create configmap heavy --from-file=/etc/services
  *     kubectl describe configmap heavy
@@ -19,10 +19,10 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
 
     size_t bytes = kc_object_json(map).n;
     if (bytes > LARGE)
-        kc_event(ctx->recorder, map, KC_WARNING, "TooLarge", "%zu bytes are more than %d", bytes,
-                 LARGE);
+        kc_recorder_event(ctx->recorder, map, KC_EVENT_TYPE_WARNING, "TooLarge",
+                          "%zu bytes are more than %d", bytes, LARGE);
     else
-        kc_event(ctx->recorder, map, KC_NORMAL, "Weighed", "%zu bytes", bytes);
+        kc_recorder_event(ctx->recorder, map, KC_EVENT_TYPE_NORMAL, "Weighed", "%zu bytes", bytes);
     return kc_done();
 }
 

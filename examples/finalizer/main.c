@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * finalizer: something outside that has to be undone before an object may go. Each Website has an
- * entry in a register (here: lines that are printed); deleting it first strikes the entry out.
+ * finalizer: cleans up external state before an object is deleted. Each Website has an entry in a
+ * register (here: printed lines); its deletion first removes the entry.
  *
  *     kubectl apply -f examples/website.yaml -f examples/home.yaml
  *     kubectl delete website home
@@ -22,7 +22,7 @@ static const kc_kind website_kind = {
 
 static const char FINALIZER[] = "example.com/register";
 
-/* May be called again after a failure, or when the program died half way: it must not mind. */
+/* May be called again after a failure or a crash: it must be idempotent. */
 static int strike_out(kc_client *client, const kc_object *website, void *user, kc_error *err)
 {
     (void)client;
@@ -44,7 +44,7 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
         printf("register: %.*s cannot go: %s\n", KC_ARG(req->key.name), kc_error_text(err));
         return kc_retry(err);
     case KC_FINALIZER_GONE:
-        return kc_done(); /* Nothing of ours is left, and nothing is to be made any more. */
+        return kc_done(); /* The cleanup is done, and nothing must be created any more. */
     case KC_FINALIZER_HELD: break;
     }
     printf("register: %.*s has an entry\n", KC_ARG(req->key.name));

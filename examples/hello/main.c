@@ -14,7 +14,7 @@ static int write_greeting(kc_edit *card, void *whom, kc_error *err)
 {
     (void)err;
     kc_autofree char *text = kc_asprintf("Hello, %.*s!", KC_ARG(*(const kc_str *)whom));
-    kc_edit_put(card, "data.greeting", kc_node_str(card, kc_cstr(text)));
+    kc_edit_set_nested(card, "data.greeting", kc_node_str(card, kc_cstr(text)));
     return 0;
 }
 
@@ -27,12 +27,12 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
     kc_scoped(kc_arena) arena = {0};
     kc_str whom = kc_object_label(card, KC_STR("greet"), &arena);
     if (!whom.p)
-        return kc_done(); /* Not to be greeted, or not any more. */
+        return kc_done(); /* No greeting requested. */
     int written = kc_create_or_update(ctx->client, &kc_kind_config_map, req->key, write_greeting,
                                       &whom, NULL, err);
     if (written < 0)
-        return kc_retry(err); /* Again soon, then later and later. */
-    if (written != KC_UNCHANGED)
+        return kc_retry(err); /* Retried with backoff. */
+    if (written != KC_OPERATION_UNCHANGED)
         kc_log_info(ctx->log, "greeted", kc_kv("whom", whom));
     return kc_done();
 }

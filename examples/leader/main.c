@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * leader: one of several copies of a program works, the others wait for their turn. Start it twice,
- * stop the one that leads, and see the other take over.
+ * leader: leader election: one of several processes is active, the others wait. Start it twice,
+ * stop the leader, and see the other take over.
  *
  *     KUBECONFIG=… leader & KUBECONFIG=… leader
  *
- * With outlive_leadership a copy that loses the lease (it could not renew it in time, or somebody
- * took it) stops its controllers, stays, and stands again. Its writes were refused from the moment
- * the lease was not surely its own.
+ * With restart_on_lost_lease a process that loses the lease (it could not renew it in time, or
+ * another process took it) stops its controllers and re-enters the election. Fencing refuses its
+ * writes from the moment at which it may have lost the lease.
  */
 #include "kc/controller.h"
 #include "kc/kinds.h"
@@ -22,7 +22,8 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
     return kc_done();
 }
 
-/* Runs only while we lead; what is in KC_GROUP_OTHERS (the default) runs in every copy. */
+/* Runs only while this process is the leader; KC_RUNNABLE_OTHERS (the default) run in every
+ * process. */
 static int lead(kc_cancel *stop, void *user, kc_error *err)
 {
     (void)user;
@@ -40,16 +41,16 @@ int main(void)
     kc_manager_opts opts = {
         .election = {.name = "leader.example.com",
                      .ns = "default",
-                     .duration = 3 * KC_SECOND, /* Short, for looking at. Defaults to 15 s. */
+                     .duration = 3 * KC_SECOND, /* Short, for demonstration. Defaults to 15 s. */
                      .renew = 2 * KC_SECOND,
                      .retry = KC_SECOND / 2,
-                     .release =
-                         true}, /* Give it back when stopped, so that the next one need not wait. */
-        .outlive_leadership = true,
+                     .release = true}, /* Releases the lease at shutdown, so that the next leader
+                                        * need not wait. */
+        .restart_on_lost_lease = true,
     };
     kc_auto(kc_manager) *manager = kc_manager_new(&opts, &err);
     kc_controller_opts watcher = {.kind = &kc_kind_config_map, .reconcile = reconcile};
-    kc_runnable leading = {.name = "leading", .group = KC_GROUP_LEADER, .run = lead};
+    kc_runnable leading = {.name = "leading", .group = KC_RUNNABLE_LEADER, .run = lead};
     if (!kc_controller_new(manager, &watcher, &err) ||
         kc_manager_add(manager, &leading, &err) < 0 || kc_manager_run(manager, &err) < 0)
         return kc_manager_exit(&err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * owns: a controller that owns objects, keeps them as they should be, and says in a status what it
- * did. website.c has the controller; this is the program around it, with pages for whoever operates
- * it.
+ * owns: a controller that owns objects, keeps them in the desired state and reports in a status.
+ * website.c has the controller; this is the program around it, with health, metrics and debug
+ * endpoints.
  *
  *     kubectl apply -f examples/website.yaml -f examples/home.yaml
  *     kubectl get websites,configmaps

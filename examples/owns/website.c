@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * website.c: for each Website a ConfigMap with its page. The Website owns it: deleted by hand it is
- * made again, changed by hand it is put right. What has been done stands in the Website's status.
+ * website.c: keeps a ConfigMap with the page of each Website. The Website owns it: the controller
+ * recreates a deleted one and restores a changed one, and reports in the Website's status.
  */
 #include "website.h"
 
@@ -19,23 +19,23 @@ const kc_kind website_kind = {
     .namespaced = true,
 };
 
-/* What the functions below work on. */
+/* The state of one reconcile. */
 typedef struct site {
     kc_context *ctx;
     const kc_object *object;
     kc_key page;
 } site;
 
-/* Sets what we want of the page, and leaves the rest as others made it. */
+/* Sets our fields of the page and leaves the others unchanged. */
 static int fill_page(kc_edit *page, void *user, kc_error *err)
 {
     const site *s = user;
     kc_auto(kc_view) *view = kc_view_of(s->object);
-    kc_str title = kc_as_str(kc_dig(kc_view_root(view), "spec.title"));
-    kc_str text = kc_as_str(kc_dig(kc_view_root(view), "spec.text"));
+    kc_str title = kc_value_as_str(kc_value_nested(kc_view_root(view), "spec.title"));
+    kc_str text = kc_value_as_str(kc_value_nested(kc_view_root(view), "spec.text"));
     kc_autofree char *html =
         kc_asprintf("<title>%.*s</title><p>%.*s</p>", KC_ARG(title), KC_ARG(text));
-    kc_edit_put(page, "data.html", kc_node_str(page, kc_cstr(html)));
+    kc_edit_set_nested(page, "data.html", kc_node_str(page, kc_cstr(html)));
 
     kc_owner owner = kc_owner_of(s->object, true);
     return kc_edit_set_controller(page, &owner, err);
@@ -45,7 +45,7 @@ static int fill_status(kc_edit *website, void *user, kc_error *err)
 {
     (void)err;
     const site *s = user;
-    kc_edit_put(website, "status.page", kc_node_str(website, s->page.name));
+    kc_edit_set_nested(website, "status.page", kc_node_str(website, s->page.name));
     kc_condition_set(website, s->ctx->clock,
                      &(kc_condition){.type = KC_STR("Ready"),
                                      .status = KC_STR("True"),
@@ -58,7 +58,7 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
 {
     kc_auto(kc_object) *website = kc_client_get(ctx->client, &website_kind, req->key, NULL, err);
     if (!website)
-        return kc_done_if_not_found(err); /* Its page goes with it: see fill_page. */
+        return kc_done_if_not_found(err); /* The page is deleted with its owner: see fill_page. */
 
     kc_autofree char *name = kc_asprintf("%.*s-page", KC_ARG(req->key.name));
     site s = {ctx, website, {req->key.ns, kc_cstr(name)}};
@@ -77,5 +77,5 @@ int website_setup(kc_manager *manager, kc_error *err)
         .reconcile = reconcile,
         .workers = 2,
     };
-    return kc_controller_new(manager, &opts, err) ? 0 : -1;
+    return kc_controller_new(manager, &opts, err) ? 0 : kc_error_result(err);
 }

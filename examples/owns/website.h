@@ -7,7 +7,7 @@
 
 extern const kc_kind website_kind;
 
-/* Adds the controller to a manager. Negative with why on failure. */
+/* Adds the controller to a manager. Negative with an error. */
 int website_setup(kc_manager *manager, kc_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phases: work that goes through phases, and goes on where it was when the program is started
- * again. Bread is kneaded, rests, and is baked; too hot an oven burns it, until somebody turns it
- * down and says so.
+ * phases: work in phases that continues where it was after a restart of the program. Bread is
+ * kneaded, rests, and is baked; too hot an oven burns it, until a user lowers the temperature and
+ * resets it.
  *
  *     kubectl apply -f examples/phases/bread.yaml
  *     kubectl create -f - <<<'{"apiVersion":"example.com/v1","kind":"Bread",
@@ -10,7 +10,7 @@
  *     kubectl get bread rye                                                           Burnt
  *     kubectl patch bread rye --type=merge -p '{"spec":{"degrees":200}}'
  *     kubectl annotate bread rye kubecontroller.io/phase-action=reset
- *     kubectl get bread rye -o yaml                             what is known of each phase
+ *     kubectl get bread rye -o yaml                             the record of each phase
  */
 #include "kc/app.h"
 
@@ -25,7 +25,7 @@ static const kc_kind bread_kind = {
     .namespaced = true,
 };
 
-static kc_phase_verdict knead(kc_phase_call *call, kc_error *err)
+static kc_phase_result knead(kc_phase_call *call, kc_error *err)
 {
     (void)err;
     printf("kneading %.*s\n", KC_ARG(kc_object_name(call->object)));
@@ -33,21 +33,21 @@ static kc_phase_verdict knead(kc_phase_call *call, kc_error *err)
     return KC_PHASE_DONE;
 }
 
-/* What it has to remember stands in the object: kc_phase_keep. */
-static kc_phase_verdict rest(kc_phase_call *call, kc_error *err)
+/* The state of a phase is stored in the object: kc_phase_set_state. */
+static kc_phase_result rest(kc_phase_call *call, kc_error *err)
 {
     if (call->state)
         return KC_PHASE_DONE;
-    if (kc_phase_keep(call, KC_STR("{\"covered\":true}"), err) < 0)
+    if (kc_phase_set_state(call, KC_STR("{\"covered\":true}"), err) < 0)
         return KC_PHASE_FAIL;
-    kc_phase_later(call, KC_SECOND);
+    kc_phase_requeue_after(call, KC_SECOND);
     return KC_PHASE_STAY;
 }
 
-/* KC_INVALID is an error that trying again does not change: the phase fails. */
-static kc_phase_verdict bake(kc_phase_call *call, kc_error *err)
+/* KC_INVALID is a permanent error: the phase fails. */
+static kc_phase_result bake(kc_phase_call *call, kc_error *err)
 {
-    const int64_t degrees = kc_as_i64_or(kc_dig(call->root, "spec.degrees"), 220);
+    const int64_t degrees = kc_value_as_i64_or(kc_value_nested(call->root, "spec.degrees"), 220);
     if (degrees <= 300)
         return KC_PHASE_DONE;
     kc_error_set(err, KC_INVALID, "%d degrees are too hot", (int)degrees);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plane: a whole plane in a test: the real API server, and the controllers a cluster has, with a
- * simulated node, in virtual time. A Deployment gets its pods, a pod that is deleted is replaced,
- * and what is owned goes with its owner: what a controller of one's own can count on, it can be
- * tested with.
+ * plane: a whole control plane in a test: the real API server and the controllers of a cluster,
+ * with a simulated node, in virtual time. A Deployment gets its pods, a deleted pod is replaced,
+ * and dependents are deleted with their owner: tests of a controller can rely on all of it.
  */
 #include "kc/controllers.h"
 #include "kc/kinds.h"
@@ -24,19 +23,19 @@ static const char web[] = "apiVersion: apps/v1\n"
 
 static size_t count_pods(kc_testenv *env, kc_object **ret_first)
 {
-    kc_objects pods = {0};
+    kc_object_list pods = {0};
     kc_client_list(kc_testenv_client(env), &kc_kind_pod, NULL, &pods, NULL);
     const size_t n = pods.n;
     if (ret_first && n)
         *ret_first = kc_object_ref(pods.items[0]);
-    kc_objects_done(&pods);
+    kc_object_list_done(&pods);
     return n;
 }
 
 static int settle(kc_testenv *env, const char *what, kc_error *err)
 {
     if (kc_testenv_settle(env, err) < 0)
-        return -1;
+        return kc_error_result(err);
     printf("%s: %zu pods\n", what, count_pods(env, NULL));
     return 0;
 }
@@ -45,14 +44,14 @@ static int play(kc_testenv *env, kc_error *err)
 {
     kc_client *client = kc_testenv_client(env);
     if (kc_testenv_apply(env, kc_cstr(web), err) < 0 || settle(env, "created", err) < 0)
-        return -1;
+        return kc_error_result(err);
     kc_auto(kc_object) *first = NULL;
     count_pods(env, &first);
     if (kc_client_delete(client, &kc_kind_pod, kc_object_key(first), NULL, err) < 0 ||
         settle(env, "one deleted, and replaced", err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (kc_client_delete(client, &kc_kind_deployment, KC_KEY("default", "web"), NULL, err) < 0)
-        return -1;
+        return kc_error_result(err);
     return settle(env, "its deployment deleted", err);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * testing: tests of the controller of Websites (../owns/website.c), against the real API server, in
+ * testing: tests the controller of Websites (../owns/website.c) against the real API server, in
  * this process, in virtual time. No cluster, no mock, no sleep; a hundred of these take some
  * seconds.
  *
- * A seed decides everything: who runs when, what fails, which names are made. A test that fails
- * fails again with its seed. Any framework does; here it is assert.
+ * A seed determines everything: scheduling, faults, generated names. A failing test fails again
+ * with its seed. Any test framework works; this uses assert.
  */
 #undef NDEBUG
 #include "kc/conditions.h"
@@ -28,7 +28,7 @@ static kc_testenv *start(uint64_t seed)
     return env;
 }
 
-/* The page is there, and the Website says so. */
+/* The page exists, and the status reports it. */
 static bool is_ready(kc_testenv *env)
 {
     kc_client *client = kc_testenv_client(env);
@@ -39,27 +39,27 @@ static bool is_ready(kc_testenv *env)
     return page && site && kc_condition_true(site, KC_STR("Ready"));
 }
 
-static void a_website_gets_its_page(void)
+static void website_gets_its_page(void)
 {
     kc_auto(kc_testenv) *env = start(1);
     assert(kc_testenv_apply(env, HOME, NULL) == 0);
-    assert(kc_testenv_settle(env, NULL) == 0); /* Until nothing is left to do. */
+    assert(kc_testenv_settle(env, NULL) == 0); /* Waits until all queues are empty. */
     assert(is_ready(env));
 }
 
-static void a_bad_network_delays_it_but_no_more(uint64_t seed)
+static void website_converges_over_bad_network(uint64_t seed)
 {
     kc_auto(kc_testenv) *env = start(seed);
     kc_testenv_fault(env, &(kc_fault_opts){KC_FAULT_UNAVAILABLE, .chance = 0.3});
-    kc_testenv_fault(env, &(kc_fault_opts){KC_FAULT_LOST_ANSWER, .chance = 0.2});
+    kc_testenv_fault(env, &(kc_fault_opts){KC_FAULT_LOST_RESPONSE, .chance = 0.2});
     kc_testenv_fault(env, &(kc_fault_opts){KC_FAULT_DROP_WATCH, .chance = 0.2});
     assert(kc_testenv_apply(env, HOME, NULL) == 0);
     assert(kc_testenv_settle_within(env, 10 * KC_MINUTE, NULL) == 0);
     assert(is_ready(env));
 }
 
-/* It writes the page, dies before the status, and a new process takes over from what it finds. */
-static void a_crash_between_two_writes_is_made_good(uint64_t seed)
+/* The controller writes the page and crashes before the status; a new process continues. */
+static void crash_between_two_writes_is_recovered(uint64_t seed)
 {
     kc_auto(kc_testenv) *env = start(seed);
     kc_testenv_crash_after(env, 1);
@@ -77,10 +77,10 @@ static void a_crash_between_two_writes_is_made_good(uint64_t seed)
 
 int main(void)
 {
-    a_website_gets_its_page();
+    website_gets_its_page();
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        a_bad_network_delays_it_but_no_more(seed);
-        a_crash_between_two_writes_is_made_good(seed);
+        website_converges_over_bad_network(seed);
+        crash_between_two_writes_is_recovered(seed);
     }
     puts("all well");
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * typed: a kind as a struct of C. robot_types.h is written by hand; zz_generated.h, zz_generated.c
- * and example.com_robots.yaml are made of it:
+ * typed: a kind as a C struct. robot_types.h is written by hand; zz_generated.h, zz_generated.c and
+ * example.com_robots.yaml are generated from it:
  *
  *     kc generate object examples/typed && kc generate crd examples/typed -o examples/typed
  *     kubectl apply -f examples/typed/example.com_robots.yaml
@@ -12,7 +12,7 @@
 
 #include "kc/controller.h"
 
-/* Builds robots: a real one would have to wait for their arms. */
+/* Builds robots; a real controller would wait for their arms. */
 static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err)
 {
     kc_auto(robot) *r = robot_get(ctx->client, req->key, err);

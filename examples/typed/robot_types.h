@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* robot_types.h: a kind, written as structs. `kc generate` makes all else of it. */
+/* robot_types.h: a kind, written as structs. `kc generate` generates everything else from it. */
 #ifndef EXAMPLE_ROBOT_TYPES_H
 #define EXAMPLE_ROBOT_TYPES_H
 
 #include "kc/api.h"
 
-/// RobotSpec is what is wanted of a robot.
+/// RobotSpec is the desired state of a robot.
 typedef struct robot_spec {
-    /// What people call it.
+    /// Display name of the robot.
     /// +kubebuilder:validation:MinLength=1
     char *nickname;
-    /// How many arms it has.
+    /// Number of arms.
     /// +kubebuilder:validation:Minimum=0
     /// +kubebuilder:validation:Maximum=8
     /// +kubebuilder:default=2
     int32_t *arms;
 } robot_spec;
 
-/// RobotPhase says how far it is.
+/// RobotPhase is the phase of a robot.
 typedef enum robot_phase {
     ROBOT_PHASE_NONE,
     ROBOT_PHASE_BUILT,
 } robot_phase;
 
-/// RobotStatus is what there is of it.
+/// RobotStatus is the observed state of a robot.
 typedef struct robot_status {
     /// +optional
     robot_phase phase;
@@ -31,7 +31,7 @@ typedef struct robot_status {
     int32_t arms;
 } robot_status;
 
-/// Robot is something that works for people.
+/// Robot is a machine with arms.
 /// +kubebuilder:object:root=true
 /// +kubebuilder:subresource:status
 /// +kc:resource:catalog=machines,controller=generic

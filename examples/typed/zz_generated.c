@@ -6,6 +6,28 @@
 
 static const char *const robot_phase_names[] = {[ROBOT_PHASE_NONE] = "None", [ROBOT_PHASE_BUILT] = "Built", NULL};
 
+static const kc_member robot_spec_apply_config_members[] = {
+    {.name = "nickname", .offset = offsetof(robot_spec_apply_config, nickname), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "arms", .offset = offsetof(robot_spec_apply_config, arms), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct robot_spec_apply_config_struct = {"robot_spec_apply_config", sizeof(robot_spec_apply_config), robot_spec_apply_config_members, KC_COUNT(robot_spec_apply_config_members), -1};
+
+static const kc_member robot_status_apply_config_members[] = {
+    {.name = "phase", .offset = offsetof(robot_status_apply_config, phase), .type = KC_MEMBER_ENUM, .shape = KC_SHAPE_POINTER, .names = robot_phase_names},
+    {.name = "arms", .offset = offsetof(robot_status_apply_config, arms), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct robot_status_apply_config_struct = {"robot_status_apply_config", sizeof(robot_status_apply_config), robot_status_apply_config_members, KC_COUNT(robot_status_apply_config_members), -1};
+
+static const kc_member robot_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(robot_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(robot_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &robot_spec_apply_config_struct},
+    {.name = "status", .offset = offsetof(robot_apply_config, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &robot_status_apply_config_struct},
+};
+
+const kc_struct robot_apply_config_struct = {"robot_apply_config", sizeof(robot_apply_config), robot_apply_config_members, KC_COUNT(robot_apply_config_members), offsetof(robot_apply_config, metadata)};
+
 static const kc_member robot_spec_members[] = {
     {.name = "nickname", .offset = offsetof(robot_spec, nickname), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
     {.name = "arms", .offset = offsetof(robot_spec, arms), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER, .default_json = "2"},
@@ -29,6 +51,6 @@ static const kc_member robot_members[] = {
 const kc_struct robot_struct = {"robot", sizeof(robot), robot_members, KC_COUNT(robot_members), offsetof(robot, metadata)};
 
 const kc_kind robot_kind = {.group = "example.com", .version = "v1", .kind = "Robot", .plural = "robots", .singular = "robot", .namespaced = true};
-const kc_typed robot_type = {&robot_kind, &robot_struct};
+const kc_typed robot_type = {&robot_kind, &robot_struct, &robot_apply_config_struct};
 
-const kc_resource_metadata robot_metadata = {.kind = &robot_kind, .description = "Robot is something that works for people.", .catalog = "machines", .controller = KC_CONTROLLER_GENERIC};
+const kc_resource_metadata robot_metadata = {.kind = &robot_kind, .description = "Robot is a machine with arms.", .catalog = "machines", .controller = KC_CONTROLLER_GENERIC};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api.h: what the headers of API types are written with.
+ * api.h: building blocks for headers that declare API types.
  *
- *     /// RobotSpec is what is wanted of a robot.
+ *     /// RobotSpec is the desired state of a robot.
  *     typedef struct robot_spec {
  *         /// +kubebuilder:validation:Minimum=0
  *         /// +kubebuilder:default=1
@@ -10,6 +10,7 @@
  *         char *deployment_name;             JSON name by rule: deploymentName
  *         robot_arm *arms; size_t n_arms;    a list
  *         kc_string_map labels;              a map; KC_MAP_OF and KC_LIST_OF nest
+ *         kc_int_or_string port;             80 or "http"
  *     } robot_spec;
  *
  *     /// +kubebuilder:object:root=true
@@ -20,22 +21,24 @@
  *         robot_status status;
  *     } robot;
  *
- * `kc generate` reads such headers and writes all else: field tables (struct.h), CRDs, clients.
+ * `kc generate` reads such headers and generates field tables (struct.h), CRDs and typed clients.
  *
- * Ownership. What robot_get and its kin give lives in an arena of the object (kc_object_meta.arena)
- * and is freed with it by robot_free: texts, lists and pointers inside are never freed one by one.
- * So any field may be made to point to whatever lives long enough: a literal, the caller's buffer,
- * memory of the same arena (kc_arena_strndup(robot->metadata.arena, …)).
+ * Ownership. An object that robot_get or another typed function returns lives in its own arena
+ * (kc_object_meta.arena). robot_free frees the object and the arena. Strings, lists and pointers
+ * inside the object are never freed one by one, so a field may point to any memory that lives long
+ * enough: a literal, a buffer of the caller, memory of the same arena
+ * (kc_arena_strndup(robot->metadata.arena, …)).
  */
 #ifndef KC_API_H
 #define KC_API_H
 
 #include "kc/arena.h"
+#include "kc/int_or_string.h"
 #include "kc/meta.h"
 #include "kc/quantity.h"
 #include "kc/time.h"
 
-/* A map from text to text; sorted by nobody: entries stand as they came. */
+/* A map from string to string. Entries are not sorted: they keep the order of the input. */
 typedef struct kc_string_pair {
     char *key, *value;
 } kc_string_pair;
@@ -45,14 +48,15 @@ typedef struct kc_string_map {
 } kc_string_map;
 
 /*
- * Maps from text to anything, and lists where no n_NAME can stand: inside a map or another list.
+ * Maps from string to any type, and lists where no n_NAME member is possible: inside a map or
+ * another list.
  *
  *     KC_MAP_OF(robot_arm) arms;
  *     KC_MAP_OF(KC_LIST_OF(char *)) groups;     groups.items[0].value.items[0]
  *     KC_LIST_OF(KC_LIST_OF(int32_t)) matrix;
  *
- * Each use is a type of its own to C; what is handed around gets a name, which may have markers
- * that hold wherever it is used:
+ * Each use declares a distinct C type. To pass such a value to functions, give the type a name. The
+ * markers of a named type apply wherever the type is used:
  *
  *     /// +kubebuilder:validation:MaxItems=8
  *     typedef KC_LIST_OF(char *) name_list;
@@ -78,20 +82,13 @@ typedef struct kc_bytes {
     size_t n;
 } kc_bytes;
 
-/* A number or a text, as ports and "25%" are. */
-typedef struct kc_int_or_text {
-    bool is_text;
-    int32_t number;
-    char *text;
-} kc_int_or_text;
-
-/* A quantity as it was written: "100m". kc_quantity_parse of quantity.h computes with it. */
+/* A quantity as text: "100m". kc_quantity_parse (quantity.h) converts it to a number. */
 typedef struct kc_quantity_text {
     char *text;
 } kc_quantity_text;
 
-/* A point in time, nanoseconds since 1970; 0: none. Written to the second, or to the microsecond.
- */
+/* A point in time in nanoseconds since 1970; 0: not set. kc_timestamp is written with seconds,
+ * kc_micro_timestamp with microseconds. */
 typedef struct kc_timestamp {
     kc_time at;
 } kc_timestamp;
@@ -99,18 +96,18 @@ typedef struct kc_micro_timestamp {
     kc_time at;
 } kc_micro_timestamp;
 
-/* A length of time as Go prints it: "1h30m". */
+/* A duration, written as Go prints it: "1h30m". */
 typedef struct kc_duration_field {
     int64_t ns;
 } kc_duration_field;
 
-/* Any JSON, as text; NULL: none. An object with apiVersion, kind and metadata where the field has
- * +kubebuilder:validation:EmbeddedResource. */
+/* Any JSON value, as text; NULL: not set. With the marker +kubebuilder:validation:EmbeddedResource
+ * the value is an object with apiVersion, kind and metadata. */
 typedef struct kc_raw {
     char *json;
 } kc_raw;
 
-/* Lines of these comments stand as they are, for a marker ends with its line. */
+/* Not formatted: a marker ends at the end of its line. */
 /* clang-format off */
 /// OwnerReference contains enough information to let you identify an owning
 /// object. An owning object must be in the same namespace as the dependent, or
@@ -142,9 +139,9 @@ typedef struct kc_owner_reference {
 } kc_owner_reference;
 /* clang-format on */
 
-/* Metadata of an object. What is not here (managedFields) stays in the object it came from. */
+/* Metadata of an object. Fields that are missing here (managedFields) stay in `origin`. */
 typedef struct kc_object_meta {
-    char *name, *generate_name, *ns; /* namespace is a word of C++. */
+    char *name, *generate_name, *ns; /* Not `namespace`, which is a keyword of C++. */
     char *uid, *resource_version;
     int64_t generation;
     kc_timestamp creation_timestamp, deletion_timestamp;
@@ -154,20 +151,19 @@ typedef struct kc_object_meta {
     size_t n_owner_references;
     char **finalizers;
     size_t n_finalizers;
-    /* Not API: */
-    kc_arena *arena; /* Of the object, if it was decoded. */
-    const kc_object
-        *origin; /* What it was decoded from: fields this program does not know survive. */
+    /* Not part of the API: */
+    kc_arena *arena;         /* The object's arena, if the object was decoded. */
+    const kc_object *origin; /* The object that this one was decoded from. Encoding keeps the fields
+                              * that this program does not know. */
 } kc_object_meta;
 
-/* A condition, as metav1.Condition; conditions.h has functions for untyped ones. In a status:
+/* A condition, as metav1.Condition; conditions.h has functions for untyped objects. In a status:
  *
  *     /// +listType=map
  *     /// +listMapKey=type
  *     kc_status_condition *conditions; size_t n_conditions;
  *
- * Documentation and limits are those Kubernetes publishes: they become part of CRDs.
- */
+ * The documentation and limits are those that Kubernetes publishes: they become part of CRDs. */
 /* clang-format off */
 
 /// Condition contains details for one aspect of the current state of this API Resource.
@@ -203,5 +199,13 @@ typedef struct kc_status_condition {
     char *message;
 } kc_status_condition;
 /* clang-format on */
+
+/* A condition in an apply configuration (typed.h): only the members that are set are sent. */
+typedef struct kc_status_condition_apply_config {
+    const char *type, *status;
+    int64_t *observed_generation;
+    kc_timestamp last_transition_time;
+    const char *reason, *message;
+} kc_status_condition_apply_config;
 
 #endif

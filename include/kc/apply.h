@@ -1,79 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * apply.h: YAML or JSON to objects at a server, as kubectl apply -f does it for people.
+ * apply.h: applies YAML or JSON manifests to a server, as kubectl apply -f does.
  *
- *     static void tell(const kc_apply_report *r, void *user)
+ *     static void print_result(const kc_apply_report *r, void *user)
  *     {
- *         printf("%s %.*s %s\n", r->kind->plural, KC_ARG(r->key.name), kc_applied_text(r->what));
+ *         printf("%s %.*s %s\n", r->kind->plural, KC_ARG(r->key.name),
+ *                kc_apply_result_text(r->what));
  *     }
  *
- *     if (kc_apply_folder(client, "manifests/robot", &(kc_apply_opts){.report = tell}, err) < 0)
+ *     const kc_apply_opts opts = {.report = print_result};
+ *     if (kc_apply_dir(client, "manifests/robot", &opts, err) < 0)
  *         …
  *
- * A text has any number of documents, each an object or a list of them (anything with `items`).
- * What is not there is created. What is there gets what the text says, by a merge patch: fields
- * that the text does not name stay as they are. Nothing is sent when that changes nothing.
+ * A text contains any number of documents, each an object or a list of objects (anything with
+ * `items`). Objects that do not exist are created. Existing objects are changed by a merge patch:
+ * fields that the text does not contain keep their values. No request is sent if nothing changes.
  *
- * Everything is read before anything is sent, so a text that cannot be read changes nothing. Then
- * definitions go first, and are waited for until the server serves what they define; then
- * namespaces; then all the rest, each in the order of the texts. So the order of documents and
- * files does not matter. The first object that is refused ends it; what came before stays.
+ * All texts are parsed before the first request is sent, so a text with a syntax error changes
+ * nothing. CRDs are applied first, and the function waits until the server serves the new kinds;
+ * then namespaces; then all other objects, each in the order of the texts. So the order of
+ * documents and files does not matter. The first rejected object ends the call (unless `failed` is
+ * set); objects before it stay applied.
  *
- * Errors say where: "robots.yaml: document 2: Robot default/one: …". Documents are counted from 1,
- * empty ones not. All functions block; any thread. opts may be NULL.
+ * With `server_side` the objects are sent as server-side apply requests: the server merges them by
+ * the schema of the kind, tracks the fields that belong to the field manager, and removes those
+ * that a later text lacks.
+ *
+ * Errors name the position: "robots.yaml: line 12: Robot default/one: …", with the first line of
+ * the document. All functions block and may be called from any thread. opts may be NULL.
  */
 #ifndef KC_APPLY_H
 #define KC_APPLY_H
 
 #include "kc/client.h"
 
-/* Bytes of one text or file, and of all files of a folder. */
-#define KC_APPLY_MAX_TEXT   ((size_t)16 << 20)
-#define KC_APPLY_MAX_FOLDER ((size_t)64 << 20)
-/* Objects in one call, and files in one folder. */
+/* Bytes of one text or file, and of all files of a directory. */
+#define KC_APPLY_MAX_TEXT ((size_t)16 << 20)
+#define KC_APPLY_MAX_DIR  ((size_t)64 << 20)
+/* Objects in one call, and files in one directory. */
 #define KC_APPLY_MAX_OBJECTS 100000u
 #define KC_APPLY_MAX_FILES   10000u
 
-typedef enum kc_applied {
-    KC_APPLIED_CREATED,
-    KC_APPLIED_CONFIGURED, /* It was there, and is another now. */
-    KC_APPLIED_UNCHANGED,  /* It was as the text says. */
-    KC_APPLIED_KEPT,       /* It was there, and was to be left as it is. */
-} kc_applied;
+typedef enum kc_apply_result {
+    KC_APPLY_CREATED,
+    KC_APPLY_CONFIGURED, /* It existed and was changed. */
+    KC_APPLY_UNCHANGED,  /* It existed and already matched the text. */
+    KC_APPLY_KEPT,       /* It existed and was left unchanged (KC_APPLY_KEEP). */
+} kc_apply_result;
 
 /* "created", "configured", "unchanged", "kept". */
-const char *kc_applied_text(kc_applied what);
+const char *kc_apply_result_text(kc_apply_result what);
 
-/* What became of one object. Lives during the call of the callback. */
+/* The result for one object. Valid during the callback. */
 typedef struct kc_apply_report {
-    kc_applied what;
+    kc_apply_result what;
     const kc_kind *kind;
     kc_key key;
-    const kc_object *object; /* As the server has it. */
-    const kc_object *text;   /* As it stands in the text. */
+    const kc_object *object; /* As the server returned it. */
+    const kc_object *text;   /* As in the text. */
     const char *source;      /* The file, or the name of the text; NULL if it has none. */
-    size_t document;
+    size_t document, line;   /* From 1: of documents that are not empty; its first line. */
 } kc_apply_report;
 
-/* What is done with an object of the text. */
-typedef enum kc_apply_how {
-    KC_APPLY_MERGE, /* If it is there, it gets what the text says. */
-    KC_APPLY_KEEP,  /* If it is there, it is left as it is. */
-    KC_APPLY_SKIP,  /* Nothing, and nothing is reported. */
-} kc_apply_how;
+/* An object that could not be applied. Valid during the callback. */
+typedef struct kc_apply_failure {
+    const kc_kind *kind;   /* NULL if the server does not serve it. */
+    const kc_object *text; /* As in the text, with its namespace if `kind` is known. */
+    const char *source;
+    size_t document, line;
+    const kc_error *err; /* Without the position and the name of the object. */
+} kc_apply_failure;
+
+/* How an object of the text is applied. */
+typedef enum kc_apply_mode {
+    KC_APPLY_MERGE, /* Create it, or merge the text into the existing object. */
+    KC_APPLY_KEEP,  /* Create it, or leave the existing object unchanged. */
+    KC_APPLY_SKIP,  /* Skip it, without a report. */
+} kc_apply_mode;
 
 typedef struct kc_apply_opts {
-    const char *ns;   /* Of namespaced objects that say none. Defaults to "default". */
-    kc_apply_how how; /* All of them. Defaults to KC_APPLY_MERGE. */
-    int64_t timeout;  /* How long new kinds are waited for. Defaults to ten seconds. */
-    /* Instead of `how`, for each object by itself, as it stands in the text. */
-    kc_apply_how (*choose)(const kc_object *object, void *user);
-    /* After each object. Defaults to none. */
+    const char *ns;    /* Of namespaced objects without a namespace. Defaults to "default". */
+    kc_apply_mode how; /* For all objects. Defaults to KC_APPLY_MERGE. */
+    int64_t timeout;   /* For new kinds to be served. Defaults to ten seconds. */
+    /* Overrides `how` for each object, as it is in the text. */
+    kc_apply_mode (*choose)(const kc_object *object, void *user);
+    /* Called after each object. Defaults to none. */
     void (*report)(const kc_apply_report *report, void *user);
-    void *user; /* Of both. */
+    /* Called for each object that could not be applied; the call continues with the other objects
+     * and returns 0. Defaults to none: the first such object ends the call. */
+    void (*failed)(const kc_apply_failure *failure, void *user);
+    void *user; /* For all callbacks. */
     const char *field_manager;
-    /* What is written remembers the text, as kubectl apply has it: who applies a later text with
-     * kubectl is not warned, and what that lacks is removed. */
+    const char *field_validation; /* Strict, Warn, Ignore. Defaults to the server's. */
+    bool dry_run;                 /* The server validates the writes and stores nothing. */
+    bool server_side;             /* Server-side apply instead of create and merge patch. */
+    bool force; /* server_side: take fields of other managers, without conflict. */
+    /* server_side: the apply set (KEP-3659) of which the objects become members: the value of their
+     * label applyset.kubernetes.io/part-of. Members of another set are refused (KC_CONFLICT).
+     * Defaults to none. */
+    const char *part_of;
+    /* Sets the last-applied annotation, as kubectl apply does. A later kubectl apply then prints
+     * no warning and removes the fields that its text lacks. */
     bool last_applied;
 } kc_apply_opts;
 
@@ -84,12 +111,12 @@ typedef struct kc_apply_source {
 } kc_apply_source;
 
 int kc_apply_text(kc_client *client, kc_str text, const kc_apply_opts *opts, kc_error *err);
-/* Several texts, as if they were one. */
+/* Applies several texts as if they were one. */
 int kc_apply_sources(kc_client *client, const kc_apply_source *sources, size_t n,
                      const kc_apply_opts *opts, kc_error *err);
 int kc_apply_file(kc_client *client, const char *path, const kc_apply_opts *opts, kc_error *err);
-/* All *.yaml, *.yml and *.json of a folder, by name; not those of its subfolders, and none that
- * starts with a dot. None at all is KC_NOT_FOUND. */
-int kc_apply_folder(kc_client *client, const char *path, const kc_apply_opts *opts, kc_error *err);
+/* Applies all *.yaml, *.yml and *.json files of a directory, by name; without subdirectories and
+ * files whose names start with a dot. KC_NOT_FOUND when there is no such file. */
+int kc_apply_dir(kc_client *client, const char *path, const kc_apply_opts *opts, kc_error *err);
 
 #endif

@@ -10,7 +10,7 @@ static inline bool kc_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Letters only; other characters stay as they are. */
+/* Converts letters; other characters are unchanged. */
 static inline char kc_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
@@ -22,7 +22,7 @@ static inline bool kc_is_alnum(char c)
     return kc_is_digit(c) || (lower >= 'a' && lower <= 'z');
 }
 
-/* The value of a hexadecimal digit in either case, -1 for anything else. */
+/* The value of a hexadecimal digit of either case; -1 for any other character. */
 static inline int kc_hex_value(char c)
 {
     char lower = kc_lower(c);

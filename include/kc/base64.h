@@ -16,10 +16,10 @@ typedef enum kc_base64 {
     KC_BASE64_URL, /* '-', '_', not padded: tokens. */
 } kc_base64;
 
-/* Appends the text of some bytes. */
+/* Appends the base64 text of `bytes`. */
 void kc_base64_write(kc_buf *out, kc_str bytes, kc_base64 variant);
-/* Appends the bytes of a text. False when it is not one of that variant, or has bits beyond its
- * last byte; `out` is then as it was. */
+/* Decodes `text` and appends the bytes. False, with `out` unchanged, when the text is not valid in
+ * this variant or has bits set beyond its last byte. */
 bool kc_base64_read(kc_buf *out, kc_str text, kc_base64 variant) KC_MUST_CHECK;
 
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buf.h: a growable run of bytes, for building text.
+ * buf.h: a growable byte buffer, for building text.
  *
  *     kc_scoped(kc_buf) out = {0};
  *     kc_buf_printf(&out, "%s=", name);
  *     kc_buf_append(&out, value);
  *     return kc_buf_take(&out);
  *
- * A zeroed kc_buf is ready. With `limit` set, growing beyond it (or beyond what memory there is)
- * makes the buffer fail: it keeps what it has, ignores what follows and says so in `failed`, so a
- * writer checks once, at the end. What is appended must not be part of the buffer itself.
- * Not for several threads at a time.
+ * A zeroed kc_buf is ready. If `limit` is set, an append that exceeds the limit or the available
+ * memory sets `failed`: the buffer keeps its content and ignores all later appends. A writer checks
+ * `failed` once, at the end. Appended bytes must not be part of the buffer itself. Not thread-safe.
  */
 #ifndef KC_BUF_H
 #define KC_BUF_H
@@ -22,19 +21,21 @@
 typedef struct kc_buf {
     char *p;
     size_t n, cap;
-    size_t limit; /* Bytes it may hold. Defaults to no limit. */
-    bool failed;  /* Something did not fit. */
+    size_t limit; /* Maximum of n. Defaults to no limit. */
+    bool failed;  /* An append did not fit. */
 } kc_buf;
 
 void kc_buf_done(kc_buf *buf);
-/* Empties it, keeps the memory. */
+/* The same, after it has overwritten the memory: for secrets. */
+void kc_buf_wipe(kc_buf *buf);
+/* Empties the buffer and keeps its memory. */
 void kc_buf_clear(kc_buf *buf);
 
-/* Where there may not be room yet. */
+/* The slow path of kc_buf_reserve. */
 char *kc__buf_grow(kc_buf *buf, size_t more);
 
-/* Room for `more` bytes at the end, which the caller writes and adds to n. NULL when the limit
- * forbids it. */
+/* Reserves `more` bytes at the end; the caller writes them and adds the count to n. NULL when the
+ * limit would be exceeded. */
 static inline char *kc_buf_reserve(kc_buf *buf, size_t more)
 {
     bool fits = !buf->failed && more < buf->cap - buf->n;
@@ -68,11 +69,12 @@ static inline kc_str kc_buf_str(const kc_buf *buf)
     return (kc_str){buf->p, buf->n};
 }
 
-/* The text, terminated (the terminator is not counted in n and not limited). Stays the buffer's.
+/* The terminated text (n and the limit do not include the terminator). The buffer keeps ownership.
  * Never NULL. */
 const char *kc_buf_cstr(kc_buf *buf);
 
-/* The text, terminated, now the caller's to free; the buffer is empty again. Never NULL. */
+/* Moves the terminated text to the caller, who frees it; the buffer is empty afterwards. Never
+ * NULL. */
 char *kc_buf_take(kc_buf *buf);
 
 #endif

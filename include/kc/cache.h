@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache.h: what a server has, kept here: objects of a kind, listed once, then watched.
+ * cache.h: a local copy of a server's objects by kind, listed once and then watched.
  *
  *     kc_auto(kc_cache) *cache = kc_cache_new(&(kc_cache_opts){.client = client});
  *     kc_cache_start(cache, err);
  *     kc_auto(kc_object) *pod = kc_cache_get(cache, &kc_kind_pod, KC_KEY("default", "web"), err);
  *
- * Objects in a cache are constant and counted: readers get a reference, never a copy, and what they
- * hold stays as it is while the cache goes on. One cache serves everybody who reads a kind: as
- * objects, through generated types, or metadata alone.
+ * Cached objects are constant and reference-counted. A reader gets a reference, never a copy; the
+ * object does not change while the cache moves on. One cache serves all readers of a kind, whether
+ * they read whole objects, generated types or only metadata.
  *
- * A kind is kept by an informer: a reflector (list, then watch, again and again) fills a queue of
- * changes in the order of the server; one thread applies them to the store and tells the listeners.
- * Informers start when somebody first asks, are counted, and stop when the last user has left.
+ * An informer caches one kind. Its reflector lists and watches the kind and fills a queue with
+ * changes in the server's order; one thread applies them to the cache store and calls the event
+ * handlers. An informer starts with its first user, counts its users, and stops with the last.
  *
- * Reads after writes: a client bound to the cache (kc_cache_client) reads what it has written, or
- * something newer, however late the watch is: the server's answer stands in the cache's place until
- * the watch has come as far.
+ * Read your writes: a client bound to the cache (kc_cache_client) reads what it has written, or
+ * something newer, however late the watch is. The cache keeps the server's response in an overlay
+ * until the watch has delivered that revision.
  *
- * Any thread may call any function.
+ * All functions are thread-safe.
  */
 #ifndef KC_CACHE_H
 #define KC_CACHE_H
@@ -28,144 +28,151 @@
 typedef struct kc_cache kc_cache;
 typedef struct kc_informer kc_informer;
 
-/* Gives another object in place of one that came from the server, before it is kept: without what
- * nobody reads. Takes the reference and returns one; must not fail, and must leave the key. It runs
- * once for each object that comes, on any thread, several at a time. */
-typedef kc_object *kc_transform(kc_object *object, void *user);
-/* Without managedFields: the default. */
+/* Replaces an object from the server before it is cached, for example to drop fields that no reader
+ * needs. Takes the reference and returns one. Must not fail and must not change the key. Called
+ * once for each received object, on any thread, possibly several at a time. */
+typedef kc_object *kc_transform_fn(kc_object *object, void *user);
+/* Removes managedFields: the default. */
 kc_object *kc_transform_strip_managed_fields(kc_object *object, void *user);
-/* As it came. */
+/* Leaves objects unchanged. */
 kc_object *kc_transform_none(kc_object *object, void *user);
 
-/* What of a kind is kept. Zero: all of it. */
+/* What is cached of a kind. Zero: all objects, whole. */
 typedef struct kc_cache_kind_opts {
     const kc_kind *kind;
     const char *const *namespaces; /* End with NULL. Defaults to the cache's. */
     const char *labels, *fields;   /* Selectors. */
-    kc_transform *transform;       /* Defaults to the cache's. */
+    kc_transform_fn *transform;    /* Defaults to the cache's. */
     void *transform_user;
-    bool metadata_only; /* Only metadata is fetched and kept. */
+    bool metadata_only; /* Fetch and cache only metadata. */
 } kc_cache_kind_opts;
 
 typedef struct kc_cache_opts {
     kc_client *client;
     const char *const *namespaces; /* End with NULL. Defaults to all. */
-    kc_transform *transform;       /* Defaults to kc_transform_strip_managed_fields. */
+    kc_transform_fn *transform;    /* Defaults to kc_transform_strip_managed_fields, which leaves
+                                    * objects alone that are shared with a server in this process. */
     void *transform_user;
-    const kc_cache_kind_opts *kinds; /* Exceptions. Copied. */
+    const kc_cache_kind_opts *kinds; /* Per-kind exceptions. Copied. */
     size_t n_kinds;
-    int64_t resync;        /* Tells listeners again about everything, so often. 0: never. */
-    bool fail_on_missing;  /* Reads of a kind that has no informer fail; else they start one. */
-    int64_t sync_timeout;  /* How long a read waits for the first list. Defaults to 2 min. */
-    int64_t list_deadline; /* A streamed list that has not ended by then is asked for as a plain
+    /* Period of resyncs, which call event handlers again for every object. 0: never. */
+    int64_t resync;
+    bool fail_on_missing; /* Reads of a kind without an informer fail. By default they start one. */
+    int64_t sync_timeout; /* Time a read waits for the first list. Defaults to 2 min. */
+    int64_t list_deadline; /* Time after which an unfinished streaming list is replaced by a plain
                             * list. Defaults to 30 s. */
-    int64_t stall;    /* A watch on which nothing, not even a bookmark, came for so long is made
-                       * anew and counts as stalled. Defaults to 5 min. */
-    bool plain_lists; /* Never ask for streamed lists. */
-    const kc_clock *clock; /* Defaults to the client's. */
-    kc_rand *rand;         /* Split from. Defaults to the system's. */
-    kc_log *log;           /* Defaults to silence. */
-    kc_metrics *metrics;   /* Defaults to none. */
+    int64_t watch_stall_timeout; /* Time without any event, even a bookmark, after which a watch
+                                  * counts as stalled and is restarted. Defaults to 5 min. */
+    bool plain_lists;            /* Never use streaming lists. */
+    const kc_clock *clock;       /* Defaults to the client's. */
+    kc_rand *rand;               /* Parent generator; split. Defaults to the system's. */
+    kc_log *log;                 /* Defaults to silence. */
+    kc_metrics *metrics;         /* Defaults to none. */
 } kc_cache_opts;
 
 kc_cache *kc_cache_new(const kc_cache_opts *opts);
-/* Informers that were asked for begin; later ones begin at once. */
+/* Starts the existing informers; later ones start at once. */
 int kc_cache_start(kc_cache *cache, kc_error *err);
-/* Until every informer there is has synced. False at the deadline (of its clock) or when cancelled.
- */
+/* Waits until every existing informer has synced. False at the deadline (of the cache's clock) or
+ * on cancellation. */
 bool kc_cache_wait_synced(kc_cache *cache, int64_t deadline, kc_cancel *cancel);
-/* Ends all informers; blocks until their threads have ended. Reads still see what was kept. */
+/* Ends all informers; blocks until their last listener has returned. Reads still see what was
+ * kept. */
 void kc_cache_stop(kc_cache *cache);
-/* Stops and frees it. Its listeners have been removed; informers and clients of it are not used any
- * more. NULL is allowed; returns NULL. */
+/* Stops and frees the cache. All event handlers must have been removed; its informers and clients
+ * must not be used afterwards. NULL is allowed; returns NULL. */
 kc_cache *kc_cache_free(kc_cache *cache);
 KC_AUTO_DEFINE(kc_cache, kc_cache_free)
 
 /* ---- reading ---- */
 
 /*
- * The object (the caller's reference), or NULL with KC_NOT_FOUND. Waits for the kind's first list:
- * KC_TIMEOUT says what is in its way. KC_BAD_REQUEST for a namespace that is not kept;
- * KC_SERVICE_UNAVAILABLE before the cache was started.
+ * Returns the object (the caller's reference), or NULL with KC_NOT_FOUND. Blocks until the kind's
+ * first list is complete; KC_TIMEOUT names the obstacle. KC_BAD_REQUEST for a namespace that is not
+ * cached; KC_SERVICE_UNAVAILABLE before the cache was started.
  */
 kc_object *kc_cache_get(kc_cache *cache, const kc_kind *kind, kc_key key, kc_error *err);
 /*
- * In no order; all of one moment. `index` and `value`, else the first field that has an index, else
- * the namespace are looked up; the rest is compared, fields at the paths they are named by. `limit`
- * is honoured; a list cannot be continued.
+ * Lists objects of one revision, unordered. The cache looks up candidates by `index` and `value`,
+ * else by the first selected field that has an index, else by namespace; it compares the remaining
+ * conditions, reading each field at the path of its name. Honours `limit`; there is no
+ * continuation.
  */
-int kc_cache_list(kc_cache *cache, const kc_kind *kind, const kc_list_opts *opts, kc_objects *ret,
-                  kc_error *err);
-/* A handle to the client whose reads come from this cache, and which reads its own writes. The
- * caller's (one reference); not used any more when the cache is freed. */
+int kc_cache_list(kc_cache *cache, const kc_kind *kind, const kc_list_opts *opts,
+                  kc_object_list *ret, kc_error *err);
+/* A client handle whose reads come from this cache and see its own writes. The caller owns one
+ * reference; do not use the handle after the cache is freed. */
 kc_client *kc_cache_client(kc_cache *cache);
 
 /* ---- indexes ---- */
 
 /* Calls `emit` for each value under which the object is to be found: the same for the same object,
- * at any time. Runs on the informer's thread, and on that of a client that has written one. */
+ * at any time. Runs on a thread of the cache, and on that of a client that has written one. */
 typedef void kc_index_emit(kc_str value, void *to);
 typedef void kc_index_fn(const kc_object *object, kc_index_emit *emit, void *to, void *user);
-/* Before the kind's informer starts: KC_CONFLICT afterwards, or when the name is taken. */
-int kc_cache_index(kc_cache *cache, const kc_kind *kind, const char *name, kc_index_fn *fn,
-                   void *user, kc_error *err);
-/* By the text at a path: kc_cache_index_path(cache, &kc_kind_pod, "spec.nodeName", err) is found
- * with .index = "spec.nodeName". */
-int kc_cache_index_path(kc_cache *cache, const kc_kind *kind, const char *path, kc_error *err);
+/* Call before the kind's informer starts: KC_CONFLICT afterwards, or when the name is taken. */
+int kc_cache_add_index(kc_cache *cache, const kc_kind *kind, const char *name, kc_index_fn *fn,
+                       void *user, kc_error *err);
+/* Indexes by the text at a path: after kc_cache_add_path_index(cache, &kc_kind_pod,
+ * "spec.nodeName", err), list with .index = "spec.nodeName". */
+int kc_cache_add_path_index(kc_cache *cache, const kc_kind *kind, const char *path, kc_error *err);
 
 /* ---- informers ---- */
 
-/* The informer of a kind, started if the cache is. Each call counts one user; release it. The last
- * one to do so ends it and waits for that: its listeners were removed before, and none of them may
- * be the one that releases. */
+/* The informer of a kind, started if the cache is started. Each call adds one user; release it. The
+ * last release stops the informer and blocks until its thread has ended. Remove the event handlers
+ * first, and never release from within one. */
 kc_informer *kc_cache_informer(kc_cache *cache, const kc_kind *kind, kc_error *err);
-/* Metadata alone: shares the informer of whole objects where there is one. */
+/* Metadata only. Shares the informer of whole objects if one exists. */
 kc_informer *kc_cache_metadata_informer(kc_cache *cache, const kc_kind *kind, kc_error *err);
 kc_informer *kc_informer_release(kc_informer *informer);
 KC_AUTO_DEFINE(kc_informer, kc_informer_release)
 
-/* The first list is in the store, and listeners that were there then have been told. */
-bool kc_informer_synced(const kc_informer *informer);
+/* True when the first list is cached and the event handlers registered before it have been called.
+ */
+bool kc_informer_has_synced(const kc_informer *informer);
 bool kc_informer_wait_synced(kc_informer *informer, int64_t deadline, kc_cancel *cancel);
-/* The resourceVersion up to which the store shows everything; 0 before the first list. */
+/* The newest resourceVersion that the cache reflects completely; 0 before the first list. */
 uint64_t kc_informer_revision(const kc_informer *informer);
-/* What the last attempt to list or watch failed with; false if it did not. */
-bool kc_informer_failure(const kc_informer *informer, kc_error *ret);
+/* The error of the last attempt to list or watch; false if it succeeded. */
+bool kc_informer_last_error(const kc_informer *informer, kc_error *ret);
 const kc_kind *kc_informer_kind(const kc_informer *informer);
 size_t kc_informer_count(const kc_informer *informer);
 
-/* What happened. `old` is NULL for an add, `object` is the last known state for a delete. Both are
- * borrowed: take a reference to keep one. */
+/* A change of an object. `old` is NULL for an add; for a delete, `object` is the last known state.
+ * Both are borrowed: take a reference to keep one. */
 typedef struct kc_change {
     const kc_object *old, *object;
-    bool initial;       /* An add from the first list (also for a late listener). */
-    bool resync;        /* An update where nothing has changed. */
-    bool state_unknown; /* A delete that was missed: `object` may be older than the last state. */
+    bool initial;       /* An add from the first list (also for a late event handler). */
+    bool resync;        /* An update without a change. */
+    bool state_unknown; /* A delete that the watch missed: `object` may be older than the last
+                         * state. */
 } kc_change;
 
-/* On the informer's thread, one change after the other, in the order of the server. Must not block:
- * it delays every other listener of the kind. */
-typedef struct kc_listener_ops {
+/* On a thread of the cache, one change after the other, in the order of the server. Must not block:
+ * it delays every other listener of the kind, and other kinds: the cache has few threads. (Reading
+ * from the cache is fine.) */
+typedef struct kc_event_handler_ops {
     void (*added)(const kc_change *change, void *user);
     void (*updated)(const kc_change *change, void *user);
     void (*deleted)(const kc_change *change, void *user);
-    void (*synced)(void *user); /* After the first adds. May be NULL, as the others. */
-} kc_listener_ops;
+    void (*synced)(void *user); /* Called after the initial adds. Each may be NULL. */
+} kc_event_handler_ops;
 
-typedef struct kc_listener kc_listener;
-/* From now on; what is there already comes first, as adds. `resync`: so often (0: the cache's, -1:
- * never). `ops` lives as long as the listener. */
-kc_listener *kc_informer_listen(kc_informer *informer, const kc_listener_ops *ops, void *user,
-                                int64_t resync);
-bool kc_listener_synced(const kc_listener *listener);
-/* After it none of its functions runs or will. Not from within one. NULL is allowed; returns NULL.
- */
-kc_listener *kc_listener_remove(kc_listener *listener);
-KC_AUTO_DEFINE(kc_listener, kc_listener_remove)
+typedef struct kc_event_handler kc_event_handler;
+/* Registers an event handler. It first receives the cached objects as adds. `resync` is its period
+ * (0: the cache's, -1: never). `ops` must live as long as the event handler. */
+kc_event_handler *kc_informer_add_handler(kc_informer *informer, const kc_event_handler_ops *ops,
+                                          void *user, int64_t resync);
+bool kc_event_handler_has_synced(const kc_event_handler *listener);
+/* After it returns, no function of the event handler runs or will run. Not from within one. NULL is
+ * allowed; returns NULL. */
+kc_event_handler *kc_event_handler_remove(kc_event_handler *listener);
+KC_AUTO_DEFINE(kc_event_handler, kc_event_handler_remove)
 
 /* ---- health ---- */
 
-/* 0 when no informer is stalled; else an error that names one, for /readyz. */
+/* Returns 0 when no informer is stalled, else an error that names one. For /readyz. */
 int kc_cache_check(kc_cache *cache, kc_error *err);
 
 #endif

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock.h: time, passed in. Whoever needs to know the time or to wait is given a clock: the real
- * one in production, a virtual one in tests and simulation.
+ * clock.h: time as a dependency. Code that reads the time or waits takes a clock: the real one in
+ * production, a virtual one in tests and simulations.
  *
  *     int64_t deadline = kc_clock_deadline(clock, 30 * KC_SECOND);
  *     while (!ready && kc_cond_wait_until(&cond, &mutex, clock, deadline))
  *         ;
  *
- * Times are int64_t nanoseconds. Monotonic time is for measuring and for deadlines: its zero means
- * nothing, it never goes back. Wall time is for people: nanoseconds since 1970, UTC.
+ * Times are int64_t nanoseconds. Monotonic time is for measuring and for deadlines: its zero has no
+ * meaning and it never goes back. Wall time is nanoseconds since 1970, UTC.
  *
- * Virtual time stands still until kc_clock_advance moves it, and then wakes whoever waits for a
- * deadline that has passed, in the order of deadlines (of waiting, where they are equal). A test
- * advances when everybody sleeps:
+ * Virtual time stands still until kc_clock_advance moves it. The clock then wakes the threads whose
+ * deadlines have passed, in the order of deadlines (first waiter first where they are equal). A
+ * test advances the clock when all threads wait:
  *
  *     kc_auto(kc_clock) *clock = kc_clock_virtual_new(start);
  *     … start two threads that wait through the clock …
- *     kc_clock_await_waiters(clock, 2);            both sleep: nothing more happens by itself
+ *     kc_clock_await_waiters(clock, 2);            both wait: nothing more happens by itself
  *     kc_clock_advance(clock, 30 * KC_SECOND);
  *
- * Three rules make that work. Threads of such a plane wait only through the clock: a wait without
- * end is kc_cond_wait_until(…, KC_FOREVER), which is counted, not kc_cond_wait, which is not. A
- * thread stops being counted at the moment it is signalled or its deadline passes, not when it gets
- * to run; so "all are waiting" means that nobody has anything to do. The thread that advances does
- * not itself wait on that clock.
+ * Three rules make that work. (1) Threads wait only through the clock: an endless wait is
+ * kc_cond_wait_until(…, KC_FOREVER), which the clock counts, not kc_cond_wait, which it does not.
+ * (2) A thread stops being counted at the moment it is signalled or its deadline passes, not when
+ * it is scheduled, so "all are waiting" means that no thread has work to do. (3) The thread that
+ * advances the clock does not wait on it.
  *
- * All functions may be called from any thread.
+ * All functions are thread-safe.
  */
 #ifndef KC_CLOCK_H
 #define KC_CLOCK_H
@@ -39,17 +39,16 @@
 #define KC_MINUTE      (60 * KC_SECOND)
 #define KC_HOUR        (60 * KC_MINUTE)
 
-/* Appends a length of time as Go prints it: "1h0m0s", "1.5ms", "15µs", "0s". (duration.h reads it.)
- */
+/* Appends a duration as Go prints it: "1h0m0s", "1.5ms", "15µs", "0s". (duration.h parses it.) */
 void kc_duration_write(kc_buf *out, int64_t ns);
 
 /* A deadline that never comes. */
 #define KC_FOREVER INT64_MAX
 
-/* Its users hold a const one: they may read it and wait, not move it. */
+/* Users hold a const pointer: they may read the time and wait, but not advance it. */
 typedef struct kc_clock kc_clock;
 
-/* The machine's clock. Shared, lives forever. */
+/* The system clock. Shared; never freed. */
 const kc_clock *kc_clock_real(void);
 
 /* Monotonic nanoseconds. */
@@ -60,39 +59,39 @@ int64_t kc_clock_wall(const kc_clock *clock);
 /* now + ns, in monotonic time; KC_FOREVER where that would not fit. */
 int64_t kc_clock_deadline(const kc_clock *clock, int64_t ns);
 
-/* Blocks until ns have passed; not at all for 0 or less. To be able to stop early, wait on a
- * condition instead (thread.h). */
+/* Blocks for ns nanoseconds; returns at once for 0 or less. If the wait must be cancellable, wait
+ * on a condition variable instead (thread.h). */
 void kc_clock_sleep(const kc_clock *clock, int64_t ns);
 void kc_clock_sleep_until(const kc_clock *clock, int64_t deadline);
 
-/* A clock that stands at `wall` nanoseconds since 1970. Its monotonic time starts at one second
- * rather than at 0, which some code takes for "never". The caller frees it. */
+/* A virtual clock whose wall time is `wall` nanoseconds since 1970. Its monotonic time starts at
+ * one second because some code uses 0 for "never". The caller frees it. */
 kc_clock *kc_clock_virtual_new(int64_t wall);
-/* Nobody may be waiting. NULL is allowed; so is nothing else that is not virtual. Returns NULL. */
+/* Frees a virtual clock. No thread may be waiting on it. NULL is allowed; returns NULL. */
 kc_clock *kc_clock_free(kc_clock *clock);
 KC_AUTO_DEFINE(kc_clock, kc_clock_free)
 
 /*
- * Moves virtual time forward (by ns, or to a monotonic time, if that is later than now) and wakes
- * everybody whose deadline has passed, who all see the new time. Does not wait for them to run.
+ * Moves virtual time forward (by ns, or to a monotonic time if that is later than now) and wakes
+ * all threads whose deadlines have passed; all see the new time. Does not wait for them to run.
  */
 void kc_clock_advance(kc_clock *clock, int64_t ns);
 void kc_clock_advance_to(kc_clock *clock, int64_t deadline);
 
 /*
- * Lets ns pass deadline by deadline, so that everybody wakes at exactly the time waited for: waits
- * until at least `sleepers` threads wait, moves to the next deadline, and so on to the end; returns
- * when they all sleep again. Blocks for as long as one of them is at work.
+ * Advances by ns from deadline to deadline, so that each thread wakes exactly at its deadline:
+ * waits until at least `sleepers` threads wait, moves to the next deadline, and repeats. Returns
+ * when all wait again. Blocks while one of them runs.
  */
 void kc_clock_run(kc_clock *clock, int64_t ns, size_t sleepers);
 
-/* The earliest deadline somebody waits for, in virtual time. False, and *ret_deadline untouched,
- * when there is none (waiting forever does not count). */
+/* The earliest deadline of a waiting thread, in virtual time. False, with *ret_deadline untouched,
+ * when there is none (endless waits do not count). */
 bool kc_clock_next_deadline(const kc_clock *clock, int64_t *ret_deadline);
 
-/* How many threads wait on a virtual clock, forever or not. */
+/* Number of threads that wait on a virtual clock, with or without a deadline. */
 size_t kc_clock_waiters(const kc_clock *clock);
-/* Blocks until at least n do. */
+/* Blocks until at least n threads wait on the clock. */
 void kc_clock_await_waiters(const kc_clock *clock, size_t n);
 
 #endif

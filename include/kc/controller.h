@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * controller.h: a controller: what it watches, and the function that makes it so.
+ * controller.h: a controller: the kinds it watches and its reconcile function.
  *
  *     kc_controller_new(manager, &(kc_controller_opts){
  *         .kind = &robot_kind,
@@ -9,9 +9,9 @@
  *         .reconcile = reconcile, .workers = 2,
  *     }, err);
  *
- * Changes of `kind` add their own key; those of kinds it owns add the key of their controller;
- * those of other watches what a function makes of them. The manager starts it: caches first, then
- * `workers` threads.
+ * A change of an object of `kind` enqueues its own key. A change of an owned object enqueues the
+ * key of its controller owner. A change of another watched object enqueues the keys that a map
+ * function returns. The manager starts the controller: first its caches, then `workers` threads.
  */
 #ifndef KC_CONTROLLER_H
 #define KC_CONTROLLER_H
@@ -24,92 +24,118 @@
 typedef struct kc_controller kc_controller;
 
 /* Adds keys for an object, through kc_enqueue. Called for the old and for the new state of an
- * update; keys that both name are added once. On the informer's thread: must not block. */
+ * update; keys that both name are added once. On a thread of the cache: must not block. */
 typedef struct kc_enqueuer kc_enqueuer;
 void kc_enqueue(kc_enqueuer *to, kc_key key);
-typedef void kc_map_fn(const kc_object *object, kc_enqueuer *to, void *user);
+typedef void kc_map_to_keys_fn(const kc_object *object, kc_enqueuer *to, void *user);
 
-typedef struct kc_watch_kind {
+typedef struct kc_watch_spec {
     const kc_kind *kind;
-    /* Whose key is added; the first that is set. All unset: its own. */
-    kc_map_fn *map;
+    /* Which key is enqueued: the first of these that is set. None set: the object's own key. */
+    kc_map_to_keys_fn *map;
     void *map_user;
-    const kc_kind *owner;    /* Its controller's, if that is of this kind (any version of it): */
-    bool any_owner;          /* and those of owners that do not control it. */
-    kc_predicate *predicate; /* Taken over. */
+    /* The key of its controller owner, if that is of this kind (any version); */
+    const kc_kind *owner;
+    bool any_owner;          /* and the keys of owners that are not its controller. */
+    kc_predicate *predicate; /* The controller takes ownership. */
     bool metadata_only;
-    bool high_priority; /* Also initial adds and resyncs have priority 0. */
-    int64_t after;      /* Keys are added so long after the change. Defaults to at once. */
-    int64_t resync;     /* All come by again so often. Defaults to the cache's; -1: never. */
-} kc_watch_kind;
+    bool high_priority; /* Initial adds and resyncs have priority 0, too. */
+    int64_t after;      /* Delay between a change and the enqueue. Defaults to none. */
+    int64_t resync;     /* Period of resyncs. Defaults to the cache's; -1: never. */
+} kc_watch_spec;
 
 #define KC_KINDS(...)   ((const kc_kind *const[]){__VA_ARGS__, NULL})
-#define KC_WATCHES(...) ((const kc_watch_kind[]){__VA_ARGS__, {0}})
+#define KC_WATCHES(...) ((const kc_watch_spec[]){__VA_ARGS__, {0}})
 #define KC_SOURCES(...) ((kc_source *[]){__VA_ARGS__, NULL})
 
-/* A source of what an informer of one's own sees: of another cache, of another cluster. `how` says
- * whose key is added (its kind is the informer's); the informer must be kept until the controller
- * is gone. */
-kc_source *kc_source_informer(kc_informer *informer, const kc_watch_kind *how);
+/* A source of the events of any informer, for example of another cache or another cluster. `how`
+ * says which key is enqueued (its kind is the informer's). The informer must live as long as the
+ * controller. */
+kc_source *kc_source_informer(kc_informer *informer, const kc_watch_spec *how);
 
-/* Arrays are copied; predicates and sources are taken over, also on failure. */
+/* Arrays are copied. The controller takes ownership of predicates and sources, also on failure. */
 typedef struct kc_controller_opts {
-    const char *name;      /* Of logs and metrics; unique. Defaults to the kind in lower case. */
-    const char *component; /* Who says its events: their source. Defaults to the manager's name. */
-    const kc_kind *kind;   /* May be NULL if there are watches or sources. */
+    const char *name;      /* For logs and metrics; unique. Defaults to the kind in lower case. */
+    const char *component; /* Source of recorded events. Defaults to the manager's name. */
+    const char *field_manager; /* Of writes through ctx->client, and of events. Defaults to the
+                                  manager's name. */
+    const kc_kind *kind;       /* May be NULL if there are watches or sources. */
     kc_predicate *kind_predicate;
     const kc_kind *const *owns;   /* KC_KINDS(…) */
-    const kc_watch_kind *watches; /* KC_WATCHES(…) */
+    const kc_watch_spec *watches; /* KC_WATCHES(…) */
     kc_source *const *sources;    /* KC_SOURCES(…); predicates do not apply to them. */
-    kc_predicate *predicate;      /* For all kinds, before their own. */
+    kc_predicate *predicate;      /* For all kinds, evaluated before their own. */
     kc_reconcile_fn *reconcile;
     void *user;
-    /* Each time it starts, before its first key, with `user`: to forget what was true of the last
-     * time, since another may have led in between. Must not block. Defaults to nothing. */
-    void (*begin)(void *user);
-    int workers;           /* Defaults to 1. */
-    int64_t timeout;       /* Of one call: ctx->cancel fires then. Defaults to none. */
-    int64_t resync;        /* All objects of `kind` come by again so often: see kc_watch_kind. */
-    kc_limiter *limiter;   /* Taken over. Defaults to the queue's. */
-    bool fair;             /* See queue.h. */
-    bool without_election; /* Runs also where the manager does not lead. */
-    bool crash;            /* Do not guard: see below. */
-    int64_t sync_timeout;  /* Defaults to 2 min. */
-    int hot_loop; /* Reconciles of one key in a minute above which it is said to loop: in the
-                   * log, with what causes it, once a minute. Defaults to 300; -1: never. */
+    /* Called with `user` at each start, before the first key. Drop state of the previous term here:
+     * another process may have led in between. Must not block. Defaults to nothing. */
+    void (*on_start)(void *user);
+    int workers;                  /* Defaults to 1. */
+    int64_t timeout;              /* Of one reconcile: ctx->cancel fires then. Defaults to none. */
+    int64_t resync;               /* Period of resyncs of `kind`: see kc_watch_spec. */
+    kc_rate_limiter *limiter;     /* The controller takes ownership. Defaults to the queue's. */
+    bool fair;                    /* See queue.h. */
+    bool without_leader_election; /* Runs without the lease, too. */
+    /* The user of the reconciler's requests: its writes, and reads that the cache does not serve.
+     * See kc_http_request. Must outlive the manager. Defaults to the user of the manager's client.
+     */
+    const kc_client_user *act_as;
+    bool crash_recovery;  /* A crash of a reconcile does not end the process: see below.
+                           * Defaults to off. */
+    const void *code;     /* An address in the reconciler's code. When the file that contains it
+                           * changes, crashes of the old code are forgotten. Defaults to `reconcile`. */
+    int64_t sync_timeout; /* Defaults to 2 min. */
+    int hot_loop; /* Reconciles of one key per minute above which the controller logs a hot loop,
+                   * with its causes, once a minute. Defaults to 300; -1: never. */
 } kc_controller_opts;
 
 /*
- * The guard. A reconcile that gives up through kc_reconcile_abort(), fails an assert(), calls
- * abort(), or raises SIGSEGV, SIGBUS or SIGFPE on the worker's own thread (an overflow of its stack
- * included) ends as a failed one: logged with its key as a panic, counted in
- * controller_runtime_reconcile_panics_total, tried again later; the worker goes on.
+ * Crashes. A reconcile crashes when it calls kc_reconcile_abort(), fails an assert(), calls
+ * abort(), or raises SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGTRAP on its worker thread (stack
+ * overflow included). By default a crash ends the process, after one report on standard error: the
+ * signal, the controller, the key and the stack. With a crash journal (crash_journal.h) the key is
+ * quarantined at the next start.
  *
- * That is a chance to finish, not safety. What C cannot give back: locks that were held (also of
- * the runtime, the client or malloc, if it crashed within: then somebody will wait for ever),
- * memory and files that were not yet released (kc_auto does not run), and whatever had been
- * overwritten before. Crashes of threads that the reconciler started, signals that somebody sent,
- * and crashes in handlers, predicates and map functions are not guarded. So the fifth guarded crash
- * in a process ends it, as if there were no guard; with `crash` the first does.
+ * Crash recovery (`crash_recovery`). A crash counts as a failed reconcile: the controller logs the
+ * key and the location of the crash as a panic, increments
+ * controller_runtime_reconcile_panics_total, and retries the key later. The worker continues. It is
+ * for programs that run code of others, such as plugins, and must go on serving.
  *
- * While guarded controllers run, the process's handlers of these signals are the guard's; it calls
- * those that were there before for what is not its own. Built with sanitizers it leaves signals to
- * them, and catches kc_reconcile_abort() only.
+ * The quarantine. A key whose reconcile crashed twice at the same version of its object, or ended
+ * the process, is not reconciled again until the object changes (other than in its status) or the
+ * file of the code changes. An Event on the object reports it (ReconcileQuarantined),
+ * kc_controller_quarantined_keys counts it, /debug/queue lists it. A controller without a kind
+ * releases the key after ten minutes. With a crash journal the quarantine survives a restart. After
+ * eight crashes in one process the controller pauses until the next start: it drops its keys,
+ * /healthz reports it, and kc_controller_paused is 1.
+ *
+ * Recovery is a chance to finish, not safety. C cannot undo these effects: held locks (also of the
+ * runtime, the client or malloc, if the crash is inside them: other threads may then block
+ * forever), unreleased memory and files (kc_auto does not run), and memory that was overwritten
+ * before the crash. Recovery does not cover crashes of threads that the reconciler started, signals
+ * that were sent, and crashes in event handlers, predicates and map functions: those end the
+ * process.
+ *
+ * While workers run, the runtime owns the process's handlers of these signals; it calls the
+ * previous handlers for signals that it does not recover from. In a build with sanitizers signals
+ * are left to them: there is no report, and recovery covers only kc_reconcile_abort().
  */
-/* Says why, and does not return. Outside of a guarded reconcile it ends the process. */
+/* Ends the reconcile with a reason and does not return. Ends the process unless the reconcile has
+ * crash recovery. */
 _Noreturn void kc_reconcile_abort(const char *fmt, ...) KC_PRINTF(1, 2);
 
-/* Belongs to the manager, which may be running: it then starts at once. NULL on error; also when
- * `manager` is NULL or `err` is set already, which then stays: kc_manager_new or something in the
- * options (a predicate that does not parse) has failed. So setting up is one chain of calls. */
+/* Adds a controller to the manager, which owns it. If the manager runs, the controller starts at
+ * once. NULL on error; also when `manager` is NULL or `err` is already set, which then stays: an
+ * earlier call (kc_manager_new, a predicate in the options) has failed. So setup is one chain of
+ * calls. */
 kc_controller *kc_controller_new(kc_manager *manager, const kc_controller_opts *opts,
                                  kc_error *err);
-/* Stops it alone, and frees it: its watches end where nobody else has them. Blocks until running
- * calls have returned. */
+/* Stops and frees one controller; its watches end unless another controller uses them. Blocks until
+ * running reconciles have returned. */
 void kc_controller_remove(kc_controller *controller);
 
 const char *kc_controller_name(const kc_controller *controller);
-/* Its queue, for looking, and for adding from tests. */
+/* The queue, to inspect it and to add keys in tests. */
 kc_queue *kc_controller_queue(kc_controller *controller);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * duration.h: lengths of time read as Go reads them ("1h2m3.5s", "300ms"; kc_duration_write of
- * clock.h writes them) and shown as kubectl shows them ("3m10s", "2d4h").
+ * duration.h: parses durations as Go does ("1h2m3.5s", "300ms"; kc_duration_write in clock.h writes
+ * them) and prints ages as kubectl does ("3m10s", "2d4h").
  *
  *     int64_t timeout;
  *     if (kc_duration_parse(KC_STR("1m30s"), &timeout, err) < 0)
- *         return -1;
+ *         return kc_error_result(err);
  *
  * A duration is a signed number of nanoseconds in an int64_t: about 292 years either way.
  */
@@ -15,18 +15,18 @@
 #include "kc/clock.h"
 #include "kc/error.h"
 
-/* Room for any age's text and a NUL. */
+/* Size of a buffer for any age, with its terminator. */
 #define KC_DURATION_TEXT 32
 
 /*
- * One or more numbers with a unit each, whole or with a fraction, after an optional sign; units are
- * ns, us (or µs), ms, s, m and h. A lone 0 needs none. KC_BAD_REQUEST in Go's words when it is not
- * that or does not fit.
+ * Parses an optional sign and one or more numbers, each with an optional fraction and a unit: ns,
+ * us (or µs), ms, s, m, h. A lone 0 needs no unit. KC_BAD_REQUEST with Go's message when the text
+ * is invalid or out of range.
  */
 int kc_duration_parse(kc_str text, int64_t *ret_ns, kc_error *err);
 
-/* As kubectl shows an age, two units at most: "59s", "5m30s", "3h", "47d", "2y11d". "<invalid>" for
- * less than -1s, as a small skew of clocks is no reason to say so. Terminated. */
+/* Formats an age as kubectl does, with two units at most: "59s", "5m30s", "3h", "47d", "2y11d".
+ * "<invalid>" below -1s; smaller clock skew is ignored. Terminated. */
 kc_str kc_duration_human(int64_t ns, char out[KC_DURATION_TEXT]);
 /* The same with one unit: "59s", "5m", "3h", "47d", "2y". */
 kc_str kc_duration_human_short(int64_t ns, char out[KC_DURATION_TEXT]);

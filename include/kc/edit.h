@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * edit.h: a JSON tree that can be changed, and frozen into an object.
+ * edit.h: a mutable JSON tree that can be frozen into an object.
  *
  *     kc_auto(kc_edit) *edit = kc_edit_of(deployment);
- *     kc_edit_put(edit, "spec.replicas", kc_node_i64(edit, 3));
+ *     kc_edit_set_nested(edit, "spec.replicas", kc_node_i64(edit, 3));
  *     kc_auto(kc_object) *changed = kc_edit_freeze(edit, err);
  *
- * Nodes belong to the edit they were made with, live as long as it does, and stand in at most one
- * place of its tree: to use a value twice, clone it. Strings are copied in. Accessors take NULL and
- * nodes of another type, as in view.h. Not for several threads at a time.
+ * A node belongs to the edit that created it, lives as long as the edit, and has at most one
+ * parent: clone a node to use its value twice. Strings are copied. Accessors accept NULL and nodes
+ * of another type, as in view.h. Not thread-safe.
  */
 #ifndef KC_EDIT_H
 #define KC_EDIT_H
@@ -16,7 +16,7 @@
 #include "kc/object.h"
 
 typedef struct kc_edit kc_edit;
-typedef struct yyjson_mut_val kc_node; /* Opaque; only src/object looks inside. */
+typedef struct yyjson_mut_val kc_node; /* Opaque outside src/object. */
 
 /* An edit whose root is an empty object. */
 kc_edit *kc_edit_new(void);
@@ -29,16 +29,16 @@ KC_AUTO_DEFINE(kc_edit, kc_edit_free)
 kc_node *kc_edit_root(const kc_edit *edit);
 void kc_edit_set_root(kc_edit *edit, kc_node *root);
 
-/* A new object of what the tree holds now. Fails when the root is not an object or the tree is
- * deeper or larger than json.h allows. */
+/* Creates an object from the current tree. Fails when the root is not an object or the tree exceeds
+ * the depth or size limits of json.h. */
 kc_object *kc_edit_freeze(const kc_edit *edit, kc_error *err);
 /* The same as a view, for a root of any type. */
 kc_view *kc_edit_view(const kc_edit *edit, kc_error *err);
-/* Appends a node's text. Numbers as they are, members in order; canonical unless it holds floats
- * made by arithmetic. */
+/* Appends a node as JSON text. Numbers are unchanged, members in order; canonical unless the node
+ * contains computed floating-point numbers. */
 void kc_node_write(kc_buf *out, const kc_node *node);
 
-/* New nodes. */
+/* Constructors. */
 kc_node *kc_node_object(kc_edit *edit);
 kc_node *kc_node_array(kc_edit *edit);
 kc_node *kc_node_null(kc_edit *edit);
@@ -47,12 +47,12 @@ kc_node *kc_node_bool(kc_edit *edit, bool value);
 kc_node *kc_node_i64(kc_edit *edit, int64_t value);
 kc_node *kc_node_u64(kc_edit *edit, uint64_t value);
 kc_node *kc_node_f64(kc_edit *edit, double value);
-/* Deep copies, of a view's value or of another node (of this or another edit). NULL gives NULL. */
-kc_node *kc_node_copy(kc_edit *edit, const kc_value *value);
+/* Deep copies of a view's value or of a node of any edit. NULL for NULL. */
+kc_node *kc_node_from_value(kc_edit *edit, const kc_value *value);
 kc_node *kc_node_clone(kc_edit *edit, const kc_node *node);
 
-/* Looking. */
-kc_type kc_node_type(const kc_node *node);
+/* Accessors. */
+kc_json_type kc_node_type(const kc_node *node);
 kc_node *kc_node_get(const kc_node *object, kc_str name);
 kc_node *kc_node_at(const kc_node *array, size_t index);
 size_t kc_node_len(const kc_node *node);
@@ -61,42 +61,41 @@ bool kc_node_as_bool(const kc_node *node, bool otherwise);
 bool kc_node_as_i64(const kc_node *node, int64_t *ret);
 bool kc_node_as_f64(const kc_node *node, double *ret);
 
-/* Changing. Each does nothing when the node has the wrong type or is NULL. */
-/* Replaces a member in its place, or adds it at the end. */
+/* Modifiers. Each has no effect when the node is NULL or of the wrong type. */
+/* Replaces a member at its position, or appends it. */
 void kc_node_set(kc_edit *edit, kc_node *object, kc_str name, kc_node *value);
-/* Adds at the end without looking whether the name is there: for building, where the caller knows
- * it is not. */
+/* Appends a member without checking for a duplicate, for callers that know the name is new. */
 void kc_node_add(kc_edit *edit, kc_node *object, kc_str name, kc_node *value);
-/* True when it was there. */
+/* True when the member existed. */
 bool kc_node_remove(kc_node *object, kc_str name);
 void kc_node_append(kc_node *array, kc_node *value);
 void kc_node_insert(kc_node *array, size_t index, kc_node *value);
 void kc_node_remove_at(kc_node *array, size_t index);
 void kc_node_replace_at(kc_node *array, size_t index, kc_node *value);
-/* The member `name`, made an empty object first if it is absent or not an object. */
-kc_node *kc_node_need_object(kc_edit *edit, kc_node *object, kc_str name);
-/* The same step by step from the root, and the value set behind the last: names with dots between
- * them, "status.ready". For indexes, and names that hold dots themselves, see path.h. */
-void kc_edit_put(kc_edit *edit, const char *names, kc_node *value);
+/* The member `name`, created or replaced by an empty object if it is absent or not an object. */
+kc_node *kc_node_ensure_object(kc_edit *edit, kc_node *object, kc_str name);
+/* Sets a value at a path of member names joined by dots, "status.ready", creating the objects on
+ * the way. For indexes, and for names that contain dots, see path.h. */
+void kc_edit_set_nested(kc_edit *edit, const char *names, kc_node *value);
 
 typedef struct kc_node_iter {
     kc_node *at, *container;
     size_t left;
 } kc_node_iter;
 
-kc_node_iter kc__node_iter(const kc_node *node, kc_type type);
+kc_node_iter kc__node_iter(const kc_node *node, kc_json_type type);
 kc_node *kc__node_iter_item(kc_node_iter *iter);
 kc_node *kc__node_iter_member(kc_node_iter *iter, kc_node **ret_value);
 
-/* Loops as in view.h. The container must not be changed inside; its values may be. */
-#define kc_node_items(array, item)                                   \
-    for (kc_node_iter item##_iter_ = kc__node_iter(array, KC_ARRAY), \
-                      *item##_once_ = &item##_iter_;                 \
-         item##_once_; item##_once_ = NULL)                          \
+/* Loops as in view.h. The block must not change the container; it may change the values. */
+#define kc_node_each_item(array, item)                                    \
+    for (kc_node_iter item##_iter_ = kc__node_iter(array, KC_JSON_ARRAY), \
+                      *item##_once_ = &item##_iter_;                      \
+         item##_once_; item##_once_ = NULL)                               \
         for (kc_node * item; (item = kc__node_iter_item(&item##_iter_));)
 
-#define kc_node_members(object, name, value)                                                  \
-    for (kc_node_iter value##_iter_ = kc__node_iter(object, KC_OBJECT),                       \
+#define kc_node_each_member(object, name, value)                                              \
+    for (kc_node_iter value##_iter_ = kc__node_iter(object, KC_JSON_OBJECT),                  \
                       *value##_once_ = &value##_iter_;                                        \
          value##_once_; value##_once_ = NULL)                                                 \
         for (kc_node *value = NULL, *value##_key_ = NULL;                                     \

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * field_error.h: what is wrong with which field, in Kubernetes' words.
+ * field_error.h: errors about single fields, in Kubernetes' words.
  *
- * Validation gathers any number of these, and kc_field_errors_to_error makes one Invalid error
- * (422) of them:
+ * Validation collects any number of them. kc_field_errors_to_error turns them into one Invalid
+ * error (422) with one cause per field error:
  *
- *     Robot.robot.llleon.io "one" is invalid: spec.replicas: Invalid value: -1: must be
- * non-negative
- *
- * with one cause a field error.
+ *   Robot.robot.llleon.io "one" is invalid: spec.replicas: Invalid value: -1: must be non-negative
  */
 #ifndef KC_FIELD_ERROR_H
 #define KC_FIELD_ERROR_H
@@ -17,7 +14,7 @@
 #include "kc/error.h"
 #include "kc/view.h"
 
-/* Name, text for people, reason of the cause. */
+/* Name, display text, reason of the cause. */
 #define KC_FIELD_ERROR_TYPES(X)                                     \
     X(INVALID, "Invalid value", "FieldValueInvalid")                \
     X(REQUIRED, "Required value", "FieldValueRequired")             \
@@ -39,42 +36,45 @@ typedef enum kc_field_error_type {
 typedef struct kc_field_error {
     kc_field_error_type type;
     const char *field; /* "spec.containers[0].image"; "<nil>" or "" for the object itself. */
-    const char *body;  /* "Invalid value: -1: must be non-negative"; what follows the field in the
-                          message. */
+    const char *body;  /* "Invalid value: -1: must be non-negative": the message after the field. */
 } kc_field_error;
 
-/* A zeroed list is ready. The text lives in its arena. */
+/* Maximum bytes of a value in an error; a longer value is truncated. */
+#define KC_FIELD_VALUE_MAX ((size_t)64 << 10)
+
+/* A zeroed list is ready. The strings live in its arena. */
 typedef struct kc_field_errors {
     kc_arena arena;
     KC_VEC(kc_field_error) list;
-    size_t limit; /* Errors kept; further ones, and those beyond 8 MiB of text, are counted in
-                     `dropped`. Defaults to 1000. */
+    size_t limit; /* Maximum number of errors. Further ones, and those beyond 1 MiB of text, are
+                   * counted in `dropped`. Defaults to 1000. */
     size_t dropped;
+    size_t text; /* Bytes of the kept errors. */
 } kc_field_errors;
 
 void kc_field_errors_done(kc_field_errors *errors);
 
 /*
- * Adds one. `value_json` is the bad value as JSON text ("\"abc\"", "-1", "null"; empty for none);
- * it is shown for the types that show it (not Required, Forbidden, Too long, Internal). `detail`
- * may be NULL.
+ * Adds an error. `value_json` is the invalid value as JSON text ("\"abc\"", "-1", "null"; empty for
+ * none); the message shows it except for Required, Forbidden, Too long and Internal. `detail` may
+ * be NULL.
  */
 void kc_field_errors_add(kc_field_errors *errors, kc_field_error_type type, const char *field,
                          kc_str value_json, const char *detail, ...) KC_PRINTF(5, 6);
-/* The same, with the value shown as Kubernetes shows it: strings as Go's %q, floating point numbers
- * as its %v (1e+06), the rest as JSON with sorted names. */
+/* The same, with the value formatted as Kubernetes does: strings as Go's %q, floating-point numbers
+ * as its %v (1e+06), other values as JSON with sorted names. */
 void kc_field_errors_add_value(kc_field_errors *errors, kc_field_error_type type, const char *field,
                                const kc_value *value, const char *detail, ...) KC_PRINTF(5, 6);
 
-/* Adds what `from` holds and `errors` does not, each once. */
+/* Adds the errors of `from` that `errors` does not contain, each once. */
 void kc_field_errors_merge(kc_field_errors *errors, const kc_field_errors *from);
 
-/* Further errors would only be counted. */
+/* True when further errors would only be counted. */
 bool kc_field_errors_is_full(const kc_field_errors *errors);
 
 /*
- * Turns a list into an Invalid error about kind (with its group, "" for core) and name. With no
- * errors in the list it leaves err alone and returns 0; else -KC_INVALID.
+ * Converts a list into an Invalid error about kind (with its group, "" for core) and name. Returns
+ * -KC_INVALID; 0, with err untouched, if the list is empty.
  */
 int kc_field_errors_to_error(const kc_field_errors *errors, kc_str group, kc_str kind, kc_str name,
                              kc_error *err);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file.h: small files read and written whole: configurations, tokens, certificates, a register.
+ * file.h: reads and writes small files as a whole: configurations, tokens, certificates, a
+ * register.
  *
  *     kc_scoped(kc_buf) text = {0};
  *     if (kc_file_read("site.yaml", 1 << 20, &text, err) < 0)
- *         return -1;                                  "cannot open site.yaml: No such file…"
+ *         return kc_error_result(err);                "cannot open site.yaml: No such file…"
  *     if (kc_file_write("register.json", 0600, kc_buf_str(&json), err) < 0)
- *         return -1;                                  what was there before is there still
+ *         return kc_error_result(err);                the old file is unchanged
  *
- * All of them block.
+ * All functions block.
  */
 #ifndef KC_FILE_H
 #define KC_FILE_H
@@ -16,36 +17,53 @@
 #include "kc/buf.h"
 #include "kc/error.h"
 
-/* A limit for who has none of his own: nothing that people write is larger by far. */
+/* A limit for callers without one of their own, far above the size of hand-written files. */
 #define KC_FILE_MAX ((size_t)16 << 20)
 
 /*
- * Appends all of a file; `out` is as it was on failure: KC_NOT_FOUND when there is no such file,
- * KC_TOO_LARGE when it has more than `limit` bytes, KC_BAD_REQUEST when it cannot be read; each
- * with its name. It may be a pipe, or lie in /proc; a pipe that nobody writes to is not waited for.
+ * Appends a whole file. On failure `out` is unchanged: KC_NOT_FOUND when the file does not exist,
+ * KC_TOO_LARGE when it has more than `limit` bytes, KC_BAD_REQUEST when it cannot be read; the
+ * error names the file. Also reads pipes and files in /proc; does not wait for the writer of a
+ * pipe.
  */
 int kc_file_read(const char *path, size_t limit, kc_buf *out, kc_error *err);
+/* The same for the input of a command: "-" is standard input, and the writer of a pipe is waited
+ * for. */
+int kc_file_read_input(const char *path, size_t limit, kc_buf *out, kc_error *err);
 
 /*
- * Puts `text` under `path`, with this mode from its first byte on, replacing what was there:
- * whoever looks, also after a crash, finds the old file or all of the new one. Durable when it
- * returns; a file that is as it should be is left alone.
+ * Replaces the file at `path` atomically and durably; the new file has this mode from its first
+ * byte. A reader, also after a crash, sees either the old or the whole new file. Does not write if
+ * content and mode already match. KC_INVALID for a device, a pipe or a directory.
  */
 int kc_file_write(const char *path, unsigned mode, kc_str text, kc_error *err);
 
-/* The same for one of several files of a folder: which of old and new is found after a crash is
- * certain only when the folder was synced. */
+/* The same for one of several files of a directory: until the directory is synced, a crash may
+ * leave either the old or the new file. */
 int kc_file_replace(const char *path, unsigned mode, kc_str text, kc_error *err);
-int kc_folder_sync(const char *folder, kc_error *err);
+int kc_dir_sync(const char *dir, kc_error *err);
 
-/* For files that people look at, and that can be made again: with the usual mode, old or new as a
- * whole for whoever looks, but not synced. */
+/* For files that can be recreated: replaces the file atomically, with the usual mode, without
+ * syncing it. */
 int kc_file_put(const char *path, kc_str text, kc_error *err);
 
-/* Removes a file, durably; that it was not there is no failure. */
+/* Removes a file durably; a missing file is no error. */
 int kc_file_remove(const char *path, kc_error *err);
 
-/* Makes a folder and those above it where they are not there; the process's umask applies. */
-int kc_folder_make(const char *path, unsigned mode, kc_error *err);
+/* What users other than root and the process's own user can do with a file or directory. Follows
+ * links. A sticky directory (/tmp) does not count as writable by others: they cannot replace its
+ * entries. */
+typedef struct kc_file_access {
+    bool others_read, others_write;
+    bool others_own; /* Another user owns it. */
+} kc_file_access;
+int kc_file_access_of(const char *path, kc_file_access *ret, kc_error *err);
+
+/* KC_FORBIDDEN when another user can change or replace a file: owns it or one of the directories
+ * above it, or may write to one of them. For code that is about to be loaded. */
+int kc_file_check_trusted(const char *path, kc_error *err);
+
+/* Creates a directory and its missing parents; the process's umask applies. */
+int kc_dir_create(const char *path, unsigned mode, kc_error *err);
 
 #endif

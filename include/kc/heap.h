@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.h: a priority queue whose elements know their place in it, so that any of them can be
+ * heap.h: a priority queue whose elements know their position in it, so that any element can be
  * removed or moved, not only the first.
  *
  *     struct timer { kc_heap_node node; int64_t deadline; … };
- *     static bool earlier(const kc_heap_node *a, const kc_heap_node *b, void *user);
+ *     bool earlier(const kc_heap_node *a, const kc_heap_node *b, void *user);
  *
+ *     struct timer *t = kc_new(struct timer);
  *     kc_scoped(kc_heap) timers = {.less = earlier};
  *     kc_heap_push(&timers, &t->node);
  *     t->deadline += KC_SECOND;
@@ -13,9 +14,8 @@
  *     struct timer *next = kc_container_of(kc_heap_pop(&timers), struct timer, node);
  *
  * A zeroed heap with `less` set is ready, and so is a zeroed node. Each operation is O(log n); only
- * kc_heap_push allocates, for the array of pointers. Which of two equal elements comes first is not
- * said: where it matters, let `less` compare a sequence number too. Not for several threads at a
- * time.
+ * kc_heap_push allocates, for the array of pointers. The order of equal elements is not defined:
+ * where it matters, let `less` compare a sequence number, too. Not thread-safe.
  */
 #ifndef KC_HEAP_H
 #define KC_HEAP_H
@@ -24,7 +24,7 @@
 
 /* Embedded in an element, which is in one heap at most. */
 typedef struct kc_heap_node {
-    size_t place; /* Index in the array, plus one. 0 means in no heap. */
+    size_t place; /* Index in the array, plus one; 0: in no heap. */
 } kc_heap_node;
 
 /* True when a comes before b. */
@@ -32,14 +32,14 @@ typedef bool kc_heap_less(const kc_heap_node *a, const kc_heap_node *b, void *us
 
 typedef struct kc_heap {
     kc_heap_less *less;
-    void *user; /* Given to less. */
+    void *user; /* Passed to less. */
     kc_heap_node **nodes;
     size_t n, cap;
 } kc_heap;
 
-/* Frees the array. The elements are not touched: they may be gone already. */
+/* Frees the array. Does not access the elements, which may already be freed. */
 void kc_heap_done(kc_heap *heap);
-/* Takes all elements out, keeps the memory. */
+/* Removes all elements and keeps the memory. */
 void kc_heap_clear(kc_heap *heap);
 
 static inline bool kc_heap_has(const kc_heap_node *node)
@@ -53,9 +53,9 @@ void kc_heap_push(kc_heap *heap, kc_heap_node *node);
 kc_heap_node *kc_heap_pop(kc_heap *heap);
 /* The first element, still in the heap; NULL when empty. */
 kc_heap_node *kc_heap_peek(const kc_heap *heap);
-/* Does nothing to an element that is in no heap. */
+/* No effect on an element that is in no heap. */
 void kc_heap_remove(kc_heap *heap, kc_heap_node *node);
-/* Restores the order after the key of one element, which is in the heap, has changed. */
+/* Restores the order after the key of an element in the heap has changed. */
 void kc_heap_fix(kc_heap *heap, kc_heap_node *node);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kinds.h: the kinds of Kubernetes that controllers most often work with, for the functions that
- * take a kc_kind. A kind that is not here is four lines of your own (kind.h), or what `kc generate`
- * wrote.
+ * kinds.h: the Kubernetes kinds that controllers use most, for functions that take a kc_kind.
+ * Define other kinds with four lines (kind.h), or let `kc generate` define them.
  */
 #ifndef KC_KINDS_H
 #define KC_KINDS_H

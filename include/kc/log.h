@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h: structured logging. A message that is always the same text, and typed fields.
+ * log.h: structured logging: a constant message and typed fields.
  *
  *     kc_log_info(log, "pod bound", kc_kv("pod", name), kc_kv("node", node),
  *                 kc_kv_duration("took", took));
- *     kc_log_error(log, "cannot list", kc_kv("kind", "Pod"), kc_kv("err", err));
+ *     kc_log_error(log, "list failed", kc_kv("kind", "Pod"), kc_kv("err", err));
  *     kc_log_verbose(log, 4, "cache hit", kc_kv("key", key));
  *
- * as text for people (coloured on a terminal) or as one JSON object a line:
+ * Output is text (coloured on a terminal) or one JSON object per line:
  *
- *     2025-11-17T08:30:00.123Z INFO  scheduler    pod bound      pod=web-1 node=n3 took=1.5ms
- *     {"ts":"2025-11-17T08:30:00.123Z","level":"info","logger":"scheduler","msg":"pod bound",…}
+ *   2025-11-17T08:30:00.123Z INFO  scheduler    pod bound      pod=web-1 node=n3 took=1.5ms
+ *   {"ts":"2025-11-17T08:30:00.123Z","level":"info","logger":"scheduler","msg":"pod bound",…}
  *
- * There is no global logger: one is made by the command and passed down, children of it carry a
- * name and fields of their own. A NULL logger says nothing. When a message is not wanted its fields
- * are not even evaluated.
+ * There is no global logger: the command creates one and passes it down; child loggers add a name
+ * and fields. A NULL logger writes nothing. The fields of a suppressed message are not evaluated.
  *
- * Whatever bytes a value holds, a line stays one line: control characters and invalid UTF-8 are
- * escaped, values above KC_LOG_MAX_VALUE bytes are cut. Each line is one write. May be used from
- * any thread; blocks as long as its output does.
+ * A record is always one line: control characters and invalid UTF-8 are escaped, values above
+ * KC_LOG_MAX_VALUE bytes are truncated. Each line is one write. Thread-safe; blocks as long as its
+ * output does.
  */
 #ifndef KC_LOG_H
 #define KC_LOG_H
@@ -47,44 +46,46 @@ typedef enum kc_log_colour {
 } kc_log_colour;
 
 typedef struct kc_log_opts {
-    kc_log_level level;    /* What is more detailed is dropped. Defaults to info. */
+    kc_log_level level;    /* More detailed messages are dropped. Defaults to info. */
     int verbosity;         /* -v, from 0 to KC_LOG_MAX_V. Defaults to 0. */
     kc_log_format format;  /* Defaults to console. */
     kc_log_colour colour;  /* Of console. Defaults to auto. */
     bool caller;           /* Adds file and line. Defaults to no. */
     const kc_clock *clock; /* Defaults to the real one. */
-    int fd;                /* Stays the caller's. Defaults to standard error. */
-    /* Gets each line, with its newline, instead of fd. One call at a time; must not log. */
+    int fd;                /* The caller keeps ownership. Defaults to standard error. */
+    /* Receives each line, with its newline, instead of fd. One call at a time; must not log. */
     void (*write)(kc_str line, void *user);
     void *user;
 } kc_log_opts;
 
 /* A new logger; opts may be NULL. The caller frees it. */
 kc_log *kc_log_new(const kc_log_opts *opts);
-/* NULL is allowed. Children are independent of it and of the order of freeing. Returns NULL. */
+/* NULL is allowed; returns NULL. Children are independent of it; the order of freeing does not
+ * matter. */
 kc_log *kc_log_free(kc_log *log);
 KC_AUTO_DEFINE(kc_log, kc_log_free)
 
 /*
- * A logger with a name (below the parent's: "manager.queue"; NULL for the same name) and fields for
- * all its messages, after those of the parent. The caller frees it. NULL for a NULL parent.
+ * A logger with a name (appended to the parent's: "manager.queue"; NULL for the same name) and
+ * fields for all its messages, after those of the parent. The caller frees it. NULL for a NULL
+ * parent.
  *
  *     kc_auto(kc_log) *log = kc_log_child(parent, "queue", kc_kv("kind", kind));
  */
 #define kc_log_child(parent, ...) KC__LOG_CHILD(parent, __VA_ARGS__, )
 
 /*
- * Gives a child other fields of its own, keeping its memory: for a worker that says the same things
- * of one object after the other. `parent` is the one it was made of. Nobody else may use the child
+ * Replaces a child's own fields and reuses its memory: for a worker that logs about one object
+ * after the other. `parent` is the logger it was created from. No other thread may use the child
  * meanwhile. NULL is allowed.
  */
-#define kc_log_refit(child, parent, ...) \
-    kc__log_refit(child, parent, (const kc_field[]){__VA_ARGS__, {0}})
+#define kc_log_set_fields(child, parent, ...) \
+    kc__log_set_fields(child, parent, (const kc_field[]){__VA_ARGS__, {0}})
 
-/* Of the logger and of all that came from the same kc_log_new. */
+/* For the logger and all loggers from the same kc_log_new. */
 void kc_log_set_level(kc_log *log, kc_log_level level, int verbosity);
 
-/* Whether a message would be written. */
+/* True if a message of this level would be written. */
 bool kc_log_on(const kc_log *log, kc_log_level level);
 /* The same for an info message of a verbosity: if (kc_log_v(log, 6)) dump(…); */
 bool kc_log_v(const kc_log *log, int verbosity);
@@ -109,7 +110,7 @@ typedef enum kc_field_type {
     KC_FIELD_DURATION,
 } kc_field_type;
 
-/* Borrows the key and the text for the duration of the call it is passed to. */
+/* Borrows the key and the string for the duration of the call it is passed to. */
 typedef struct kc_field {
     const char *key;
     kc_field_type type;
@@ -122,24 +123,24 @@ typedef struct kc_field {
     };
 } kc_field;
 
-/* A field by the type of its value: text (char *, NULL too), kc_str, kc_error * (its message), bool
- * (a variable: the literal true is an int), any whole number, double. */
-#define kc_kv(key, value)                \
-    _Generic((value),                    \
-        char *: kc__kv_text,             \
-        const char *: kc__kv_text,       \
-        kc_str: kc__kv_str,              \
-        kc_error *: kc__kv_error,        \
-        const kc_error *: kc__kv_error,  \
-        bool: kc__kv_bool,               \
-        float: kc__kv_double,            \
-        double: kc__kv_double,           \
-        unsigned char: kc__kv_uint,      \
-        unsigned short: kc__kv_uint,     \
-        unsigned: kc__kv_uint,           \
-        unsigned long: kc__kv_uint,      \
-        unsigned long long: kc__kv_uint, \
-        default: kc__kv_int)(key, value)
+/* A field typed by its value: string (char *, NULL too), kc_str, kc_error * (its message), bool (a
+ * variable: the literal true is an int), any integer, double. */
+#define kc_kv(key, value)                    \
+    _Generic((value),                        \
+        char *: kc__log_kv_text,             \
+        const char *: kc__log_kv_text,       \
+        kc_str: kc__log_kv_str,              \
+        kc_error *: kc__log_kv_error,        \
+        const kc_error *: kc__log_kv_error,  \
+        bool: kc__log_kv_bool,               \
+        float: kc__log_kv_double,            \
+        double: kc__log_kv_double,           \
+        unsigned char: kc__log_kv_uint,      \
+        unsigned short: kc__log_kv_uint,     \
+        unsigned: kc__log_kv_uint,           \
+        unsigned long: kc__log_kv_uint,      \
+        unsigned long long: kc__log_kv_uint, \
+        default: kc__log_kv_int)(key, value)
 
 /* Nanoseconds, written as "1.5s". */
 static inline kc_field kc_kv_duration(const char *key, int64_t ns)
@@ -147,16 +148,16 @@ static inline kc_field kc_kv_duration(const char *key, int64_t ns)
     return (kc_field){.key = key, .type = KC_FIELD_DURATION, .i = ns};
 }
 
-/* ---- reading options ---- */
+/* ---- parsing of options ---- */
 
-/* From "error", "warn", "info", "debug"; from "console" ("text"), "json". False for anything else.
- */
+/* Parse "error", "warn", "info", "debug"; "console" ("text"), "json". False for any other text. */
 bool kc_log_level_from(kc_str text, kc_log_level *ret);
 bool kc_log_format_from(kc_str text, kc_log_format *ret);
 
-/* ---- behind the macros ---- */
+/* ---- implementation of the macros ---- */
 
-/* The trailing comma of the callers lets `...` be empty here; a field without key ends the list. */
+/* The trailing comma of the callers allows `...` to be empty; a field without a key ends the list.
+ */
 #define KC__LOG(log, level, v, msg, ...)                           \
     do {                                                           \
         const kc_log *log_ = (log);                                \
@@ -171,39 +172,40 @@ bool kc_log_format_from(kc_str text, kc_log_format *ret);
 void kc__log_write(const kc_log *log, kc_log_level level, int v, const char *msg, const char *file,
                    int line, const kc_field *fields);
 kc_log *kc__log_child(const kc_log *parent, const char *name, const kc_field *fields);
-void kc__log_refit(kc_log *child, const kc_log *parent, const kc_field *fields);
+void kc__log_set_fields(kc_log *child, const kc_log *parent, const kc_field *fields);
 
-static inline kc_field kc__kv_str(const char *key, kc_str value)
+static inline kc_field kc__log_kv_str(const char *key, kc_str value)
 {
     return (kc_field){.key = key, .type = KC_FIELD_STR, .str = value};
 }
 
-static inline kc_field kc__kv_text(const char *key, const char *value)
+static inline kc_field kc__log_kv_text(const char *key, const char *value)
 {
-    return value ? kc__kv_str(key, kc_cstr(value)) : (kc_field){.key = key, .type = KC_FIELD_NULL};
+    return value ? kc__log_kv_str(key, kc_cstr(value))
+                 : (kc_field){.key = key, .type = KC_FIELD_NULL};
 }
 
-static inline kc_field kc__kv_error(const char *key, const kc_error *err)
+static inline kc_field kc__log_kv_error(const char *key, const kc_error *err)
 {
-    return kc__kv_text(key, err && err->reason ? kc_error_text(err) : NULL);
+    return kc__log_kv_text(key, err && err->reason ? kc_error_text(err) : NULL);
 }
 
-static inline kc_field kc__kv_bool(const char *key, bool value)
+static inline kc_field kc__log_kv_bool(const char *key, bool value)
 {
     return (kc_field){.key = key, .type = KC_FIELD_BOOL, .b = value};
 }
 
-static inline kc_field kc__kv_int(const char *key, int64_t value)
+static inline kc_field kc__log_kv_int(const char *key, int64_t value)
 {
     return (kc_field){.key = key, .type = KC_FIELD_INT, .i = value};
 }
 
-static inline kc_field kc__kv_uint(const char *key, uint64_t value)
+static inline kc_field kc__log_kv_uint(const char *key, uint64_t value)
 {
     return (kc_field){.key = key, .type = KC_FIELD_UINT, .u = value};
 }
 
-static inline kc_field kc__kv_double(const char *key, double value)
+static inline kc_field kc__log_kv_double(const char *key, double value)
 {
     return (kc_field){.key = key, .type = KC_FIELD_DOUBLE, .d = value};
 }

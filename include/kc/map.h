@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.h: a hash map from text to pointers that remembers the order of insertion.
+ * map.h: a hash map from strings to pointers that keeps the order of insertion.
  *
  *     kc_scoped(kc_map) by_name = {0};
  *     kc_map_put(&by_name, kc_object_name(pod), pod);
@@ -8,9 +8,8 @@
  *         printf("%.*s\n", KC_ARG(entry->key));
  *
  * A zeroed map is ready. Keys are borrowed: they must live, unchanged, as long as their entry, and
- * may be freed once it was removed; values are the caller's. Iteration goes in the order of
- * insertion and so does not depend on hashes: two runs with the same input do the same. Not for
- * several threads at a time.
+ * may be freed once it is removed; the caller owns the values. Iteration is in the order of
+ * insertion, independent of hashes: two runs with the same input behave the same. Not thread-safe.
  */
 #ifndef KC_MAP_H
 #define KC_MAP_H
@@ -24,7 +23,7 @@ typedef struct kc_map_entry {
 } kc_map_entry;
 
 typedef struct kc_map {
-    size_t n; /* Entries in it. */
+    size_t n; /* Number of entries. */
     kc_map_entry *entries;
     size_t used, cap;  /* Of entries, removed ones included. */
     uint32_t *slots;   /* Positions in entries, plus one. */
@@ -33,23 +32,23 @@ typedef struct kc_map {
 } kc_map;
 
 void kc_map_done(kc_map *map);
-/* Removes all entries, keeps the memory. */
+/* Removes all entries and keeps the memory. */
 void kc_map_clear(kc_map *map);
 
 /* The value, or NULL. */
 void *kc_map_get(const kc_map *map, kc_str key);
-/* Sets a value, which must not be NULL. Returns the one it replaces, or NULL: the entry keeps its
- * place and takes the new key, so a key may live inside its value. */
+/* Sets a value, which must not be NULL. Returns the replaced value, or NULL. The entry keeps its
+ * position and takes the new key, so a key may be part of its value. */
 void *kc_map_put(kc_map *map, kc_str key, void *value);
-/* Returns the value removed, or NULL. May be called for the current entry of kc_map_each. */
+/* Returns the removed value, or NULL. Allowed for the current entry of kc_map_each. */
 void *kc_map_remove(kc_map *map, kc_str key);
 
-/* Runs the block for each kc_map_entry *, in order of insertion. Nothing may be put meanwhile. */
+/* Runs the block for each kc_map_entry *, in order of insertion. The block must not insert. */
 #define kc_map_each(map, it)                                \
     for (kc_map_entry *it = kc__map_entry_from(map, 0); it; \
          it = kc__map_entry_from(map, (size_t)(it - (map)->entries) + 1))
 
-/* The first entry at `at` or behind that was not removed, or NULL. */
+/* The first entry at or after `at` that was not removed, or NULL. */
 static inline kc_map_entry *kc__map_entry_from(const kc_map *map, size_t at)
 {
     while (at < map->used && !map->entries[at].value)

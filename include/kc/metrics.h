@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h: counters, gauges and histograms, written in Prometheus' text format.
+ * metrics.h: counters, gauges and histograms, written in the Prometheus text format.
  *
  *     kc_metric *requests = kc_metrics_counter(metrics, &(kc_metric_opts){
  *         .name = "apiserver_request_total",
@@ -8,28 +8,30 @@
  *         .labels = {{"verb", KC_LABEL_VALUES("get", "list", "watch")},
  *                    {"resource", .max_values = 200}},
  *     }, err);
- *     kc_counter *gets = kc_counter_of(requests, KC_STR("get"), resource);
+ *     kc_counter *gets = kc_metric_counter(requests, KC_STR("get"), resource);
  *     kc_counter_inc(gets);
  *
- * A metric is registered once and then has one series for each combination of label values. What a
- * label can say is closed at registration: either its values are listed, or at most max_values
- * different ones are taken as they come. Any other value (also one that is not UTF-8, or longer
- * than KC_METRIC_MAX_VALUE) counts as "other". So whatever clients send, memory and output are
- * bounded.
+ * A metric is registered once and has one series for each combination of label values. Registration
+ * bounds the values of a label: they are either listed, or at most max_values distinct ones are
+ * accepted. Any other value (also one that is not UTF-8, or longer than KC_METRIC_MAX_VALUE) counts
+ * as "other". So memory and output are bounded whatever clients send.
  *
- * To find a series takes a short lock; keep the handle where it is hot. Using a handle takes none.
- * Handles live as long as the registry. A NULL metric gives a NULL handle, and a NULL handle counts
- * nothing. All functions may be called from any thread.
+ * kc_metric_retain_labels and kc_metric_delete_label remove obsolete values of an open label with
+ * their series, which makes room for new values.
+ *
+ * Finding a series takes a short lock: keep the handle in hot code. Using a handle takes no lock.
+ * Handles live as long as the registry. A NULL metric yields a NULL handle, which counts nothing.
+ * All functions are thread-safe.
  */
 #ifndef KC_METRICS_H
 #define KC_METRICS_H
 
 #include "kc/buf.h"
+#include "kc/dlist.h"
 #include "kc/error.h"
-#include "kc/list.h"
 
 #define KC_METRIC_MAX_LABELS  8
-#define KC_METRIC_MAX_VALUE   256 /* Bytes of a label's value. */
+#define KC_METRIC_MAX_VALUE   256 /* Bytes of a label value. */
 #define KC_METRIC_MAX_BUCKETS 100
 
 #define KC_METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -45,40 +47,39 @@ kc_metrics *kc_metrics_new(void);
 kc_metrics *kc_metrics_free(kc_metrics *metrics);
 KC_AUTO_DEFINE(kc_metrics, kc_metrics_free)
 
-/* ---- registering ---- */
+/* ---- registration ---- */
 
 #define KC_LABEL_VALUES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 typedef struct kc_metric_label {
     const char *name;          /* [a-zA-Z_][a-zA-Z0-9_]*, not starting with "__". */
-    const char *const *values; /* All there are, with a NULL at the end. */
-    size_t max_values;         /* Instead of values: how many different ones there may be. */
+    const char *const *values; /* The allowed values, ended by NULL. */
+    size_t max_values;         /* Instead of values: the maximum number of distinct ones. */
 } kc_metric_label;
 
-/* All of it is copied. */
+/* Everything is copied. */
 typedef struct kc_metric_opts {
     const char *name;                             /* [a-zA-Z_:][a-zA-Z0-9_:]* */
     const char *help;                             /* Defaults to none. */
-    kc_metric_label labels[KC_METRIC_MAX_LABELS]; /* Up to the first without a name. */
-    const double *buckets; /* Of a histogram: upper bounds, ascending, +Inf is added.
-                            * Defaults to kc_default_buckets. */
+    kc_metric_label labels[KC_METRIC_MAX_LABELS]; /* Ends at the first without a name. */
+    const double *buckets; /* Upper bounds of a histogram, ascending; +Inf is added. Defaults to
+                            * kc_default_buckets. */
     size_t n_buckets;
 } kc_metric_opts;
 
 /*
- * Registers a metric, or gives the one that is registered already with the same definition. NULL,
- * and an error, if the definition is not valid or the name is taken by another one. Belongs to the
- * registry.
+ * Registers a metric, or returns the one already registered with the same definition. NULL, with an
+ * error, if the definition is invalid or differs from the registered one. The registry owns it.
  */
 kc_metric *kc_metrics_counter(kc_metrics *metrics, const kc_metric_opts *opts, kc_error *err);
 kc_metric *kc_metrics_gauge(kc_metrics *metrics, const kc_metric_opts *opts, kc_error *err);
 kc_metric *kc_metrics_histogram(kc_metrics *metrics, const kc_metric_opts *opts, kc_error *err);
-/* A gauge without labels that asks for its value when it is written; `read` is called without a
- * lock, by whoever writes, and must be usable as long as the registry is. */
+/* A gauge without labels whose value `read` computes during kc_metrics_write, on the writing
+ * thread, without a lock. `read` must stay callable as long as the registry exists. */
 kc_metric *kc_metrics_gauge_callback(kc_metrics *metrics, const kc_metric_opts *opts,
                                      double (*read)(void *user), void *user, kc_error *err);
 
-/* Prometheus' own defaults, for seconds of a network service: 5 ms to 10 s. */
+/* Prometheus' default buckets, for the latency of a network service in seconds: 5 ms to 10 s. */
 enum { KC_DEFAULT_BUCKETS = 11 };
 extern const double kc_default_buckets[KC_DEFAULT_BUCKETS];
 /* start, start * factor, … n of them. start must be above 0, factor above 1. */
@@ -87,16 +88,18 @@ void kc_buckets_exponential(double start, double factor, size_t n, double *ret_b
 /* ---- series ---- */
 
 /*
- * kc_counter_of(metric, values…): the series with these label values, each a kc_str, as many as the
- * metric has labels and in their order. Made when it is not there. It is a bug to ask a metric for
- * another type than its own.
+ * kc_metric_counter(metric, values…): the series with these label values: one kc_str per label, in
+ * their order. Creates the series if needed. Requesting a type other than the metric's own is a
+ * bug.
  */
-#define kc_counter_of(metric, ...)   kc__counter_of(metric, KC__LABELS(__VA_ARGS__))
-#define kc_gauge_of(metric, ...)     kc__gauge_of(metric, KC__LABELS(__VA_ARGS__))
-#define kc_histogram_of(metric, ...) kc__histogram_of(metric, KC__LABELS(__VA_ARGS__))
+#define kc_metric_counter(metric, ...) \
+    kc__metrics_counter_of(metric, KC__METRICS_LABELS(__VA_ARGS__))
+#define kc_metric_gauge(metric, ...) kc__metrics_gauge_of(metric, KC__METRICS_LABELS(__VA_ARGS__))
+#define kc_metric_histogram(metric, ...) \
+    kc__metrics_histogram_of(metric, KC__METRICS_LABELS(__VA_ARGS__))
 
 void kc_counter_inc(kc_counter *counter);
-/* By a number that is not negative. */
+/* `by` must not be negative. */
 void kc_counter_add(kc_counter *counter, double by);
 double kc_counter_value(const kc_counter *counter);
 
@@ -118,37 +121,53 @@ void kc_histogram_observe_duration(kc_histogram *histogram, int64_t ns);
 uint64_t kc_histogram_count(const kc_histogram *histogram);
 double kc_histogram_sum(const kc_histogram *histogram);
 
-/* ---- writing ---- */
+/*
+ * Removes the series of obsolete label values: of a label with max_values, every value for which
+ * `keep` is false. Handles of removed series stay valid memory, but may then count for another
+ * series: do not use them any more. `keep` is called under a lock: it must neither block nor use
+ * the metric. A NULL metric is allowed. Any thread.
+ */
+void kc_metric_retain_labels(kc_metric *metric, const char *label,
+                             bool (*keep)(kc_str value, void *user), void *user);
+/* The same for one value. */
+void kc_metric_delete_label(kc_metric *metric, const char *label, kc_str value);
+/* Reference counts for values with several users: each user takes a reference before it requests a
+ * series, and the last release removes the value. The functions above do not remove referenced
+ * values. NULL is allowed. */
+void kc_metric_ref_label(kc_metric *metric, const char *label, kc_str value);
+void kc_metric_unref_label(kc_metric *metric, const char *label, kc_str value);
+
+/* ---- output ---- */
 
 /*
- * For gauges that are only worth computing when somebody looks: `before` is called by whoever
- * writes, just before, one hook at a time. It sets gauges; it must neither block nor touch the
- * hooks. Lives inside whoever hangs it.
+ * For gauges that are only computed on demand: kc_metrics_write calls `before` first, one hook at a
+ * time. The hook sets gauges; it must neither block nor change the list of hooks. Embedded in the
+ * caller's struct.
  */
 typedef struct kc_metrics_hook {
     void (*before)(struct kc_metrics_hook *hook);
-    kc_link link; /* Private. */
+    kc_dlist_link link; /* Private. */
 } kc_metrics_hook;
 
-void kc_metrics_hang(kc_metrics *metrics, kc_metrics_hook *hook);
-/* After it `before` is not running and will not. */
-void kc_metrics_unhang(kc_metrics *metrics, kc_metrics_hook *hook);
+void kc_metrics_add_hook(kc_metrics *metrics, kc_metrics_hook *hook);
+/* After it returns, `before` is not running and will not run. */
+void kc_metrics_remove_hook(kc_metrics *metrics, kc_metrics_hook *hook);
 
 /*
- * Appends everything: metrics by name, series by label values. A metric without series is left out.
- * Numbers that change meanwhile are each read once; an observation may be in a histogram's buckets
- * and not yet in its sum.
+ * Appends all metrics, sorted by name, and series, sorted by label values. Skips metrics without
+ * series. Each number is read once; an observation may be in a histogram's buckets and not yet in
+ * its sum.
  */
 void kc_metrics_write(kc_metrics *metrics, kc_buf *out);
 
-/* ---- behind the macros ---- */
+/* ---- implementation of the macros ---- */
 
-#define KC__LABELS(...)                                   \
+#define KC__METRICS_LABELS(...)                           \
     (const kc_str[]){{0} __VA_OPT__(, ) __VA_ARGS__} + 1, \
         sizeof((const kc_str[]){{0} __VA_OPT__(, ) __VA_ARGS__}) / sizeof(kc_str) - 1
 
-kc_counter *kc__counter_of(kc_metric *metric, const kc_str *values, size_t n);
-kc_gauge *kc__gauge_of(kc_metric *metric, const kc_str *values, size_t n);
-kc_histogram *kc__histogram_of(kc_metric *metric, const kc_str *values, size_t n);
+kc_counter *kc__metrics_counter_of(kc_metric *metric, const kc_str *values, size_t n);
+kc_gauge *kc__metrics_gauge_of(kc_metric *metric, const kc_str *values, size_t n);
+kc_histogram *kc__metrics_histogram_of(kc_metric *metric, const kc_str *values, size_t n);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * object.h: an API object: immutable, counted, one block of memory.
+ * object.h: an API object: immutable, reference-counted, one block of memory.
  *
- * A kc_object is a small header and the object's canonical JSON text. Making one validates the text
- * and finds its metadata; nothing else is parsed until somebody asks for a view (view.h). To change
- * an object, make an edit of it (edit.h) and freeze that.
+ * A kc_object is a small header and the object's canonical JSON text. Creating one validates the
+ * text and locates its metadata; the rest is parsed only for a view (view.h). To change an object,
+ * create an edit of it (edit.h) and freeze the edit.
  *
  *     kc_auto(kc_object) *pod = kc_object_parse(body, NULL, err);
  *     if (!pod)
- *         return -1;
+ *         return kc_error_result(err);
  *     printf("%.*s\n", KC_ARG(kc_object_name(pod)));
  *
- * Accessors are O(1) (creation timestamp and managed fields: a walk over the metadata), allocate
- * nothing, and give slices that live as long as the object. Any number of threads may use one
- * object; references are counted atomically.
+ * Accessors are O(1) (creation timestamp and managed fields: a scan of the metadata), allocate
+ * nothing, and return slices that live as long as the object. Any number of threads may use one
+ * object; the reference count is atomic.
  */
 #ifndef KC_OBJECT_H
 #define KC_OBJECT_H
@@ -24,9 +24,9 @@
 typedef struct kc_object kc_object;
 
 /*
- * From text, which must be a JSON object; opts may be NULL. Of members with the same name the last
- * counts. NULL on error: KC_BAD_REQUEST with a line and a column, or KC_TOO_LARGE. A missing or
- * mistyped metadata is no error here; its fields are then empty.
+ * Parses text, which must be a JSON object; opts may be NULL. The last of several members with the
+ * same name counts. NULL on error: KC_BAD_REQUEST with a line and a column, or KC_TOO_LARGE.
+ * Missing or mistyped metadata is not an error: its fields are then empty.
  */
 kc_object *kc_object_parse(kc_str json, const kc_json_opts *opts, kc_error *err);
 
@@ -34,9 +34,9 @@ kc_object *kc_object_ref(const kc_object *object);
 kc_object *kc_object_unref(const kc_object *object);
 KC_AUTO_DEFINE(kc_object, kc_object_unref)
 
-/* The canonical text; terminated, the terminator not counted. */
+/* The canonical text; terminated, without the terminator in its length. */
 kc_str kc_object_json(const kc_object *object);
-/* Bytes of memory it takes, header included. */
+/* Bytes of memory, header included. */
 size_t kc_object_size(const kc_object *object);
 
 /* Strings; empty when absent or not a string. */
@@ -54,8 +54,8 @@ uint64_t kc_object_revision(const kc_object *object);
 int64_t kc_object_generation(const kc_object *object);
 
 /*
- * JSON text of these members of metadata, canonical; empty when absent. kc_view_parse reads them;
- * meta.h knows their contents.
+ * Canonical JSON text of these members of metadata; empty when absent. Parse them with
+ * kc_view_parse, or read them with meta.h.
  */
 kc_str kc_object_metadata_json(const kc_object *object);
 kc_str kc_object_labels_json(const kc_object *object);
@@ -65,13 +65,15 @@ kc_str kc_object_finalizers_json(const kc_object *object);
 kc_str kc_object_managed_fields_json(const kc_object *object);
 
 /*
- * The same object with another metadata.resourceVersion (added if absent, with a metadata if that
- * is absent too) or another apiVersion: a copy with a splice, no parsing.
+ * A copy with another metadata.resourceVersion (added if absent, with metadata if that is absent,
+ * too) or another apiVersion. Splices the text without parsing it.
  */
 kc_object *kc_object_with_revision(const kc_object *object, uint64_t revision);
 kc_object *kc_object_with_api_version(const kc_object *object, kc_str api_version);
-/* The same without metadata.managedFields, in no more memory than it needs: for keeping. Another
- * reference to it when there is nothing to save. */
+/* A copy with another metadata.managedFields: canonical JSON text of an array; empty removes it. */
+kc_object *kc_object_with_managed_fields(const kc_object *object, kc_str json);
+/* A copy without metadata.managedFields, in the smallest possible memory, for caches. Returns
+ * another reference to the same object when nothing can be saved. */
 kc_object *kc_object_without_managed_fields(const kc_object *object);
 
 #endif

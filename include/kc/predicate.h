@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predicate.h: which changes are worth a reconcile.
+ * predicate.h: filters the changes that trigger a reconcile.
  *
- *     .predicate = kc_predicate_or(kc_predicate_generation(), kc_predicate_labels())
+ *     const kc_controller_opts opts = {
+ *         .kind = &robot_kind, .reconcile = reconcile,
+ *         .predicate = kc_predicate_or(kc_predicate_generation_changed(),
+ *                                      kc_predicate_labels_changed()),
+ *     };
  *
- * A predicate answers for each kind of change. Those that compare act on updates only and let all
- * else pass, so they also swallow resyncs, as in controller-runtime. They are built of each other,
- * and owned by whoever they were given to. Any thread may ask one.
+ * A predicate decides for each type of change. Comparing predicates filter only updates and accept
+ * all other changes, so they also drop resyncs, as in controller-runtime. Predicates compose; the
+ * receiver takes ownership. Any thread may evaluate one.
  */
 #ifndef KC_PREDICATE_H
 #define KC_PREDICATE_H
@@ -23,34 +27,34 @@ typedef enum kc_change_type {
 typedef struct kc_predicate kc_predicate;
 typedef bool kc_predicate_fn(kc_change_type type, const kc_change *change, void *user);
 
-/* A function of one's own. */
+/* A custom function. */
 kc_predicate *kc_predicate_new(kc_predicate_fn *fn, void *user);
 /* metadata.generation has changed: the spec, not the status. */
-kc_predicate *kc_predicate_generation(void);
-/* Anything has changed: only resyncs are swallowed. */
-kc_predicate *kc_predicate_resource_version(void);
-kc_predicate *kc_predicate_labels(void);
-kc_predicate *kc_predicate_annotations(void);
-/* The object (of an update, the new one) matches a label selector, in every kind of change. NULL
+kc_predicate *kc_predicate_generation_changed(void);
+/* The resourceVersion has changed: drops only resyncs. */
+kc_predicate *kc_predicate_version_changed(void);
+kc_predicate *kc_predicate_labels_changed(void);
+kc_predicate *kc_predicate_annotations_changed(void);
+/* The object (of an update, the new one) matches a label selector, for every type of change. NULL
  * when it does not parse. */
-kc_predicate *kc_predicate_selector(const char *selector, kc_error *err);
-/* All, or any, of a list. Both take over what they are given; NULLs are left out, and of nothing
- * NULL is made. */
-#define kc_predicate_and(...) kc__predicate_all(KC__PREDICATES(__VA_ARGS__))
-#define kc_predicate_or(...)  kc__predicate_any(KC__PREDICATES(__VA_ARGS__))
-/* Takes it over; it must not be NULL. */
+kc_predicate *kc_predicate_label_selector(const char *selector, kc_error *err);
+/* All, or any, of a list. Both take ownership of their arguments and skip NULLs; with no other
+ * argument the result is NULL. */
+#define kc_predicate_and(...) kc__predicate_all(KC__PREDICATE_LIST(__VA_ARGS__))
+#define kc_predicate_or(...)  kc__predicate_any(KC__PREDICATE_LIST(__VA_ARGS__))
+/* Takes ownership; the argument must not be NULL. */
 kc_predicate *kc_predicate_not(kc_predicate *predicate);
 
-/* NULL lets everything pass. */
-bool kc_predicate_passes(const kc_predicate *predicate, kc_change_type type,
-                         const kc_change *change);
+/* NULL accepts all changes. */
+bool kc_predicate_matches(const kc_predicate *predicate, kc_change_type type,
+                          const kc_change *change);
 /* NULL is allowed; returns NULL. */
 kc_predicate *kc_predicate_free(kc_predicate *predicate);
 KC_AUTO_DEFINE(kc_predicate, kc_predicate_free)
 
-/* ---- behind the macros ---- */
+/* ---- implementation of the macros ---- */
 
-#define KC__PREDICATES(...)          \
+#define KC__PREDICATE_LIST(...)      \
     (kc_predicate *[]){__VA_ARGS__}, \
         sizeof((kc_predicate *[]){__VA_ARGS__}) / sizeof(kc_predicate *)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.h: the queue between what happens and who works on it. It holds keys, each once.
+ * queue.h: the work queue between event handlers and workers. It contains keys, each once.
  *
- *     kc_queue_add(queue, key);                             from handlers, on any thread
+ *     kc_queue_add(queue, key);                             from event handlers, on any thread
  *
  *     kc_queue_item item;                                   in each worker
  *     while (kc_queue_get(queue, &item)) {
@@ -10,20 +10,20 @@
  *         kc_queue_done(queue, &item);
  *     }
  *
- * The rules (those of controller-runtime's priority queue, whose users rely on them):
+ * The rules are those of controller-runtime's priority queue:
  *
- *   - a key is worked on by one worker at a time; if it is added meanwhile, it comes again exactly
- *     once, after kc_queue_done;
- *   - a key waits once: adding it again keeps the higher priority and the earlier time, so an
- *     immediate add swallows a delay;
- *   - higher priorities first, then first come, first served. A key whose priority is raised, or
+ *   - one worker at a time processes a key; if the key is added meanwhile, it is processed exactly
+ *     once more, after kc_queue_done;
+ *   - a key is queued once: adding it again keeps the higher priority and the earlier time, so an
+ *     immediate add overrides a delay;
+ *   - higher priorities come first, then first in, first out. A key whose priority is raised, or
  *     whose delay has passed, goes to the end of its priority; one that was added while it was
- *     worked on, or whose delay was swallowed, keeps its place. With `fair`, namespaces of one
+ *     processed, or whose delay was overridden, keeps its position. With `fair`, namespaces of one
  *     priority take turns, so that a busy one does not starve the others;
- *   - kc_queue_shut_down refuses new keys and drops those that wait; kc_queue_drain lets what waits
- *     now be worked on first, and returns when all is done.
+ *   - kc_queue_shut_down rejects new keys and drops the queued ones; kc_queue_drain processes the
+ *     queued keys first, and returns when all are done.
  *
- * Each item says why it is there: the last few causes, and how many more there were.
+ * Each item lists its last few causes, and the number of further ones.
  */
 #ifndef KC_QUEUE_H
 #define KC_QUEUE_H
@@ -34,12 +34,13 @@
 
 typedef struct kc_queue kc_queue;
 
-/* Of what is not urgent: the first list after a start, resyncs. */
+/* For work that is not urgent: the initial list, resyncs. */
 #define KC_PRIORITY_LOW (-100)
 
 typedef struct kc_queue_opts {
-    const char *name;      /* Of its metrics. Defaults to none, and no metrics. */
-    kc_limiter *limiter;   /* Taken over. Defaults to exponential, 5 ms to 1000 s. */
+    const char *name; /* Label of its metrics. Defaults to none, and no metrics. */
+    /* The queue takes ownership. Defaults to exponential, 5 ms to 1000 s. */
+    kc_rate_limiter *limiter;
     bool fair;             /* Namespaces take turns. */
     const kc_clock *clock; /* Defaults to the real one. */
     kc_metrics *metrics;
@@ -47,40 +48,39 @@ typedef struct kc_queue_opts {
 
 /* `opts` may be NULL. Never NULL. */
 kc_queue *kc_queue_new(const kc_queue_opts *opts);
-/* Nobody uses it any more. NULL is allowed; returns NULL. */
+/* No thread may use the queue any more. NULL is allowed; returns NULL. */
 kc_queue *kc_queue_free(kc_queue *queue);
 KC_AUTO_DEFINE(kc_queue, kc_queue_free)
 
 /* Why a key was added. */
-typedef enum kc_why {
-    KC_WHY_OTHER,
-    KC_WHY_CREATED,
-    KC_WHY_UPDATED,
-    KC_WHY_DELETED,
-    KC_WHY_GENERIC, /* A channel or another source of one's own. */
-    KC_WHY_RESYNC,
-    KC_WHY_RETRY,   /* The last try failed. */
-    KC_WHY_REQUEUE, /* The reconciler asked for it. */
-} kc_why;
+typedef enum kc_queue_reason {
+    KC_QUEUE_REASON_OTHER,
+    KC_QUEUE_REASON_CREATED,
+    KC_QUEUE_REASON_UPDATED,
+    KC_QUEUE_REASON_DELETED,
+    KC_QUEUE_REASON_GENERIC, /* A channel or another custom source. */
+    KC_QUEUE_REASON_RESYNC,
+    KC_QUEUE_REASON_RETRY,   /* The last reconcile failed. */
+    KC_QUEUE_REASON_REQUEUE, /* The reconciler requested it. */
+} kc_queue_reason;
 
-/* The kind and key are of the object that something happened to: often not the key itself. */
+/* The kind and key of the changed object, which often differ from the queued key. */
 typedef struct kc_queue_cause {
-    kc_why why;
+    kc_queue_reason reason;
     const kc_kind *kind; /* NULL if unknown. Must live as long as the queue. */
-    kc_key key;          /* Empty: the item's own, and so it is said then. Copied (up to a
-                          * length). */
+    kc_key key;          /* Empty: the item's own key. Copied (up to a maximum length). */
     uint64_t revision;   /* Its resourceVersion; 0 if unknown. */
     int64_t at;          /* Monotonic; set by the queue. */
 } kc_queue_cause;
 
 typedef struct kc_queue_add_opts {
-    int64_t after;     /* Not before so long from now. */
-    bool rate_limited; /* The limiter says how long; with `after`, the shorter counts. */
+    int64_t after;     /* Minimum delay. */
+    bool rate_limited; /* The rate limiter sets the delay; with `after`, the shorter one counts. */
     int priority;
     const kc_queue_cause *cause; /* Defaults to unknown. */
 } kc_queue_add_opts;
 
-/* The key is copied. Does nothing once the queue was shut down. */
+/* Copies the key. No effect after the queue was shut down. */
 void kc_queue_add_with(kc_queue *queue, kc_key key, const kc_queue_add_opts *opts);
 static inline void kc_queue_add(kc_queue *queue, kc_key key)
 {
@@ -97,40 +97,41 @@ static inline void kc_queue_add_rate_limited(kc_queue *queue, kc_key key)
 
 #define KC_QUEUE_CAUSES 4
 
-/* A key taken out. Its text is valid until kc_queue_done. */
+/* A key taken from the queue. Its strings are valid until kc_queue_done. */
 typedef struct kc_queue_item {
     kc_key key;
     int priority;
     int64_t waited;                         /* Nanoseconds since it was ready. */
-    kc_queue_cause causes[KC_QUEUE_CAUSES]; /* The newest first. */
+    kc_queue_cause causes[KC_QUEUE_CAUSES]; /* Newest first. */
     size_t n_causes;
-    size_t more_causes;            /* That there was no room for. */
+    size_t more_causes;            /* Number of causes that did not fit. */
     struct kc__queue_entry *entry; /* Private. */
 } kc_queue_item;
 
-/* Blocks until there is one. False when the queue was shut down (and, draining, is empty). */
+/* Blocks until a key is ready. False when the queue was shut down (and, when draining, is empty).
+ */
 bool kc_queue_get(kc_queue *queue, kc_queue_item *ret);
-/* The same without waiting; false when there is none now. */
+/* The same without blocking; false when no key is ready. */
 bool kc_queue_try_get(kc_queue *queue, kc_queue_item *ret);
 void kc_queue_done(kc_queue *queue, kc_queue_item *item);
 
-/* Its limiter forgets the failures of the key; that is all. */
+/* Resets the key's failures in the rate limiter; it does not change the queue. */
 void kc_queue_forget(kc_queue *queue, kc_key key);
-int kc_queue_failures(kc_queue *queue, kc_key key);
+int kc_queue_num_requeues(kc_queue *queue, kc_key key);
 
 void kc_queue_shut_down(kc_queue *queue);
-/* Blocks until nothing waits and nobody works; false at the deadline, and then it goes on, until
- * kc_queue_shut_down. Keys that only wait for their time are dropped. */
+/* Blocks until no key is queued or processed. False at the deadline; draining then continues until
+ * kc_queue_shut_down. Drops delayed keys. */
 bool kc_queue_drain(kc_queue *queue, int64_t deadline);
 bool kc_queue_shutting_down(const kc_queue *queue);
 
-/* Keys that are ready; that are worked on; that wait for their time; of those, after a failure. */
+/* Numbers of keys: ready; being processed; delayed; of those, after a failure. */
 typedef struct kc_queue_counts {
     size_t ready, processing, delayed, retrying;
 } kc_queue_counts;
 kc_queue_counts kc_queue_count(const kc_queue *queue);
 
-/* All that is in it, as JSON, for /debug/queue: at most `limit` items of each state. */
+/* Appends the content as JSON, for /debug/queue: at most `limit` items of each state. */
 void kc_queue_write(const kc_queue *queue, size_t limit, kc_buf *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ref.h: a reference count, safe from any thread.
+ * ref.h: a thread-safe reference count.
  *
- * A type that is counted has `kc_ref refs;`, starts with kc_ref_init (count 1), and offers T_ref
+ * A counted type has a member `kc_ref refs;`, starts with kc_ref_init (count 1), and offers T_ref
  * and T_unref:
  *
  *     kc_thing *kc_thing_unref(kc_thing *t)
@@ -36,8 +36,8 @@ static inline void kc_ref_add(kc_ref *ref)
     (void)before;
 }
 
-/* True when this was the last reference: everything other threads did with the object is visible,
- * and it may be freed. */
+/* True when this was the last reference: all changes by other threads are visible, and the object
+ * may be freed. */
 static inline bool kc_ref_drop(kc_ref *ref)
 {
     uint32_t before = atomic_fetch_sub_explicit(&ref->n, 1, memory_order_acq_rel);
@@ -45,7 +45,7 @@ static inline bool kc_ref_drop(kc_ref *ref)
     return before == 1;
 }
 
-/* For tests and for "am I the only owner", never for deciding to free. */
+/* For tests and for "am I the only owner"; never decide to free by it. */
 static inline uint32_t kc_ref_count(const kc_ref *ref)
 {
     return atomic_load_explicit(&ref->n, memory_order_acquire);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * str.h: slices, text that carries its length and is owned by somebody else.
+ * str.h: slices: strings that carry their length and do not own their bytes.
  *
- * Whatever comes off the wire is a kc_str: it points into a buffer, an arena or an object, is not
- * terminated, and may hold any byte. Copies are explicit (kc_str_dup). A zeroed kc_str is the empty
- * string; `p` may be NULL only when `n` is 0. To print one: printf("%.*s", KC_ARG(s)).
+ * All data from the wire is a kc_str: it points into a buffer, an arena or an object, is not
+ * terminated, and may contain any byte. Copies are explicit (kc_str_dup). A zeroed kc_str is the
+ * empty string; `p` may be NULL only when `n` is 0. To print one: printf("%.*s", KC_ARG(s)).
  */
 #ifndef KC_STR_H
 #define KC_STR_H
@@ -22,7 +22,7 @@ typedef struct kc_str {
 /* For "%.*s". */
 #define KC_ARG(s) ((int)KC_MIN((s).n, (size_t)INT32_MAX)), ((s).p ? (s).p : "")
 
-/* NULL gives the empty string. */
+/* The empty string for NULL. */
 static inline kc_str kc_cstr(const char *text)
 {
     return (kc_str){text, text ? strlen(text) : 0};
@@ -42,7 +42,7 @@ static inline bool kc_str_is(kc_str a, const char *text)
 {
     return kc_str_eq(a, kc_cstr(text));
 }
-/* Whether it is one of a list that ends with NULL. */
+/* True if it equals a string of a list that ends with NULL. */
 bool kc_str_is_any(kc_str a, const char *const *texts);
 
 static inline bool kc_str_empty(kc_str s)
@@ -76,27 +76,26 @@ ptrdiff_t kc_str_rfind(kc_str s, char c);
 kc_str kc_str_trim(kc_str s);
 
 /*
- * Cuts at the first `sep`: returns what stands before it and leaves in *rest what follows. Where
- * there is no `sep`, returns all of *rest and leaves it with p == NULL, so a loop reads `while
- * (rest.p) { kc_str part = kc_str_cut(&rest, ','); … }`.
+ * Splits at the first `sep`: returns the part before it and leaves the part after it in *rest.
+ * Without a `sep`, returns all of *rest and sets its p to NULL, so a loop is `while (rest.p) {
+ * kc_str part = kc_str_cut(&rest, ','); … }`.
  */
 kc_str kc_str_cut(kc_str *rest, char sep);
 
 /* A terminated copy; the caller frees it. */
 char *kc_str_dup(kc_str s);
 
-/* Whole decimal numbers, all of the slice and nothing else: no sign for u64 but '-' for i64, no
- * space. False if it is not one or does not fit. */
+/* Parses a decimal integer that is the whole slice: no spaces, no sign for u64, '-' allowed for
+ * i64. False if it is invalid or does not fit. */
 bool kc_str_to_u64(kc_str s, uint64_t *ret);
 bool kc_str_to_i64(kc_str s, int64_t *ret);
 
-/* A hash for tables in memory, seeded; never stored. */
+/* A seeded hash for tables in memory; never store it. */
 uint64_t kc_str_hash(kc_str s, uint64_t seed);
 
 /*
- * The nearest of `names` to what was typed, for "did you mean", regardless of case: at most a third
- * of the letters typed differ (or one, in a short word), and never all of them. NULL when none is
- * near.
+ * The nearest of `names` to the typed word, for "did you mean", ignoring case: at most a third of
+ * the letters may differ (or one, in a short word), and never all of them. NULL when none is near.
  */
 const char *kc_str_nearest(kc_str typed, const char *const *names, size_t n_names);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uid.h: identities of objects: random UUIDs (version 4 of RFC 9562) in lower case.
+ * uid.h: UIDs of objects: random UUIDs (version 4 of RFC 9562) in lower case.
  *
  *     uint8_t random[16];
  *     char uid[KC_UID_TEXT];
@@ -12,13 +12,13 @@
 
 #include "kc/str.h"
 
-/* Room for a UUID's text and a NUL. */
+/* Size of a buffer for a UUID, with its terminator. */
 #define KC_UID_TEXT 37
 
-/* The UUID of 16 random bytes, six bits of which its version and variant take. Terminated. */
+/* The UUID of 16 random bytes; version and variant replace six bits. Terminated. */
 kc_str kc_uid_of(const uint8_t random[16], char out[KC_UID_TEXT]);
 
-/* True for the text of any UUID, whatever its version and case: 8-4-4-4-12 hexadecimal digits. */
+/* True for any UUID, of any version and case: 8-4-4-4-12 hexadecimal digits. */
 bool kc_uid_valid(kc_str text);
 
 #endif

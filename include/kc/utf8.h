@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* utf8.h: reading UTF-8, character by character. */
+/* utf8.h: decodes UTF-8, one character at a time. */
 #ifndef KC_UTF8_H
 #define KC_UTF8_H
 
 #include "kc/str.h"
 
 /*
- * The length of the sequence at the front of `text`, and its code point in *ret_code (which may be
- * NULL). 0 when there is none or it is not well-formed: cut short, overlong, a surrogate, or beyond
+ * The length of the sequence at the start of `text`, and its code point in *ret_code (which may be
+ * NULL). 0 at the end, or for an invalid sequence: truncated, overlong, a surrogate, or beyond
  * U+10FFFF.
  */
 static inline size_t kc_utf8_next(kc_str text, uint32_t *ret_code)
@@ -30,6 +30,18 @@ static inline size_t kc_utf8_next(kc_str text, uint32_t *ret_code)
     if (ret_code)
         *ret_code = code;
     return n;
+}
+
+/* Returns whether the text is a sequence of code points. */
+static inline bool kc_utf8_is_valid(kc_str text)
+{
+    while (text.n) {
+        const size_t n = kc_utf8_next(text, NULL);
+        if (!n)
+            return false;
+        text = kc_str_sub(text, n, text.n);
+    }
+    return true;
 }
 
 #endif

@@ -8,10 +8,10 @@
  *         printf("%.*s\n", KC_ARG(*name));
  *     kc_vec_done(&names);
  *
- * `items` and `n` are there to be read. Elements move when it grows: keep indexes, not pointers.
- * The macros name their arguments more than once: no side effects in them, except in what is
- * pushed.
- * For a vector that is passed around, name its type: typedef KC_VEC(kc_cause) kc_causes;
+ * `items` and `n` may be read directly. Elements move when the array grows: keep indexes, not
+ * pointers. The macros evaluate their arguments more than once: no side effects in them, except in
+ * the pushed value. Name the type of a vector that is passed to functions: typedef KC_VEC(kc_cause)
+ * kc_causes;
  */
 #ifndef KC_VEC_H
 #define KC_VEC_H
@@ -24,7 +24,7 @@
         size_t n, cap; \
     }
 
-/* Makes room for `more` elements beyond n. */
+/* Reserves room for `more` further elements. */
 #define kc_vec_reserve(vec, more)                                                          \
     ((size_t)(more) <= (vec)->cap - (vec)->n                                               \
          ? (void)0                                                                         \
@@ -39,7 +39,7 @@
         (vec)->n++;                             \
     } while (0)
 
-/* Appends a zeroed element and gives its address. */
+/* Appends a zeroed element and returns its address. */
 #define kc_vec_add(vec)                                            \
     (__extension__({                                               \
         kc_vec_reserve(vec, 1);                                    \
@@ -47,7 +47,7 @@
         &(vec)->items[(vec)->n++];                                 \
     }))
 
-/* The last element, removed. The vector must not be empty. */
+/* Removes and returns the last element. The vector must not be empty. */
 #define kc_vec_pop(vec) ((vec)->items[--(vec)->n])
 
 /* The last element's address. The vector must not be empty. */
@@ -65,11 +65,11 @@
 
 #define kc_vec_clear(vec) ((void)((vec)->n = 0))
 
-/* Frees the array, not what its elements point to. */
+/* Frees the array, but not what its elements point to. */
 #define kc_vec_done(vec) \
     (free((vec)->items), (vec)->items = NULL, (void)((vec)->n = (vec)->cap = 0))
 
-/* Sorts with qsort, which need not keep the order of equals. */
+/* Sorts with qsort; not stable. */
 #define kc_vec_sort(vec, compare) \
     ((vec)->n > 1 ? qsort((vec)->items, (vec)->n, sizeof(*(vec)->items), compare) : (void)0)
 

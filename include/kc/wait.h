@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.h: waiting until an object is as one wants it: by watching, not by asking again and again.
+ * wait.h: waits until an object satisfies a condition, by watching it, not by polling.
  *
  *     kc_auto(kc_object) *ready = NULL;
  *     kc_wait_for(client, &robot_kind, key, kc_until_condition, "Ready", KC_MINUTE, &ready, err);
@@ -10,14 +10,15 @@
 
 #include "kc/client.h"
 
-/* `object` is NULL while it is not there. */
+/* `object` is NULL while it does not exist. */
 typedef bool kc_until_fn(const kc_object *object, const void *user);
-bool kc_until_condition(const kc_object *object, const void *type); /* A condition is True. */
+bool kc_until_condition(const kc_object *object,
+                        const void *type); /* True when the condition's status is True. */
 bool kc_until_gone(const kc_object *object, const void *unused);
 bool kc_until_exists(const kc_object *object, const void *unused);
 
-/* 0 when it is so; KC_TIMEOUT when that took too long (0: for ever). `ret` may be NULL; it becomes
- * NULL when the object is gone. Survives broken watches. Blocks. */
+/* Returns 0 when the condition holds; KC_TIMEOUT after the timeout (0: none). `ret` may be NULL; it
+ * is set to NULL when the object was deleted. Restarts broken watches. Blocks. */
 int kc_wait_for(kc_client *client, const kc_kind *kind, kc_key key, kc_until_fn *until,
                 const void *user, int64_t timeout, kc_object **ret, kc_error *err);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client.h: what the reconciler says to the network service. Every call has a deadline, gives up
- * with `cancel`, and blocks until then.
+ * client.h: the client of the network service. Every call blocks, has a deadline and can be
+ * cancelled with `cancel`.
  *
- * Errors. Of the service: its own reason, code and message. Of the way to it, as in
- * kc/transport.h: kc__network_was_answered tells them apart.
+ * Errors of the service have its reason, code and message; errors of the connection are those of
+ * kc/transport.h. kc__network_got_response tells them apart.
  */
 #ifndef KC_NETWORK_CLIENT_H
 #define KC_NETWORK_CLIENT_H
@@ -16,42 +16,42 @@
 typedef struct kc__network_client kc__network_client;
 
 typedef struct kc__network_client_opts {
-    kc_transport *transport; /* Taken over. */
-    const char *owner;       /* In whose name networks are made. */
-    const kc_clock *clock;   /* The transport's. */
+    kc_transport *transport; /* Takes ownership. */
+    const char *owner;       /* The owner of the networks. */
+    const kc_clock *clock;   /* Owned by the transport. */
 } kc__network_client_opts;
 
 kc__network_client *kc__network_client_new(const kc__network_client_opts *opts);
 /* NULL is allowed; returns NULL. */
 kc__network_client *kc__network_client_free(kc__network_client *client);
 
-/* A network of the service. Text lives until kc__network_record_done. */
+/* A network of the service. Texts are valid until kc__network_record_done. */
 typedef struct kc__network_record {
     kc_view *view;
     const char *cidr, *gateway;
-    bool ours;           /* Made by this owner. */
-    uint64_t generation; /* Changes with every change to it. */
+    bool ours;           /* This client's owner created it. */
+    uint64_t generation; /* Changes with every write. */
 } kc__network_record;
 void kc__network_record_done(kc__network_record *record);
 
-/* 1, or 0 when it is not there. */
+/* 1, or 0 if it does not exist. */
 int kc__network_get(kc__network_client *client, kc_key key, kc_cancel *cancel,
                     kc__network_record *ret, kc_error *err);
-/* Makes it (`now` is NULL), or changes what it is now. KC_CONFLICT with code 412 when it has become
- * another one meanwhile; with 409 when the service has no room for it: a cause "Overlap" has the
- * key of what is in its way. */
+/* Creates it (`now` is NULL) or updates it from `now`. KC_CONFLICT with code 412 if it has changed
+ * meanwhile; with 409 if it overlaps: a cause "Overlap" has the key of the other network. */
 int kc__network_put(kc__network_client *client, kc_key key, const char *cidr, const char *gateway,
                     const kc__network_record *now, kc_cancel *cancel, kc_error *err);
-/* 1, or 0 when it is not there or not ours. */
+/* 1, or 0 if it does not exist or has another owner. */
 int kc__network_remove(kc__network_client *client, kc_key key, kc_cancel *cancel, kc_error *err);
-/* All that are ours; a negative number from `each` ends it. */
+/* Lists all networks of this owner; a negative result of `each` stops. */
 int kc__network_each(kc__network_client *client, kc_cancel *cancel,
                      int (*each)(kc_key key, void *user, kc_error *err), void *user, kc_error *err);
 
-/* Whether the service has refused it, and will again; else it was not reached, or is in trouble. */
-static inline bool kc__network_was_answered(const kc_error *err)
+/* Whether the service refused the request permanently; else it was unreachable, failed, or did not
+ * accept the token, which may change. */
+static inline bool kc__network_got_response(const kc_error *err)
 {
-    return err->code >= 400 && err->code < 500 && err->code != 429;
+    return err->code >= 400 && err->code < 500 && err->code != 429 && err->code != 401;
 }
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checks.c: what is looked at before anything is copied. Nothing is written here.
+ * checks.c: the checks before a migration. They write nothing.
  *
- * A check is a row of the table: it is shown as an object of the phase, with an error if it failed.
- * All are run, so that people see at once all there is to put right; only the first two, which
- * connect, end it. The phase's error is the first one.
+ * A check is a row of the table and shown as an object of the phase, with an error if it failed.
+ * All checks run, so that the user sees all problems at once; only the first two, which connect,
+ * stop at a failure. The phase's error is the first one.
  */
 #include "migration.h"
 
@@ -12,66 +12,65 @@
 
 #include <stdio.h>
 
-typedef struct look {
+typedef struct redismigration_checks_inspect {
     migration *m;
     const kc_value *root;
-} look;
+} redismigration_checks_inspect;
 
-static int open_source(const look *l, kc_error *err)
+static int open_source(const redismigration_checks_inspect *l, kc_error *err)
 {
     return side_open(l->m, &l->m->source, err);
 }
 
-static int open_dest(const look *l, kc_error *err)
+static int open_dest(const redismigration_checks_inspect *l, kc_error *err)
 {
     return side_open(l->m, &l->m->dest, err);
 }
 
-/* By what the servers say of themselves: one has many addresses. */
-static int are_two(const look *l, kc_error *err)
+/* Compared by run id: a server may have many addresses. */
+static int are_two(const redismigration_checks_inspect *l, kc_error *err)
 {
     const migration *m = l->m;
     const bool known = side_info(&m->source, "run_id").n > 0;
     if (strcmp(m->source.at.place, m->dest.at.place) != 0 &&
         !(known && !strcmp(m->source.id, m->dest.id)))
         return 0;
-    return kc_error_set(err, KC_INVALID,
-                        "source and dest are the same database of the same server");
+    return kc_error_set(err, KC_INVALID, "source and destination are the same database");
 }
 
-static int are_no_cluster(const look *l, kc_error *err)
+static int are_no_cluster(const redismigration_checks_inspect *l, kc_error *err)
 {
     const side *sides[] = {&l->m->source, &l->m->dest};
     for (size_t i = 0; i < KC_COUNT(sides); i++)
         if (side_number(sides[i], "cluster_enabled"))
             return kc_error_set(err, KC_INVALID,
-                                "the %s is a node of a cluster, which has only some of the keys",
+                                "the %s is a cluster node, which has only a part of the keys",
                                 sides[i]->role);
     return 0;
 }
 
-static int are_loaded(const look *l, kc_error *err)
+static int are_loaded(const redismigration_checks_inspect *l, kc_error *err)
 {
     const side *sides[] = {&l->m->source, &l->m->dest};
     for (size_t i = 0; i < KC_COUNT(sides); i++)
         if (side_number(sides[i], "loading"))
-            return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the %s is still loading its keys",
+            return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the %s is still loading its data set",
                                 sides[i]->role);
     return 0;
 }
 
-static int is_writable(const look *l, kc_error *err)
+static int is_writable(const redismigration_checks_inspect *l, kc_error *err)
 {
     const side *dest = &l->m->dest;
     if (!kc_str_is(side_info(dest, "role"), "slave") || !side_number(dest, "slave_read_only"))
         return 0;
-    return kc_error_set(err, KC_INVALID, "the dest is a replica that can only be read");
+    return kc_error_set(err, KC_INVALID, "the destination is a read-only replica");
 }
 
 /* ---- versions ---- */
 
-/* The format of DUMP has a version: a server reads its own and older ones. Newest first. */
-static const struct format {
+/* The DUMP format has a version: a server restores its own and older ones. Newest first. */
+static const struct redismigration_checks_format {
     int major, minor, version;
 } formats[] = {
     {7, 4, 12}, {7, 2, 11}, {7, 0, 10}, {5, 0, 9}, {4, 0, 8}, {3, 2, 7}, {2, 6, 6}, {0, 0, 0},
@@ -82,7 +81,7 @@ static int format_of(kc_str version)
     int64_t major = 0, minor = 0;
     kc_str_to_i64(kc_str_cut(&version, '.'), &major);
     kc_str_to_i64(kc_str_cut(&version, '.'), &minor);
-    const struct format *f = formats;
+    const struct redismigration_checks_format *f = formats;
     while (major < f->major || (major == f->major && minor < f->minor))
         f++;
     return f->version;
@@ -93,34 +92,35 @@ bool reads_dumps_of(kc_str version, kc_str of)
     return format_of(version) >= format_of(of);
 }
 
-static int are_compatible(const look *l, kc_error *err)
+static int are_compatible(const redismigration_checks_inspect *l, kc_error *err)
 {
     const kc_str source = side_info(&l->m->source, "redis_version");
     const kc_str dest = side_info(&l->m->dest, "redis_version");
     if (!source.n || !dest.n || reads_dumps_of(dest, source))
         return 0;
     return kc_error_set(err, KC_INVALID,
-                        "the dest is Redis %.*s, which cannot read what the source's %.*s writes",
+                        "the destination's Redis %.*s cannot restore dumps of the source's %.*s",
                         KC_ARG(dest), KC_ARG(source));
 }
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
-static int is_empty(const look *l, kc_error *err)
+static int redismigration_checks_is_empty(const redismigration_checks_inspect *l, kc_error *err)
 {
     int64_t n = 0;
-    if (kc_as_bool(kc_dig(l->root, "spec.overwrite"), false))
+    if (kc_value_as_bool(kc_value_nested(l->root, "spec.overwrite"), false))
         return 0;
     if (side_count(&l->m->dest, &n, err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (!n)
         return 0;
     return kc_error_set(err, KC_INVALID,
-                        "the dest has %lld keys already; spec.overwrite: true allows that",
+                        "the destination already has %lld keys; set spec.overwrite: true to "
+                        "allow that",
                         (long long)n);
 }
 
-/* The keys that the server has in all its databases: db0:keys=3,expires=0,avg_ttl=0 */
+/* Number of keys in all databases of the server: db0:keys=3,expires=0,avg_ttl=0 */
 static int64_t count_all(const side *s)
 {
     int64_t all = 0;
@@ -138,8 +138,8 @@ static int64_t count_all(const side *s)
     return all;
 }
 
-/* Roughly: what the source needs for its keys, as far as they are of this database. */
-static int has_room(const look *l, kc_error *err)
+/* Estimate: the source's memory, scaled to the keys of this database. */
+static int has_room(const redismigration_checks_inspect *l, kc_error *err)
 {
     const side *source = &l->m->source, *dest = &l->m->dest;
     const int64_t most = side_number(dest, "maxmemory"), used = side_number(dest, "used_memory");
@@ -148,42 +148,43 @@ static int has_room(const look *l, kc_error *err)
     if (!most)
         return 0;
     if (side_count(source, &mine, err) < 0)
-        return -1;
+        return kc_error_result(err);
     const double share = all > 0 ? KC_MIN((double)mine / (double)all, 1.0) : 1.0;
     const int64_t needed = (int64_t)((double)side_number(source, "used_memory_dataset") * share);
     if (!mine || needed <= most - used)
         return 0;
     return kc_error_set(err, KC_INVALID,
-                        "the dest has not enough memory: maxmemory is %lld bytes, %lld are used, "
-                        "about %lld are needed",
+                        "the destination has too little memory: maxmemory %lld bytes, used "
+                        "%lld, about %lld needed",
                         (long long)most, (long long)used, (long long)needed);
 }
 
-/* ---- all of them ---- */
+/* ---- table ---- */
 
-static const struct check {
+static const struct redismigration_checks_check {
     const char *id, *name;
-    int (*run)(const look *look, kc_error *err);
-    bool needed; /* By those that follow. */
+    int (*run)(const redismigration_checks_inspect *redismigration_checks_inspect, kc_error *err);
+    bool needed; /* Used by the following checks. */
 } checks[] = {
-    {"source-answers", "The source answers and lets us in", open_source, true},
-    {"dest-answers", "The dest answers and lets us in", open_dest, true},
-    {"two-databases", "They are two databases", are_two, false},
-    {"no-cluster", "Neither is a node of a cluster", are_no_cluster, false},
-    {"loaded", "Both have loaded their keys", are_loaded, false},
-    {"versions", "The dest can read what the source writes", are_compatible, false},
-    {"dest-writable", "The dest can be written to", is_writable, false},
-    {"dest-empty", "The dest is empty, or may be overwritten", is_empty, false},
-    {"dest-memory", "The dest has enough memory", has_room, false},
+    {"source-answers", "Source accepts the connection", open_source, true},
+    {"dest-answers", "Destination accepts the connection", open_dest, true},
+    {"two-databases", "Source and destination differ", are_two, false},
+    {"no-cluster", "Neither is a cluster node", are_no_cluster, false},
+    {"loaded", "Both have loaded their data sets", are_loaded, false},
+    {"versions", "Destination can restore the source's dumps", are_compatible, false},
+    {"dest-writable", "Destination is writable", is_writable, false},
+    {"dest-empty", "Destination is empty or may be overwritten", redismigration_checks_is_empty,
+     false},
+    {"dest-memory", "Destination has enough memory", has_room, false},
 };
 
 int migration_check(kc_phase_call *call, migration *m, kc_error *err)
 {
-    const look l = {m, call->root};
+    const redismigration_checks_inspect l = {m, call->root};
     bool goes_on = true;
     kc_scoped(kc_error) first = {0};
     for (size_t i = 0; i < KC_COUNT(checks) && goes_on; i++) {
-        const struct check *c = &checks[i];
+        const struct redismigration_checks_check *c = &checks[i];
         kc_scoped(kc_error) failure = {0};
         const bool passed = c->run(&l, &failure) >= 0;
         kc_phase_set_object(call,

@@ -1,38 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy.c: copies a batch of keys: DUMP at the source, RESTORE … REPLACE at the dest, with what is
- * left of their time.
+ * copy.c: copies a batch of keys: DUMP at the source, RESTORE … REPLACE at the destination with the
+ * remaining TTL.
  *
- * Copying a key again gives the same, so it does not matter how often: SCAN may name it twice, and
- * after a crash a batch begins where the last one that was written down ended. A key that expires
- * or is deleted between SCAN and DUMP is gone, and counted so. One that is changed meanwhile is
- * copied as it was or as it is; verify finds the first. A time left is counted anew at the dest, so
- * a key lives there a little longer, never shorter.
+ * Copying is idempotent: SCAN may return a key twice, and after a crash a batch starts at the last
+ * stored position. A key that expires or is deleted between SCAN and DUMP is counted as gone. A key
+ * that changes meanwhile is copied in its old or new state; verify finds the former. The TTL
+ * restarts at the destination, so a key lives there a little longer, never shorter.
  *
- * Memory: one value is in it at a time, and what is on its way to the dest: some MB, or one value.
- * How many answers wait at the source is what `window` says, which follows their size.
+ * Memory: one value at a time and the buffered commands for the destination: some MB, or one value.
+ * The number of replies that wait at the source is `window`, which adapts to their size.
  */
 #include "migration.h"
 
 #include <stdio.h>
 
-enum { FLUSH = 1 << 20 }; /* Bytes kept for the dest. */
+enum { FLUSH = 1 << 20 }; /* Bytes buffered for the destination. */
 
 typedef struct copier {
     const migration *m;
     walk *walk;
-    KC_VEC(kc_str) sent; /* Keys whose RESTORE is not answered. */
+    KC_VEC(kc_str) sent; /* Keys whose RESTORE has no reply yet. */
 } copier;
 
-/* Reads the dest's answers to all that was sent. */
-static int settle(copier *c, kc_error *err)
+/* Reads the destination's replies to all sent commands. */
+static int redismigration_copy_settle(copier *c, kc_error *err)
 {
     const side *dest = &c->m->dest;
     kc_vec_each (&c->sent, key) {
-        resp_value answer;
-        if (redis_read(dest->conn, &answer, err) < 0)
+        resp_value reply;
+        if (redis_read(dest->conn, &reply, err) < 0)
             return side_wrap(dest, err);
-        if (redis_expect(&answer, RESP_TEXT, err) < 0) {
+        if (redis_expect(&reply, RESP_TEXT, err) < 0) {
             key_wrap(*key, err);
             return side_wrap(dest, err);
         }
@@ -41,7 +40,7 @@ static int settle(copier *c, kc_error *err)
     return 0;
 }
 
-/* `left` as PTTL has it: -1 is for ever, which RESTORE calls 0. */
+/* `left` as PTTL returns it: -1 is no expiry, which is 0 for RESTORE. */
 static void restore(copier *c, kc_str key, int64_t left, kc_str value)
 {
     char ttl[24];
@@ -50,22 +49,22 @@ static void restore(copier *c, kc_str key, int64_t left, kc_str value)
     kc_vec_push(&c->sent, key);
 }
 
-/* The two answers of the source about a key. */
+/* The source's two replies about a key. */
 static int take_key(copier *c, kc_str key, kc_error *err)
 {
     redis *source = c->m->source.conn;
     resp_value left, value;
     if (redis_read(source, &left, err) < 0 || redis_expect(&left, RESP_NUMBER, err) < 0)
-        return -1;
+        return kc_error_result(err);
     const int64_t milliseconds = left.number;
     if (redis_read(source, &value, err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (value.type == RESP_NIL) {
         c->walk->gone++;
         return 0;
     }
     if (redis_expect(&value, RESP_BYTES, err) < 0)
-        return -1;
+        return kc_error_result(err);
     restore(c, key, milliseconds, value.str);
     return 0;
 }
@@ -83,11 +82,11 @@ static int copy_window(copier *c, const kc_str *keys, size_t n, kc_error *err)
             key_wrap(keys[i], err);
             return side_wrap(source, err);
         }
-        if (redis_unsent(c->m->dest.conn) > FLUSH && settle(c, err) < 0)
-            return -1;
+        if (redis_unsent(c->m->dest.conn) > FLUSH && redismigration_copy_settle(c, err) < 0)
+            return kc_error_result(err);
     }
     walk_adapt(c->walk, redis_bytes(source->conn) - before);
-    return settle(c, err);
+    return redismigration_copy_settle(c, err);
 }
 
 static int copy_page(copier *c, const page *p, kc_error *err)
@@ -95,12 +94,12 @@ static int copy_page(copier *c, const page *p, kc_error *err)
     for (size_t i = 0, n; i < p->n; i += n) {
         n = KC_MIN(c->walk->window, p->n - i);
         if (copy_window(c, p->keys + i, n, err) < 0)
-            return -1;
+            return kc_error_result(err);
     }
     return 0;
 }
 
-/* What is counted and where it is, of whole pages only: one that failed is copied again. */
+/* Counts and position are those of complete pages only: a failed page is copied again. */
 static int copy_batch(copier *c, kc_error *err)
 {
     kc_scoped(page) p = {0};
@@ -108,7 +107,7 @@ static int copy_batch(copier *c, kc_error *err)
         const walk before = *c->walk;
         if (walk_next(c->walk, c->m, &p, err) < 0 || copy_page(c, &p, err) < 0) {
             *c->walk = before;
-            return -1;
+            return kc_error_result(err);
         }
     }
     return 0;
@@ -120,5 +119,5 @@ int migration_copy(kc_phase_call *call, migration *m, walk *w, kc_error *err)
     copier c = {.m = m, .walk = w};
     const int result = copy_batch(&c, err);
     kc_vec_done(&c.sent);
-    return result < 0 ? -1 : w->ended;
+    return result < 0 ? result : w->ended;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * migration.c: the two databases of a migration, and the walk through the keys of the first.
+ * migration.c: the two databases of a migration, and the iteration over the keys of the source.
  *
- * SCAN gives every key that is there from its beginning to its end, some of them twice, and a
- * cursor to go on with, which holds nothing of the server's: it may be kept in the object and used
- * by another process. But it is made of the server's hash function, whose seed is another in every
- * run of the server. So the run's id is kept beside it.
+ * SCAN returns every key that exists from its start to its end, some of them twice, and a cursor to
+ * continue with, which holds no server state: it may be stored in the object and used by another
+ * process. But it depends on the server's hash function, whose seed changes with every start of the
+ * server. So the server's run id is stored beside it.
  *
- * A call goes on for about a second, in real time as all that has to do with the servers: what was
- * done is then written down, and others have their turn.
+ * A call runs for about a second, in real time like everything that concerns the servers; then the
+ * progress is stored, and other objects get their turn.
  */
 #include "migration.h"
 
@@ -40,11 +40,12 @@ void migration_done(migration *m)
 
 /* ---- finding and opening ---- */
 
-static int resolve(side *s, const char *role, kc_client *client, const kc_object *object,
-                   const kc_value *root, kc_error *err)
+static int redismigration_migration_resolve(side *s, const char *role, kc_client *client,
+                                            const kc_object *object, const kc_value *root,
+                                            kc_error *err)
 {
     s->role = role;
-    const kc_str text = kc_as_str(kc_get(kc_get(root, "spec"), role));
+    const kc_str text = kc_value_as_str(kc_value_get(kc_value_get(root, "spec"), role));
     const int result = endpoint_resolve(client, kc_object_namespace(object), text, &s->at, err);
     return result < 0 ? kc_error_wrap(err, "spec.%s", role) : 0;
 }
@@ -52,9 +53,9 @@ static int resolve(side *s, const char *role, kc_client *client, const kc_object
 int migration_resolve(migration *m, kc_client *client, const kc_object *object,
                       const kc_value *root, kc_error *err)
 {
-    if (resolve(&m->source, "source", client, object, root, err) < 0)
-        return -1;
-    return resolve(&m->dest, "dest", client, object, root, err);
+    if (redismigration_migration_resolve(&m->source, "source", client, object, root, err) < 0)
+        return kc_error_result(err);
+    return redismigration_migration_resolve(&m->dest, "dest", client, object, root, err);
 }
 
 int side_wrap(const side *s, kc_error *err)
@@ -64,20 +65,21 @@ int side_wrap(const side *s, kc_error *err)
     return kc_error_wrap(err, "%s %s (%s)", s->role, s->at.name, s->at.place);
 }
 
-static int ask_info(side *s, kc_error *err)
+static int query_info(side *s, kc_error *err)
 {
-    resp_value answer;
-    if (REDIS_ASK(s->conn, &answer, err, KC_STR("INFO")) < 0 ||
-        redis_expect(&answer, RESP_BYTES, err) < 0)
-        return -1;
-    s->info = kc_str_dup(answer.str);
+    resp_value reply;
+    if (REDIS_CALL(s->conn, &reply, err, KC_STR("INFO")) < 0 ||
+        redis_expect(&reply, RESP_BYTES, err) < 0)
+        return kc_error_result(err);
+    s->info = kc_str_dup(reply.str);
     s->id = kc_asprintf("%.*s/%d", KC_ARG(side_info(s, "run_id")), s->at.db);
     return 0;
 }
 
 int side_open(migration *m, side *s, kc_error *err)
 {
-    /* What dest has may be longer than what it was made of: it packs in its own way. */
+    /* A value at the destination may be longer than its source: each server has its own
+     * encoding. */
     const size_t largest = s == &m->source ? m->limits.max_key : 2 * m->limits.max_key;
     s->conn = redis_open(&(redis_opts){.host = s->at.host,
                                        .port = s->at.port,
@@ -88,10 +90,10 @@ int side_open(migration *m, side *s, kc_error *err)
                                        .max_reply = largest,
                                        .cancel = m->cancel},
                          err);
-    return s->conn && ask_info(s, err) == 0 ? 0 : side_wrap(s, err);
+    return s->conn && query_info(s, err) == 0 ? 0 : side_wrap(s, err);
 }
 
-/* ---- what it says of itself ---- */
+/* ---- INFO ---- */
 
 kc_str side_info(const side *s, const char *name)
 {
@@ -114,15 +116,15 @@ int64_t side_number(const side *s, const char *name)
 
 int side_count(const side *s, int64_t *ret, kc_error *err)
 {
-    resp_value answer;
-    if (REDIS_ASK(s->conn, &answer, err, KC_STR("DBSIZE")) < 0 ||
-        redis_expect(&answer, RESP_NUMBER, err) < 0)
+    resp_value reply;
+    if (REDIS_CALL(s->conn, &reply, err, KC_STR("DBSIZE")) < 0 ||
+        redis_expect(&reply, RESP_NUMBER, err) < 0)
         return side_wrap(s, err);
-    *ret = answer.number;
+    *ret = reply.number;
     return 0;
 }
 
-/* ---- the walk ---- */
+/* ---- iteration ---- */
 
 void walk_done(walk *w)
 {
@@ -141,29 +143,29 @@ int walk_begin(walk *w, const kc_phase_call *call, const migration *m, kc_error 
     w->window = FIRST_WINDOW;
     w->deadline = kc_clock_deadline(kc_clock_real(), CALL);
     if (side_count(&m->source, &w->total, err) < 0)
-        return -1;
-    if (kc_as_bool(kc_get(state, "ended"), false) ||
-        !kc_str_is(kc_as_str(kc_get(state, "source")), m->source.id) ||
-        !kc_str_is(kc_as_str(kc_get(state, "dest")), m->dest.id) ||
-        !kc_str_to_u64(kc_as_str(kc_get(state, "cursor")), &cursor))
+        return kc_error_result(err);
+    if (kc_value_as_bool(kc_value_get(state, "ended"), false) ||
+        !kc_str_is(kc_value_as_str(kc_value_get(state, "source")), m->source.id) ||
+        !kc_str_is(kc_value_as_str(kc_value_get(state, "dest")), m->dest.id) ||
+        !kc_str_to_u64(kc_value_as_str(kc_value_get(state, "cursor")), &cursor))
         return 0;
     w->cursor = cursor;
-    w->keys = w->keys_before = kc_as_i64_or(kc_get(state, "keys"), 0);
-    w->gone = kc_as_i64_or(kc_get(state, "gone"), 0);
-    w->different = kc_as_i64_or(kc_get(state, "different"), 0);
-    kc_buf_append(&w->named, kc_as_str(kc_get(state, "named")));
+    w->keys = w->keys_before = kc_value_as_i64_or(kc_value_get(state, "keys"), 0);
+    w->gone = kc_value_as_i64_or(kc_value_get(state, "gone"), 0);
+    w->different = kc_value_as_i64_or(kc_value_get(state, "different"), 0);
+    kc_buf_append(&w->named, kc_value_as_str(kc_value_get(state, "named")));
     return 0;
 }
 
-/* [cursor, [key…]], with the keys copied: answers live until the next. */
-static int take_page(walk *w, const resp_value *answer, page *ret, kc_error *err)
+/* [cursor, [key…]]; copies the keys, because replies are valid until the next one only. */
+static int take_page(walk *w, const resp_value *reply, page *ret, kc_error *err)
 {
     uint64_t cursor = 0;
-    if (redis_expect(answer, RESP_ARRAY, err) < 0)
-        return -1;
-    const resp_value *keys = answer->n == 2 ? &answer->items[1] : NULL;
-    if (!keys || keys->type != RESP_ARRAY || !kc_str_to_u64(answer->items[0].str, &cursor))
-        return kc_error_set(err, KC_INVALID, "it answers something else than SCAN does");
+    if (redis_expect(reply, RESP_ARRAY, err) < 0)
+        return kc_error_result(err);
+    const resp_value *keys = reply->n == 2 ? &reply->items[1] : NULL;
+    if (!keys || keys->type != RESP_ARRAY || !kc_str_to_u64(reply->items[0].str, &cursor))
+        return kc_error_set(err, KC_INVALID, "unexpected reply to SCAN");
     kc_arena_clear(&ret->arena);
     ret->keys = kc_arena_calloc(&ret->arena, keys->n, sizeof(*ret->keys));
     for (size_t i = 0; i < keys->n; i++)
@@ -178,12 +180,12 @@ static int take_page(walk *w, const resp_value *answer, page *ret, kc_error *err
 int walk_next(walk *w, const migration *m, page *ret, kc_error *err)
 {
     char cursor[24], count[24];
-    resp_value answer;
+    resp_value reply;
     snprintf(cursor, sizeof(cursor), "%" PRIu64, w->cursor);
     snprintf(count, sizeof(count), "%zu", w->window);
-    if (REDIS_ASK(m->source.conn, &answer, err, KC_STR("SCAN"), kc_cstr(cursor), KC_STR("COUNT"),
-                  kc_cstr(count)) < 0 ||
-        take_page(w, &answer, ret, err) < 0)
+    if (REDIS_CALL(m->source.conn, &reply, err, KC_STR("SCAN"), kc_cstr(cursor), KC_STR("COUNT"),
+                   kc_cstr(count)) < 0 ||
+        take_page(w, &reply, ret, err) < 0)
         return side_wrap(&m->source, err);
     return 0;
 }
@@ -205,7 +207,7 @@ bool walk_goes_on(const walk *w, const migration *m)
 int walk_keep(const walk *w, kc_phase_call *call, const migration *m, kc_error *err)
 {
     kc_scoped(kc_buf) json = {0};
-    /* Some come twice, others went meanwhile; at the end that is all of them. */
+    /* Some keys come twice, others have gone; at the end the number is corrected to all. */
     const int64_t done = w->ended ? w->keys : KC_MIN(w->keys, w->total);
     const int64_t total = w->ended ? w->keys : w->total;
     kc_buf_printf(&json, "{\"progress\":\"%lld/%lld\",\"cursor\":\"%" PRIu64 "\",\"ended\":%s",
@@ -222,10 +224,10 @@ int walk_keep(const walk *w, kc_phase_call *call, const migration *m, kc_error *
     kc_json_quote(&json, kc_cstr(m->dest.id));
     kc_buf_puts(&json, "}");
     kc_phase_progress(call, done, total);
-    return kc_phase_keep(call, kc_buf_str(&json), err);
+    return kc_phase_set_state(call, kc_buf_str(&json), err);
 }
 
-/* ---- keys for people ---- */
+/* ---- keys in messages ---- */
 
 void key_print(kc_buf *out, kc_str key)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis.c: a connection to a Redis server: a socket that does not block, and poll with a deadline.
+ * redis.c: a connection to a Redis server: a non-blocking socket, and poll with a deadline.
  *
- * Time here is the machine's, not the clock that reconcilers are given: the server is outside, and
- * answers in real time also when a test's clock is virtual (the simulated thread just takes long,
- * while virtual time stands still). A server that is silent for the timeout is given up; a long
- * answer has the timeout for every 64 KiB, so that slow is no error and dripping is.
+ * Time here is real time, not the clock of reconcilers: the server is external and replies in real
+ * time also when a test's clock is virtual (virtual time stands still meanwhile). A server that is
+ * silent for the timeout fails the call; a long reply gets the timeout for every 64 KiB, so that a
+ * slow server is no error and a dripping one is.
  *
- * The buffer holds what has come; answers point into it, and what lies before `at` was given out.
- * It is moved together only when there is no room behind, so that many small answers cost nothing.
- * Writing never waits for us to read: Redis takes commands in while its answers wait, and callers
- * keep few under way.
+ * The buffer holds received bytes; replies point into it, and bytes before `at` are consumed. It is
+ * compacted only when there is no room at the end, so that many small replies cost nothing. Writing
+ * never waits for reading: Redis accepts commands while its replies wait, and callers keep few in
+ * flight.
  *
- * Passwords: AUTH's refusal is not repeated word by word, because a server that does not know the
- * command answers with its arguments.
+ * Passwords: the server's refusal of AUTH is not repeated verbatim, because a server that does not
+ * know the command replies with its arguments.
  */
 #include "redis.h"
 
@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #define TIMEOUT (10 * KC_SECOND)
-#define SLICE   (100 * KC_MILLISECOND) /* How soon it sees that it was cancelled. */
+#define SLICE   (100 * KC_MILLISECOND) /* Interval at which cancellation is noticed. */
 #define CHUNK   ((size_t)64 << 10)
 
 struct redis {
@@ -37,38 +37,38 @@ struct redis {
     kc_cancel *cancel;
     resp_limits limits;
     kc_buf out, in;
-    size_t at; /* In `in`: where the next answer begins. */
+    size_t at; /* In `in`: start of the next reply. */
     kc_arena arena;
     uint64_t bytes;
 };
 
 /* ---- waiting ---- */
 
-static int64_t now(void)
+static int64_t redismigration_redis_now(void)
 {
     return kc_clock_now(kc_clock_real());
 }
 
-static int failed(kc_error *err, const char *what)
+static int redismigration_redis_failed(kc_error *err, const char *what)
 {
     return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "%s: %s", what, strerror(errno));
 }
 
-static int wait_for(redis *r, short events, int64_t deadline, kc_error *err)
+static int redismigration_redis_wait_for(redis *r, short events, int64_t deadline, kc_error *err)
 {
     for (;;) {
-        const int64_t left = deadline - now();
+        const int64_t left = deadline - redismigration_redis_now();
         struct pollfd ready = {.fd = r->fd, .events = events};
         if (kc_cancel_check(r->cancel, err) < 0)
-            return -1;
+            return kc_error_result(err);
         if (left <= 0)
-            return kc_error_set(err, KC_TIMEOUT, "no answer in time");
+            return kc_error_set(err, KC_TIMEOUT, "timed out waiting for a reply");
         const int64_t slice = KC_MIN(left, SLICE) / KC_MILLISECOND + 1;
         const int n = poll(&ready, 1, (int)slice);
         if (n > 0)
             return 0;
         if (n < 0 && errno != EINTR)
-            return failed(err, "poll");
+            return redismigration_redis_failed(err, "poll");
     }
 }
 
@@ -80,23 +80,23 @@ static int connect_to(redis *r, const struct addrinfo *to, kc_error *err)
     socklen_t size = sizeof(problem);
     r->fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (r->fd < 0)
-        return failed(err, "socket");
+        return redismigration_redis_failed(err, "socket");
     setsockopt(r->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     if (connect(r->fd, to->ai_addr, to->ai_addrlen) == 0)
         return 0;
     if (errno != EINPROGRESS)
-        return failed(err, "cannot connect");
-    if (wait_for(r, POLLOUT, now() + r->timeout, err) < 0)
+        return redismigration_redis_failed(err, "cannot connect");
+    if (redismigration_redis_wait_for(r, POLLOUT, redismigration_redis_now() + r->timeout, err) < 0)
         return kc_error_wrap(err, "cannot connect");
     if (getsockopt(r->fd, SOL_SOCKET, SO_ERROR, &problem, &size) < 0 || problem) {
         errno = problem ? problem : errno;
-        return failed(err, "cannot connect");
+        return redismigration_redis_failed(err, "cannot connect");
     }
     return 0;
 }
 
-/* Of the addresses a name has, the first that answers. The search for them has no deadline but
- * the system's own. */
+/* The first address of a name that accepts a connection. Only the system limits the time of the
+ * lookup. */
 static int connect_any(redis *r, const redis_opts *opts, kc_error *err)
 {
     char port[8];
@@ -105,9 +105,9 @@ static int connect_any(redis *r, const redis_opts *opts, kc_error *err)
     snprintf(port, sizeof(port), "%u", (unsigned)opts->port);
     const int problem = getaddrinfo(opts->host, port, &hints, &all);
     if (problem)
-        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "cannot find %s: %s", opts->host,
+        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "cannot resolve %s: %s", opts->host,
                             gai_strerror(problem));
-    int result = -1;
+    int result = kc_error_set(err, KC_SERVICE_UNAVAILABLE, "%s has no address", opts->host);
     for (const struct addrinfo *to = all; to && result < 0; to = to->ai_next) {
         result = connect_to(r, to, err);
         if (result < 0 && r->fd >= 0) {
@@ -121,7 +121,7 @@ static int connect_any(redis *r, const redis_opts *opts, kc_error *err)
     return result;
 }
 
-/* ---- commands and answers ---- */
+/* ---- commands and replies ---- */
 
 void redis_send(redis *r, const kc_str *words, size_t n)
 {
@@ -141,27 +141,27 @@ uint64_t redis_bytes(const redis *r)
 int redis_flush(redis *r, kc_error *err)
 {
     size_t sent = 0;
-    int64_t deadline = now() + r->timeout;
+    int64_t deadline = redismigration_redis_now() + r->timeout;
     while (sent < r->out.n) {
         const ssize_t n = send(r->fd, r->out.p + sent, r->out.n - sent, MSG_NOSIGNAL);
         if (n > 0) {
             sent += (size_t)n;
-            deadline = now() + r->timeout;
+            deadline = redismigration_redis_now() + r->timeout;
         } else if (errno == EAGAIN) {
-            if (wait_for(r, POLLOUT, deadline, err) < 0)
-                return -1;
+            if (redismigration_redis_wait_for(r, POLLOUT, deadline, err) < 0)
+                return kc_error_result(err);
         } else if (errno != EINTR) {
-            return failed(err, "the connection broke");
+            return redismigration_redis_failed(err, "connection lost");
         }
     }
     if (r->out.cap > 16 * CHUNK)
-        kc_buf_done(&r->out); /* After a big key: not for ever. */
+        kc_buf_done(&r->out); /* Shrinks the buffer after a large value. */
     kc_buf_clear(&r->out);
     return 0;
 }
 
-/* Room for a chunk behind what is there. */
-static char *make_room(redis *r, kc_error *err)
+/* Makes room for a chunk at the end. */
+static char *redismigration_redis_reserve(redis *r, kc_error *err)
 {
     if (r->at == r->in.n) {
         kc_buf_clear(&r->in);
@@ -173,16 +173,16 @@ static char *make_room(redis *r, kc_error *err)
     }
     char *room = kc_buf_reserve(&r->in, CHUNK);
     if (!room)
-        kc_error_set(err, KC_SERVICE_UNAVAILABLE, "no memory for its answer");
+        kc_error_set(err, KC_SERVICE_UNAVAILABLE, "no memory for the reply");
     return room;
 }
 
-/* More bytes: how many. */
-static ssize_t receive(redis *r, int64_t deadline, kc_error *err)
+/* Reads more bytes; returns their number. */
+static ssize_t redismigration_redis_receive(redis *r, int64_t deadline, kc_error *err)
 {
-    char *room = make_room(r, err);
+    char *room = redismigration_redis_reserve(r, err);
     if (!room)
-        return -1;
+        return kc_error_result(err);
     for (;;) {
         const ssize_t n = recv(r->fd, room, CHUNK, 0);
         if (n > 0) {
@@ -191,11 +191,11 @@ static ssize_t receive(redis *r, int64_t deadline, kc_error *err)
             return n;
         }
         if (n == 0)
-            return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "it closed the connection");
+            return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "server closed the connection");
         if (errno != EAGAIN && errno != EINTR)
-            return failed(err, "the connection broke");
-        if (wait_for(r, POLLIN, deadline, err) < 0)
-            return -1;
+            return redismigration_redis_failed(err, "connection lost");
+        if (redismigration_redis_wait_for(r, POLLIN, deadline, err) < 0)
+            return kc_error_result(err);
     }
 }
 
@@ -205,42 +205,42 @@ int redis_read(redis *r, resp_value *ret, kc_error *err)
     size_t fresh = 0;
     int found = 0;
     if (redis_flush(r, err) < 0)
-        return -1;
-    int64_t deadline = now() + r->timeout;
+        return kc_error_result(err);
+    int64_t deadline = redismigration_redis_now() + r->timeout;
     while (!(found = resp_scan_more(&scan, kc_str_sub(kc_buf_str(&r->in), r->at, r->in.n),
                                     &r->limits, err))) {
-        const ssize_t n = receive(r, deadline, err);
+        const ssize_t n = redismigration_redis_receive(r, deadline, err);
         if (n < 0)
-            return -1;
+            return n;
         fresh += (size_t)n;
         if (fresh >= CHUNK) {
             fresh = 0;
-            deadline = now() + r->timeout;
+            deadline = redismigration_redis_now() + r->timeout;
         }
     }
     if (found < 0)
-        return -1;
+        return found;
     kc_arena_clear(&r->arena);
     *ret = resp_build(kc_str_of(r->in.p + r->at, scan.at), &r->arena);
     r->at += scan.at;
     return 0;
 }
 
-int redis_ask(redis *r, resp_value *ret, kc_error *err, const kc_str *words, size_t n)
+int redis_call(redis *r, resp_value *ret, kc_error *err, const kc_str *words, size_t n)
 {
     resp_value value;
     redis_send(r, words, n);
     if (redis_read(r, &value, err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (value.type == RESP_ERROR)
         return redis_refused(value.str, err);
     *ret = value;
     return 0;
 }
 
-/* ---- what its errors mean ---- */
+/* ---- errors of the server ---- */
 
-static const struct meaning {
+static const struct redismigration_redis_meaning {
     const char *begins;
     kc_reason reason;
 } meanings[] = {
@@ -249,28 +249,30 @@ static const struct meaning {
     {"MASTERDOWN ", KC_SERVICE_UNAVAILABLE},
     {"TRYAGAIN ", KC_SERVICE_UNAVAILABLE},
     {"CLUSTERDOWN ", KC_SERVICE_UNAVAILABLE},
-    {"MISCONF ", KC_SERVICE_UNAVAILABLE}, /* It cannot save: its disk may have room again. */
+    {"MISCONF ", KC_SERVICE_UNAVAILABLE}, /* The server cannot save: its disk may have space again
+                                           * later. */
     {"ERR max number of clients", KC_SERVICE_UNAVAILABLE},
     {"NOAUTH ", KC_FORBIDDEN},
     {"WRONGPASS ", KC_FORBIDDEN},
     {"NOPERM ", KC_FORBIDDEN},
-    {"DENIED ", KC_FORBIDDEN}, /* Its protected mode. */
+    {"DENIED ", KC_FORBIDDEN}, /* Protected mode. */
     {"READONLY ", KC_FORBIDDEN},
-    {"ERR invalid password", KC_FORBIDDEN}, /* Before 6. */
+    {"ERR invalid password", KC_FORBIDDEN}, /* Before Redis 6. */
 };
 
-static kc_reason reason_of(kc_str answer)
+static kc_reason redismigration_redis_reason_of(kc_str reply)
 {
     for (size_t i = 0; i < KC_COUNT(meanings); i++)
-        if (kc_str_starts(answer, kc_cstr(meanings[i].begins)))
+        if (kc_str_starts(reply, kc_cstr(meanings[i].begins)))
             return meanings[i].reason;
     return KC_INVALID;
 }
 
-int redis_refused(kc_str answer, kc_error *err)
+int redis_refused(kc_str reply, kc_error *err)
 {
-    answer = kc_str_sub(answer, 0, 300);
-    return kc_error_set(err, reason_of(answer), "it answers: %.*s", KC_ARG(answer));
+    reply = kc_str_sub(reply, 0, 300);
+    return kc_error_set(err, redismigration_redis_reason_of(reply), "server replied: %.*s",
+                        KC_ARG(reply));
 }
 
 int redis_expect(const resp_value *value, resp_type type, kc_error *err)
@@ -278,7 +280,7 @@ int redis_expect(const resp_value *value, resp_type type, kc_error *err)
     if (value->type == RESP_ERROR)
         return redis_refused(value->str, err);
     if (value->type != type)
-        return kc_error_set(err, KC_INVALID, "it answers something else than was asked for");
+        return kc_error_set(err, KC_INVALID, "unexpected reply");
     return 0;
 }
 
@@ -286,33 +288,35 @@ int redis_expect(const resp_value *value, resp_type type, kc_error *err)
 
 static int authenticate(redis *r, const redis_opts *opts, kc_error *err)
 {
-    resp_value answer;
+    resp_value reply;
     if (!opts->password)
         return 0;
     const kc_str words[] = {KC_STR("AUTH"), kc_cstr(opts->user), kc_cstr(opts->password)};
-    const kc_str old[] = {words[0], words[2]}; /* Before 6 there are no users. */
+    const kc_str old[] = {words[0], words[2]}; /* Before Redis 6 there are no users. */
     redis_send(r, opts->user ? words : old, opts->user ? KC_COUNT(words) : KC_COUNT(old));
-    if (redis_read(r, &answer, err) < 0)
-        return -1;
-    if (answer.type != RESP_ERROR)
+    if (redis_read(r, &reply, err) < 0)
+        return kc_error_result(err);
+    if (reply.type != RESP_ERROR)
         return 0;
-    if (kc_str_contains(answer.str, KC_STR("without any password")))
-        return kc_error_set(err, KC_FORBIDDEN, "it has no password, and one is given");
-    const kc_reason reason = reason_of(answer.str);
-    kc_str code = answer.str;
+    if (kc_str_contains(reply.str, KC_STR("without any password")))
+        return kc_error_set(err, KC_FORBIDDEN,
+                            "the server has no password, but one is "
+                            "configured");
+    const kc_reason reason = redismigration_redis_reason_of(reply.str);
+    kc_str code = reply.str;
     code = kc_str_cut(&code, ' ');
     if (reason == KC_FORBIDDEN)
-        return kc_error_set(err, reason, "it refuses the password (%.*s)",
+        return kc_error_set(err, reason, "server refused the password (%.*s)",
                             KC_ARG(kc_str_sub(code, 0, 32)));
-    return kc_error_set(err, reason, "it refuses AUTH (%.*s)", KC_ARG(kc_str_sub(code, 0, 32)));
+    return kc_error_set(err, reason, "server refused AUTH (%.*s)", KC_ARG(kc_str_sub(code, 0, 32)));
 }
 
 static int select_db(redis *r, int db, kc_error *err)
 {
     char text[16];
-    resp_value answer;
+    resp_value reply;
     snprintf(text, sizeof(text), "%d", db);
-    if (db && REDIS_ASK(r, &answer, err, KC_STR("SELECT"), kc_cstr(text)) < 0)
+    if (db && REDIS_CALL(r, &reply, err, KC_STR("SELECT"), kc_cstr(text)) < 0)
         return kc_error_wrap(err, "database %d", db);
     return 0;
 }
@@ -338,7 +342,7 @@ redis *redis_close(redis *r)
     if (r->fd >= 0)
         close(r->fd);
     if (r->out.p)
-        explicit_bzero(r->out.p, r->out.cap); /* The password was in it. */
+        explicit_bzero(r->out.p, r->out.cap); /* It contained the password. */
     kc_buf_done(&r->out);
     kc_buf_done(&r->in);
     kc_arena_done(&r->arena);

@@ -4,12 +4,11 @@
  *
  *     +OK\r\n   -ERR why\r\n   :42\r\n   $3\r\nabc\r\n   $-1\r\n   *2\r\n… …   *-1\r\n
  *
- * and the elements of an array are replies. What a server may send is limited in bytes, elements
- * and depth, and refused as soon as it announces more: before memory is spent on it. A first byte
- * that begins no reply is refused at once, so that a server which speaks something else is not
- * waited for.
+ * and the elements of an array are replies. Bytes, elements and depth of a reply are limited; a
+ * reply that announces more is refused before memory is allocated. An invalid first byte is refused
+ * at once, so that a server with another protocol fails immediately.
  *
- * One more type of reply is a row in `of_mark`, and its case in header() and build().
+ * To add a type of reply: a row in `of_mark`, and its case in header() and build().
  */
 #include "resp.h"
 
@@ -17,36 +16,36 @@
 
 static const char of_mark[] = "+-:$*";
 
-/* ---- where it ends ---- */
+/* ---- finding the end ---- */
 
-static int refuse(kc_error *err, const char *what)
+static int redismigration_resp_reject(kc_error *err, const char *what)
 {
-    return kc_error_set(err, KC_INVALID, "it does not speak as Redis does: %s", what);
+    return kc_error_set(err, KC_INVALID, "not a Redis server: %s", what);
 }
 
-/* The line that begins at scan->at, without its end; 0 when it has not come yet. */
-static int next_line(resp_scan *scan, kc_str bytes, kc_str *ret, kc_error *err)
+/* The line at scan->at, without CR LF; 0 if it is incomplete. */
+static int redismigration_resp_next_line(resp_scan *scan, kc_str bytes, kc_str *ret, kc_error *err)
 {
     if (scan->at < bytes.n && !memchr(of_mark, bytes.p[scan->at], sizeof(of_mark) - 1))
-        return refuse(err, "an answer begins with another byte than + - : $ *");
+        return redismigration_resp_reject(err, "a reply starts with another byte than + - : $ *");
     const size_t from = KC_MAX(scan->at, scan->seen);
     const char *end = from < bytes.n ? memchr(bytes.p + from, '\n', bytes.n - from) : NULL;
     const size_t n = end ? (size_t)(end - bytes.p) - scan->at : bytes.n - scan->at;
     if (n > RESP_LINE)
-        return refuse(err, "a line is too long");
+        return redismigration_resp_reject(err, "a line is too long");
     if (!end) {
         scan->seen = bytes.n;
         return 0;
     }
     if (n < 2 || end[-1] != '\r')
-        return refuse(err, "a line does not end with CR LF");
+        return redismigration_resp_reject(err, "a line does not end with CR LF");
     *ret = kc_str_of(bytes.p + scan->at, n - 1);
     scan->at += n + 1;
     return 1;
 }
 
-/* A value is complete, and with it perhaps arrays. 1 when that was all. */
-static int complete(resp_scan *scan)
+/* A value is complete, and possibly arrays with it. 1 if the reply is complete. */
+static int redismigration_resp_complete(resp_scan *scan)
 {
     while (scan->depth && !--scan->left[scan->depth - 1])
         scan->depth--;
@@ -56,7 +55,7 @@ static int complete(resp_scan *scan)
 static int begin_body(resp_scan *scan, int64_t n, const resp_limits *limits, kc_error *err)
 {
     if ((uint64_t)n > limits->max_bytes || scan->at + (size_t)n > limits->max_bytes)
-        return kc_error_set(err, KC_INVALID, "an answer of %lld bytes, and %zu are allowed",
+        return kc_error_set(err, KC_INVALID, "a reply of %lld bytes exceeds the limit of %zu",
                             (long long)n, limits->max_bytes);
     scan->in_body = true;
     scan->body_end = scan->at + (size_t)n;
@@ -66,38 +65,38 @@ static int begin_body(resp_scan *scan, int64_t n, const resp_limits *limits, kc_
 static int begin_array(resp_scan *scan, int64_t n, const resp_limits *limits, kc_error *err)
 {
     if ((uint64_t)n > limits->max_items || scan->items + (size_t)n > limits->max_items)
-        return kc_error_set(err, KC_INVALID, "an answer of %lld elements, and %zu are allowed",
+        return kc_error_set(err, KC_INVALID, "a reply of %lld elements exceeds the limit of %zu",
                             (long long)n, limits->max_items);
     if (scan->depth == RESP_DEPTH)
-        return refuse(err, "arrays are too deep");
+        return redismigration_resp_reject(err, "arrays are nested too deeply");
     scan->items += (size_t)n;
     scan->left[scan->depth++] = (uint64_t)n;
     return 0;
 }
 
-/* 1: the whole reply ends with this line; 0: go on. */
+/* 1: the reply ends with this line; 0: continue. */
 static int header(resp_scan *scan, kc_str line, const resp_limits *limits, kc_error *err)
 {
     int64_t n = 0;
     if (line.p[0] == '+' || line.p[0] == '-')
-        return complete(scan);
+        return redismigration_resp_complete(scan);
     if (!kc_str_to_i64(kc_str_sub(line, 1, line.n), &n))
-        return refuse(err, "a number is none");
+        return redismigration_resp_reject(err, "invalid number");
     if (line.p[0] == ':' || n == -1 || (line.p[0] == '*' && n == 0))
-        return complete(scan);
+        return redismigration_resp_complete(scan);
     if (n < 0)
-        return refuse(err, "a length is negative");
+        return redismigration_resp_reject(err, "negative length");
     return line.p[0] == '$' ? begin_body(scan, n, limits, err) : begin_array(scan, n, limits, err);
 }
 
-/* 1: the whole reply ends with it; 0: more is to come, of it or behind it. */
+/* 1: the reply ends here; 0: more follows. */
 static int end_body(resp_scan *scan, kc_str bytes, kc_error *err)
 {
     if (memcmp(bytes.p + scan->body_end, "\r\n", 2) != 0)
-        return refuse(err, "bytes do not end with CR LF");
+        return redismigration_resp_reject(err, "a bulk string does not end with CR LF");
     scan->at = scan->body_end + 2;
     scan->in_body = false;
-    return complete(scan);
+    return redismigration_resp_complete(scan);
 }
 
 int resp_scan_more(resp_scan *scan, kc_str bytes, const resp_limits *limits, kc_error *err)
@@ -114,7 +113,7 @@ int resp_scan_more(resp_scan *scan, kc_str bytes, const resp_limits *limits, kc_
                 return 0;
             found = end_body(scan, bytes, err);
         } else {
-            const int has = next_line(scan, bytes, &line, err);
+            const int has = redismigration_resp_next_line(scan, bytes, &line, err);
             if (has <= 0)
                 return has;
             found = header(scan, line, &use, err);
@@ -122,13 +121,14 @@ int resp_scan_more(resp_scan *scan, kc_str bytes, const resp_limits *limits, kc_
         if (found)
             return found;
         if (scan->at > use.max_bytes)
-            return kc_error_set(err, KC_INVALID, "an answer of more than %zu bytes", use.max_bytes);
+            return kc_error_set(err, KC_INVALID, "a reply exceeds the limit of %zu bytes",
+                                use.max_bytes);
     }
 }
 
-/* ---- what it is ---- */
+/* ---- building the tree ---- */
 
-/* The reply at *rest, which a scan has found to be whole; goes behind it. */
+/* Builds the reply at *rest, which a scan has found complete, and advances behind it. */
 static resp_value build(kc_str *rest, kc_arena *arena)
 {
     const char mark = rest->p[0];

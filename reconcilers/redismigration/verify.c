@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify.c: compares a batch of keys: every key of the source is at the dest, with the same value,
- * and expires there if it does here.
+ * verify.c: compares a batch of keys: every key of the source must be at the destination with the
+ * same value, and expire there if it does at the source.
  *
- * First what DUMP gives at both, without the version and checksum at its end: equal bytes are equal
- * values. Others are not different yet: a server packs large values in its own order. So those,
- * and those that are missing, are looked at closely, one by one (compare.c).
+ * The first comparison is that of DUMP's bytes, without version and checksum at the end: equal
+ * bytes are equal values. Different bytes may still be equal values, because a server stores large
+ * values in its own order. So those keys, and missing ones, are compared in detail, one by one
+ * (compare.c).
  *
- * A key that is gone from the source when it is looked at (expired, deleted) is counted and is no
- * difference. One that was changed at the source after it was copied is one: who wants to change
- * over stops writing first. What the dest has beyond is not looked at but counted.
+ * A key that is gone from the source by then (expired, deleted) is counted and is no difference. A
+ * key that changed at the source after the copy is a difference: stop writes before the
+ * switch-over. Extra keys at the destination are only counted.
  */
 #include "migration.h"
 
 enum {
     FOOTER = 10,  /* Two bytes of version, eight of checksum. */
-    ENOUGH = 100, /* Differences after which the rest is not looked at. */
+    ENOUGH = 100, /* Number of differences after which the comparison stops. */
 };
 
-/* What a server says of a key. */
+/* A server's reply about a key. */
 typedef struct dumped {
     bool expires;
     resp_value value;
@@ -59,7 +60,7 @@ static void note_difference(walk *w, kc_str key, const char *why)
     kc_buf_printf(&w->named, " %s", why);
 }
 
-static int look_closely(const migration *m, walk *w, kc_str key, kc_error *err)
+static int compare_again(const migration *m, walk *w, kc_str key, kc_error *err)
 {
     const char *why = NULL;
     const int result = compare_key(m, key, &why, err);
@@ -75,7 +76,7 @@ static int verify_window(const migration *m, walk *w, const kc_str *keys, size_t
 {
     const side *sides[] = {&m->source, &m->dest};
     const uint64_t before = redis_bytes(m->source.conn);
-    bool doubtful[MAX_WINDOW] = {0};
+    bool to_recheck[MAX_WINDOW] = {0};
     for (size_t s = 0; s < KC_COUNT(sides); s++) {
         for (size_t i = 0; i < n; i++) {
             REDIS_SEND(sides[s]->conn, KC_STR("PTTL"), keys[i]);
@@ -87,13 +88,13 @@ static int verify_window(const migration *m, walk *w, const kc_str *keys, size_t
     for (size_t i = 0; i < n; i++) {
         dumped a, b;
         if (take_dump(sides[0], keys[i], &a, err) < 0 || take_dump(sides[1], keys[i], &b, err) < 0)
-            return -1;
-        doubtful[i] = !look_equal(&a, &b);
+            return kc_error_result(err);
+        to_recheck[i] = !look_equal(&a, &b);
     }
     walk_adapt(w, redis_bytes(m->source.conn) - before);
     for (size_t i = 0; i < n && w->different < ENOUGH; i++)
-        if (doubtful[i] && look_closely(m, w, keys[i], err) < 0)
-            return -1;
+        if (to_recheck[i] && compare_again(m, w, keys[i], err) < 0)
+            return kc_error_result(err);
     return 0;
 }
 
@@ -102,7 +103,7 @@ static int verify_page(const migration *m, walk *w, const page *p, kc_error *err
     for (size_t i = 0, n; i < p->n && w->different < ENOUGH; i += n) {
         n = KC_MIN(w->window, p->n - i);
         if (verify_window(m, w, p->keys + i, n, err) < 0)
-            return -1;
+            return kc_error_result(err);
     }
     return 0;
 }
@@ -118,18 +119,18 @@ static int verify_batch(const migration *m, walk *w, kc_error *err)
             *w = before;
             w->named = text;
             w->named.n = named;
-            return -1;
+            return kc_error_result(err);
         }
         w->ended = w->ended || w->different >= ENOUGH;
     }
     return 0;
 }
 
-static int tell_differences(const walk *w, kc_error *err)
+static int report_differences(const walk *w, kc_error *err)
 {
     return kc_error_set(err, KC_INVALID,
-                        "%s%lld of %lld keys differ at the dest: %.*s%s. reset compares again, "
-                        "revert copies again",
+                        "%s%lld of %lld keys differ at the destination: %.*s%s. reset compares "
+                        "again, revert copies again",
                         w->different >= ENOUGH ? "at least " : "", (long long)w->different,
                         (long long)w->keys, KC_ARG(kc_buf_str(&w->named)),
                         w->different > NAMED_KEYS ? ", …" : "");
@@ -139,15 +140,15 @@ int migration_verify(kc_phase_call *call, migration *m, walk *w, kc_error *err)
 {
     int64_t there = 0;
     if (verify_batch(m, w, err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (!w->ended)
         return 0;
     if (w->different)
-        return tell_differences(w, err);
+        return report_differences(w, err);
     if (side_count(&m->dest, &there, err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (there > w->total)
-        kc_phase_warn(call, "the dest has %lld keys that the source has not",
+        kc_phase_warn(call, "the destination has %lld keys that the source does not have",
                       (long long)(there - w->total));
     return 1;
 }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * configuration.c: keeps the MutatingWebhookConfiguration that sends the API server to the hook.
+ * configuration.c: maintains the MutatingWebhookConfiguration that registers the hook.
  *
- * There are two entries: pods of the rule are found by their labels (an objectSelector);
- * annotations are seen by the hook alone, so it is asked about all other pods too. Who has many of
- * them adds a namespaceSelector or matchConditions to that entry: what others add stays, what we
- * say is put right. Nobody has to wait for us: a hook that is not there is ignored, after two
- * seconds at most; so the configuration may stay when the program ends. Its caBundle is the webhook
- * server's.
+ * It has two entries: one selects pods of the rule by their labels (an objectSelector); annotations
+ * are visible to the hook only, so the other entry covers all other pods too. Users with many pods
+ * can add a namespaceSelector or matchConditions to that entry: fields of other writers stay, our
+ * fields are restored. failurePolicy is Ignore with a timeout of two seconds, so the configuration
+ * may stay when the process ends. Its caBundle is the webhook server's.
  *
- * Only who leads writes it. The port may be any (:0), so it is known once the hook is served.
+ * Only the leader writes it. The port may be dynamic (:0), so it is known once the hook is served.
  *
- * Two programs without a lease (a hub beside `kc up`) both say where the hook is. Each would put
- * the other right at once, without end: so after a few times we do it every half minute. Whoever
- * was last, the hook is there.
+ * Two programs without a lease (a hub beside `kc up`) both write the address of the hook and would
+ * overwrite each other endlessly: so after a few times the write is delayed to every half minute.
+ * The hook is reachable through either.
  */
 #include "sidecar/sidecar.h"
 
@@ -41,7 +40,7 @@ static const char entry[] = "admissionReviewVersions: [v1]\n"
                             "  resources: [pods]\n"
                             "  scope: Namespaced\n";
 
-/* ---- how it is reached ---- */
+/* ---- address of the hook ---- */
 
 /* service://namespace/name or service://namespace/name:port. */
 typedef struct service {
@@ -67,8 +66,8 @@ static int read_service(const injector *in, service *ret, kc_error *err)
     return 0;
 }
 
-/* Of "host:port", "[::1]:port" or either with a path. */
-static kc_str host_of(kc_str text)
+/* Host of "host:port", "[::1]:port" or either with a path. */
+static kc_str sidecar_configuration_host_of(kc_str text)
 {
     text = kc_str_cut(&text, '/');
     if (kc_str_starts(text, KC_STR("[")))
@@ -87,17 +86,20 @@ int sidecar_host_names(const injector *in, kc_arena *arena, const char *ret[4], 
     service s;
     if (is_service(in)) {
         if (read_service(in, &s, err) < 0)
-            return -1;
+            return kc_error_result(err);
         ret[0] = kc_arena_printf(arena, "%.*s.%.*s.svc", KC_ARG(s.name), KC_ARG(s.ns));
         return 0;
     }
     if (*in->url && !is_url)
-        return kc_error_set(err, KC_INVALID, "hook-url: %s begins with neither https nor service",
+        return kc_error_set(err, KC_INVALID,
+                            "hook-url: %s must start with https:// or "
+                            "service://",
                             in->url);
-    const kc_str host = host_of(kc_cstr(is_url ? in->url + strlen(HTTPS) : in->address));
+    const kc_str host =
+        sidecar_configuration_host_of(kc_cstr(is_url ? in->url + strlen(HTTPS) : in->address));
     if (is_everywhere(host))
         return kc_error_set(err, KC_INVALID,
-                            "hook-url: it has to say how %s is reached from the API server",
+                            "hook-url is required: the API server cannot derive how to reach %s",
                             in->address);
     ret[0] = kc_arena_strndup(arena, host.p, host.n);
     return 0;
@@ -125,9 +127,9 @@ static kc_node *client_config(const injector *in, kc_edit *to)
     return config;
 }
 
-/* ---- whom it is asked about ---- */
+/* ---- selectors ---- */
 
-/* A LabelSelector cannot say "less" or "greater". */
+/* A LabelSelector has no "less" or "greater". */
 static const struct {
     const char *is, *is_not;
 } operators[] = {
@@ -157,8 +159,8 @@ static void add_expression(kc_edit *to, kc_node *expressions, const kc_requireme
     kc_node_append(expressions, one);
 }
 
-/* The pods of the rule, or the others: those can be told only where the rule is one requirement.
- * Whatever cannot be told is left out, and the hook looks for itself. */
+/* The pods of the rule, or the others: those can be expressed only if the rule is one requirement.
+ * A rule that cannot be expressed is left out, and the hook checks it. */
 static kc_node *object_selector(const injector *in, kc_edit *to, bool others)
 {
     kc_node *selector = kc_node_object(to), *expressions = kc_node_array(to);
@@ -176,10 +178,10 @@ static kc_node *object_selector(const injector *in, kc_edit *to, bool others)
 
 /* ---- the configuration ---- */
 
-static size_t place_of(const kc_node *hooks, const char *name)
+static size_t sidecar_configuration_position_of(const kc_node *hooks, const char *name)
 {
     size_t i = 0;
-    kc_node_items (hooks, hook) {
+    kc_node_each_item (hooks, hook) {
         if (kc_str_is(kc_node_as_str(kc_node_get(hook, KC_STR("name"))), name))
             return i;
         i++;
@@ -187,18 +189,18 @@ static size_t place_of(const kc_node *hooks, const char *name)
     return i;
 }
 
-/* The entry of a name, added if it is not there. */
+/* The entry with this name, added if missing. */
 static void fill_entry(const injector *in, kc_edit *to, kc_node *hooks, const char *name,
                        kc_node *selector)
 {
-    const size_t at = place_of(hooks, name);
+    const size_t at = sidecar_configuration_position_of(hooks, name);
     if (at == kc_node_len(hooks))
         kc_node_append(hooks, kc_node_object(to));
     kc_node *hook = kc_node_at(hooks, at);
     kc_auto(kc_view) *fixed = kc_yaml_parse(kc_cstr(entry), NULL, NULL);
     kc_node_set(to, hook, KC_STR("name"), kc_node_str(to, kc_cstr(name)));
-    kc_members (kc_view_root(fixed), member, value)
-        kc_node_set(to, hook, member, kc_node_copy(to, value));
+    kc_value_each_member (kc_view_root(fixed), member, value)
+        kc_node_set(to, hook, member, kc_node_from_value(to, value));
     kc_node *config = client_config(in, to);
     const kc_node *before = kc_node_get(hook, KC_STR("clientConfig"));
     const kc_node *bundle = kc_node_get(before, KC_STR("caBundle"));
@@ -208,50 +210,51 @@ static void fill_entry(const injector *in, kc_edit *to, kc_node *hooks, const ch
     kc_node_set(to, hook, KC_STR("objectSelector"), selector);
 }
 
-static int fill(kc_edit *to, void *user, kc_error *err)
+static int sidecar_configuration_fill(kc_edit *to, void *user, kc_error *err)
 {
     const injector *in = user;
     kc_node *hooks = kc_node_get(kc_edit_root(to), KC_STR("webhooks"));
     (void)err;
-    if (kc_node_type(hooks) != KC_ARRAY)
-        kc_edit_put(to, "webhooks", hooks = kc_node_array(to));
+    if (kc_node_type(hooks) != KC_JSON_ARRAY)
+        kc_edit_set_nested(to, "webhooks", hooks = kc_node_array(to));
     fill_entry(in, to, hooks, OTHERS, object_selector(in, to, true));
     if (in->rule)
         fill_entry(in, to, hooks, LABELLED, object_selector(in, to, false));
-    else if (place_of(hooks, LABELLED) < kc_node_len(hooks))
-        kc_node_remove_at(hooks, place_of(hooks, LABELLED));
+    else if (sidecar_configuration_position_of(hooks, LABELLED) < kc_node_len(hooks))
+        kc_node_remove_at(hooks, sidecar_configuration_position_of(hooks, LABELLED));
     return 0;
 }
 
-static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err)
+static kc_result sidecar_configuration_reconcile(kc_context *ctx, const kc_request *req,
+                                                 kc_error *err)
 {
     injector *in = ctx->user;
     if (!*in->url && !kc_webhook_server_port(in->hooks))
-        return kc_again_after(KC_SECOND); /* Nothing listens yet. */
+        return kc_requeue_after(KC_SECOND); /* The server does not listen yet. */
     const int64_t now = kc_clock_now(ctx->clock);
     if (now < in->not_before)
-        return kc_again_after(in->not_before - now);
-    const int written =
-        kc_create_or_update(ctx->client, &kc_kind_mutating_webhook, req->key, fill, in, NULL, err);
+        return kc_requeue_after(in->not_before - now);
+    const int written = kc_create_or_update(ctx->client, &kc_kind_mutating_webhook, req->key,
+                                            sidecar_configuration_fill, in, NULL, err);
     if (written < 0)
         return kc_retry(err);
-    if (written != KC_UNCHANGED)
-        kc_webhook_server_publish(in->hooks);
-    in->written = true; /* Not before the caBundle is asked for: both are needed to be ready. */
-    if (written == KC_UNCHANGED)
+    if (written != KC_OPERATION_UNCHANGED)
+        kc_webhook_server_publish_ca(in->hooks);
+    in->written = true; /* Not before the caBundle is available: readiness needs both. */
+    if (written == KC_OPERATION_UNCHANGED)
         return kc_done();
-    in->not_before = now + kc_limiter_when(in->patience, req->key);
+    in->not_before = now + kc_rate_limiter_when(in->write_limiter, req->key);
     return kc_done();
 }
 
-static bool is_ours(kc_change_type type, const kc_change *change, void *user)
+static bool sidecar_configuration_is_ours(kc_change_type type, const kc_change *change, void *user)
 {
     (void)type;
     (void)user;
     return kc_str_is(kc_object_name(change->object), SIDECAR_CONFIGURATION);
 }
 
-static int ask_at_start(void *state, kc_queue *queue, kc_error *err)
+static int enqueue_at_start(void *state, kc_queue *queue, kc_error *err)
 {
     (void)state;
     (void)err;
@@ -259,15 +262,17 @@ static int ask_at_start(void *state, kc_queue *queue, kc_error *err)
     return 0;
 }
 
-static const kc_source_ops start_ops = {.start = ask_at_start};
+static const kc_source_ops start_ops = {.start = enqueue_at_start};
 
-/* Whoever waits for us to be ready finds the hook asked. */
+/* Ready means that the API server calls the hook. */
 static int check_written(void *user, kc_error *err)
 {
     injector *in = user;
-    if (in->written || !kc_manager_leads(in->manager))
+    if (in->written || !kc_manager_is_leader(in->manager))
         return 0;
-    return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the API server does not know the hook yet");
+    return kc_error_set(err, KC_SERVICE_UNAVAILABLE,
+                        "the webhook is not registered with the "
+                        "API server yet");
 }
 
 int sidecar_keep_configuration(injector *in, kc_error *err)
@@ -275,13 +280,13 @@ int sidecar_keep_configuration(injector *in, kc_error *err)
     const kc_controller_opts opts = {
         .name = "sidecar-configuration",
         .kind = &kc_kind_mutating_webhook,
-        .kind_predicate = kc_predicate_new(is_ours, NULL),
+        .kind_predicate = kc_predicate_new(sidecar_configuration_is_ours, NULL),
         .sources = KC_SOURCES(kc_source_new(&start_ops, NULL)),
-        .reconcile = reconcile,
+        .reconcile = sidecar_configuration_reconcile,
         .user = in,
     };
-    in->patience = kc_limiter_bucket(kc_manager_clock(in->manager), 1 / PERIOD, BURST);
-    if (kc_manager_add_ready(in->manager, opts.name, check_written, in, err) < 0)
-        return -1;
-    return kc_controller_new(in->manager, &opts, err) ? 0 : -1;
+    in->write_limiter = kc_rate_limiter_bucket(kc_manager_clock(in->manager), 1 / PERIOD, BURST);
+    if (kc_manager_add_readyz_check(in->manager, opts.name, check_written, in, err) < 0)
+        return kc_error_result(err);
+    return kc_controller_new(in->manager, &opts, err) ? 0 : kc_error_result(err);
 }

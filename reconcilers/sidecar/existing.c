@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * existing.c: sidecars for pods that are there already.
+ * existing.c: sidecars for existing pods.
  *
- * A pod's containers stay as they were made. So for a pod that lacks its sidecars, or has those of
- * an older ConfigMap, what is patched is the template it comes from: that of the topmost workload
- * above it, which then replaces its pods by its own rules. Whether a template is to have sidecars
- * is its own labels' and annotations' to say. A pod that cannot be helped (nobody owns it, or a
- * Job, or something whose template is not ours to change) gets an event, once.
+ * The containers of a pod cannot be changed. So for a pod that lacks its sidecars, or has those of
+ * an older ConfigMap, the template of its topmost workload is patched, which then replaces its pods
+ * by its own rules. The template's labels and annotations decide whether it gets sidecars. A pod
+ * that cannot be updated (no owner, or a Job, or an owner whose template must not be changed) gets
+ * an event, once.
  *
- * What is to be changed is read from the server, and the patch names the version it was made for:
- * caches may be late.
+ * The workload is read from the server, and the patch carries its resourceVersion: caches may be
+ * stale.
  *
- * To know one more workload, add it to `workloads`.
+ * To support one more workload, add it to `workloads`.
  */
 #include "sidecar/sidecar.h"
 
 #define INDEX    "sidecar"
-#define ANYWHERE "*" /* No namespace is called so. */
+#define ANYWHERE "*" /* Not a valid namespace name. */
 
-/* Above a pod; there are two, usually, and owners may be written as a ring. */
+/* Owners above a pod; usually two, and owner references may form a cycle. */
 enum { MAX_OWNERS = 4 };
 
 typedef struct workload {
     const kc_kind *kind;
-    const char *template; /* Where it is; NULL: it cannot be changed. */
+    const char *template; /* Path of its template; NULL: it cannot be changed. */
 } workload;
 
 static const workload workloads[] = {
@@ -35,9 +35,9 @@ static const workload workloads[] = {
     {&kc_kind_job, NULL},
 };
 
-/* ---- which pods ---- */
+/* ---- selecting pods ---- */
 
-/* To be given some, or to be rid of them. */
+/* To add sidecars, or to remove them. */
 static bool is_concerned(const injector *in, const kc_object *pod)
 {
     kc_auto(kc_view) *view = kc_view_parse(kc_object_metadata_json(pod), NULL, NULL);
@@ -66,21 +66,21 @@ static bool is_config(kc_change_type type, const kc_change *change, void *user)
     return kc_str_eq(kc_object_name(change->object), in->config.name);
 }
 
-/* Before pods are there nobody misses anything: each comes by when it is seen first. */
+/* Before the pods are listed nothing is missed: each is queued when it is first seen. */
 static void pods_of_config(const kc_object *map, kc_enqueuer *to, void *user)
 {
     const injector *in = user;
     const bool is_common = kc_key_eq(kc_object_key(map), in->config);
     kc_autofree char *where = kc_str_dup(is_common ? KC_STR(ANYWHERE) : kc_object_namespace(map));
-    kc_scoped(kc_objects) pods = {0};
-    if (kc_informer_synced(in->pods))
+    kc_scoped(kc_object_list) pods = {0};
+    if (kc_informer_has_synced(in->pods))
         kc_cache_list(kc_manager_cache(in->manager), &kc_kind_pod,
                       &(kc_list_opts){.index = INDEX, .value = where}, &pods, NULL);
     for (size_t i = 0; i < pods.n; i++)
         kc_enqueue(to, kc_object_key(pods.items[i]));
 }
 
-/* ---- whose template ---- */
+/* ---- the workload ---- */
 
 static const workload *find_workload(const kc_owner *owner)
 {
@@ -91,7 +91,7 @@ static const workload *find_workload(const kc_owner *owner)
     return NULL;
 }
 
-/* KC_NOT_FOUND also when another one has its name by now. */
+/* KC_NOT_FOUND also if another object has its name by now. */
 static kc_object *get_owner(kc_context *ctx, kc_str ns, const kc_owner *owner, const kc_kind *kind,
                             kc_error *err)
 {
@@ -99,15 +99,16 @@ static kc_object *get_owner(kc_context *ctx, kc_str ns, const kc_owner *owner, c
     kc_auto(kc_object) *it =
         kc_client_get(ctx->client, kind, key, &(kc_get_opts){.live = true}, err);
     if (it && !kc_str_eq(kc_object_uid(it), owner->uid)) {
-        kc_error_set(err, KC_NOT_FOUND, "%s %.*s is another one", kind->kind, KC_ARG(owner->name));
+        kc_error_set(err, KC_NOT_FOUND, "%s %.*s is a different object", kind->kind,
+                     KC_ARG(owner->name));
         return NULL;
     }
     return kc_take(it);
 }
 
 /*
- * The topmost workload above a pod, and what it is. NULL without an error when there is none whose
- * template can be changed: none at all, or one under something else, which would put it back.
+ * The topmost workload above a pod, and its kind. NULL without an error if no template can be
+ * changed: no owner, or an owner of another kind above, which would revert it.
  */
 static kc_object *find_top(kc_context *ctx, const kc_object *pod, const workload **ret,
                            kc_error *err)
@@ -131,13 +132,13 @@ static kc_object *find_top(kc_context *ctx, const kc_object *pod, const workload
     return is && is->template ? kc_take(at) : NULL;
 }
 
-/* ---- changing it ---- */
+/* ---- patching the template ---- */
 
-/* Whether pods made of this would lack something: the patch, {} if not. NULL on error. */
+/* The patch that pods of this template need; {} if none. NULL on error. */
 static kc_edit *patch_for(const injector *in, const kc_value *pod, const sidecars *what,
                           kc_error *err)
 {
-    const bool wanted = sidecars_wanted(kc_get(pod, "metadata"), in->rule);
+    const bool wanted = sidecars_wanted(kc_value_get(pod, "metadata"), in->rule);
     return sidecars_patch(pod, wanted ? what : NULL, err);
 }
 
@@ -145,58 +146,60 @@ static kc_result refused(kc_context *ctx, const kc_object *top, const kc_error *
 {
     if (!kc_is_invalid(err))
         return kc_retry(err);
-    kc_event(ctx->recorder, top, KC_WARNING, "SidecarsRefused", "%s", kc_error_text(err));
-    return kc_give_up(err);
+    kc_recorder_event(ctx->recorder, top, KC_EVENT_TYPE_WARNING, "SidecarsRefused", "%s",
+                      kc_error_text(err));
+    return kc_terminal(err);
 }
 
 static kc_result write_patch(kc_context *ctx, const kc_object *top, const workload *is,
                              const kc_edit *patch, kc_error *err)
 {
-    kc_auto(kc_edit) *whole = kc_edit_new();
+    kc_auto(kc_edit) *patch_object = kc_edit_new();
     kc_scoped(kc_buf) text = {0};
-    kc_edit_put(whole, "metadata.resourceVersion",
-                kc_node_str(whole, kc_object_resource_version(top)));
-    kc_edit_put(whole, is->template, kc_node_clone(whole, kc_edit_root(patch)));
-    kc_node_write(&text, kc_edit_root(whole));
+    kc_edit_set_nested(patch_object, "metadata.resourceVersion",
+                       kc_node_str(patch_object, kc_object_resource_version(top)));
+    kc_edit_set_nested(patch_object, is->template,
+                       kc_node_clone(patch_object, kc_edit_root(patch)));
+    kc_node_write(&text, kc_edit_root(patch_object));
     kc_auto(kc_object) *now = kc_client_patch(ctx->client, is->kind, kc_object_key(top),
                                               KC_PATCH_STRATEGIC, kc_buf_str(&text), NULL, err);
     if (!now)
         return refused(ctx, top, err);
-    kc_event(ctx->recorder, top, KC_NORMAL, "SidecarsChanged",
-             "changed the sidecars of its template: its pods are made anew");
+    kc_recorder_event(ctx->recorder, top, KC_EVENT_TYPE_NORMAL, "SidecarsChanged",
+                      "updated the sidecars of its pod template; its pods are replaced");
     return kc_done();
 }
 
-/* ---- what cannot be changed ---- */
+/* ---- pods that cannot be updated ---- */
 
-/* Events outlive programs, and their recorder does not know those of others. */
-static bool was_told(kc_context *ctx, const kc_object *pod, const char *reason)
+/* Events outlive processes, and the recorder does not know those of earlier ones. */
+static bool has_event(kc_context *ctx, const kc_object *pod, const char *reason)
 {
     kc_autofree char *ns = kc_str_dup(kc_object_namespace(pod));
     kc_autofree char *fields =
         kc_asprintf("involvedObject.uid=%.*s,reason=%s", KC_ARG(kc_object_uid(pod)), reason);
-    kc_scoped(kc_objects) told = {0};
+    kc_scoped(kc_object_list) events = {0};
     kc_client_list(ctx->client, &kc_kind_event,
-                   &(kc_list_opts){.ns = ns, .fields = fields, .limit = 1, .live = true}, &told,
+                   &(kc_list_opts){.ns = ns, .fields = fields, .limit = 1, .live = true}, &events,
                    NULL);
-    return told.n > 0;
+    return events.n > 0;
 }
 
-static kc_result tell(kc_context *ctx, const kc_object *pod, bool has_old)
+static kc_result sidecar_existing_notify(kc_context *ctx, const kc_object *pod, bool has_old)
 {
     const char *reason = has_old ? "SidecarsOutdated" : "SidecarsMissing";
-    if (!was_told(ctx, pod, reason))
-        kc_event(ctx->recorder, pod, KC_WARNING, reason,
-                 "containers of a pod cannot be changed: it has to be made anew to have its %s",
-                 has_old ? "new sidecars" : "sidecars");
+    if (!has_event(ctx, pod, reason))
+        kc_recorder_event(ctx->recorder, pod, KC_EVENT_TYPE_WARNING, reason,
+                          "containers of a pod cannot be changed: recreate it to get its %s",
+                          has_old ? "new sidecars" : "sidecars");
     return kc_done();
 }
 
 /* ---- one pod ---- */
 
-static bool is_over(const kc_object *pod, const kc_value *root)
+static bool sidecar_existing_is_finished(const kc_object *pod, const kc_value *root)
 {
-    const kc_str phase = kc_as_str(kc_dig(root, "status.phase"));
+    const kc_str phase = kc_value_as_str(kc_value_nested(root, "status.phase"));
     return kc_object_being_deleted(pod) || kc_str_is(phase, "Succeeded") ||
            kc_str_is(phase, "Failed");
 }
@@ -208,23 +211,23 @@ static kc_result put_right(kc_context *ctx, const kc_object *pod, const kc_value
     const workload *is = NULL;
     kc_auto(kc_object) *top = find_top(ctx, pod, &is, err);
     if (err->reason)
-        return kc_done_if_not_found(err); /* It goes with its owner. */
-    const kc_value *metadata = kc_get(root, "metadata");
+        return kc_done_if_not_found(err); /* The pod is deleted with its owner. */
+    const kc_value *metadata = kc_value_get(root, "metadata");
     const bool wanted = sidecars_wanted(metadata, in->rule);
     if (!top)
-        return wanted ? tell(ctx, pod, sidecars_noted(metadata)) : kc_done();
+        return wanted ? sidecar_existing_notify(ctx, pod, sidecars_noted(metadata)) : kc_done();
     kc_auto(kc_view) *view = kc_view_of(top);
-    const kc_value *template = kc_dig(kc_view_root(view), is->template);
+    const kc_value *template = kc_value_nested(kc_view_root(view), is->template);
     kc_auto(kc_edit) *patch = patch_for(in, template, what, err);
     if (!patch)
         return kc_retry(err);
     if (kc_node_len(kc_edit_root(patch)))
         return kc_object_being_deleted(top) ? kc_done() : write_patch(ctx, top, is, patch, err);
-    const bool is_odd = wanted && !sidecars_wanted(kc_get(template, "metadata"), in->rule);
-    return is_odd ? tell(ctx, pod, sidecars_noted(metadata)) : kc_done();
+    const bool is_odd = wanted && !sidecars_wanted(kc_value_get(template, "metadata"), in->rule);
+    return is_odd ? sidecar_existing_notify(ctx, pod, sidecars_noted(metadata)) : kc_done();
 }
 
-static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err)
+static kc_result sidecar_existing_reconcile(kc_context *ctx, const kc_request *req, kc_error *err)
 {
     const injector *in = ctx->user;
     kc_auto(kc_object) *pod = kc_client_get(ctx->client, &kc_kind_pod, req->key, NULL, err);
@@ -232,11 +235,12 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
         return kc_done_if_not_found(err);
     kc_auto(kc_view) *view = kc_view_of(pod);
     const kc_value *root = kc_view_root(view);
-    if (is_over(pod, root))
+    if (sidecar_existing_is_finished(pod, root))
         return kc_done();
     kc_auto(sidecars) *what = sidecars_for(in, ctx->client, ctx->recorder, req->key.ns, err);
     if (!what && kc_is_invalid(err))
-        kc_error_done(err); /* It was told; once it is mended we are here again. */
+        kc_error_done(err); /* The problem was reported; a change of the ConfigMap queues the pod
+                             * again. */
     if (!what)
         return err->reason ? kc_done_if_not_found(err) : kc_done();
     kc_auto(kc_edit) *missing = patch_for(in, root, what, err);
@@ -248,23 +252,23 @@ static kc_result reconcile(kc_context *ctx, const kc_request *req, kc_error *err
 int sidecar_watch_existing(injector *in, kc_error *err)
 {
     kc_cache *cache = kc_manager_cache(in->manager);
-    if (kc_cache_index(cache, &kc_kind_pod, INDEX, index_pod, in, err) < 0 ||
+    if (kc_cache_add_index(cache, &kc_kind_pod, INDEX, index_pod, in, err) < 0 ||
         !(in->pods = kc_cache_informer(cache, &kc_kind_pod, err)) ||
         !(in->maps = kc_cache_informer(cache, &kc_kind_config_map, err)))
-        return -1;
+        return kc_error_result(err);
     const kc_controller_opts opts = {
         .name = "sidecar",
         .component = "sidecar",
         .kind = &kc_kind_pod,
-        .kind_predicate =
-            kc_predicate_and(kc_predicate_new(concerned_passes, in),
-                             kc_predicate_or(kc_predicate_labels(), kc_predicate_annotations())),
+        .kind_predicate = kc_predicate_and(
+            kc_predicate_new(concerned_passes, in),
+            kc_predicate_or(kc_predicate_labels_changed(), kc_predicate_annotations_changed())),
         .watches = KC_WATCHES({.kind = &kc_kind_config_map,
                                .map = pods_of_config,
                                .map_user = in,
                                .predicate = kc_predicate_new(is_config, in)}),
-        .reconcile = reconcile,
+        .reconcile = sidecar_existing_reconcile,
         .user = in,
     };
-    return kc_controller_new(in->manager, &opts, err) ? 0 : -1;
+    return kc_controller_new(in->manager, &opts, err) ? 0 : kc_error_result(err);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inject.c: sidecars read, and merged into a pod.
+ * inject.c: parses sidecars and merges them into a pod.
  *
- * The pod as it should be is made first, and the patch is the difference: so a patch says no more
- * than what changes, and is empty for a pod that has been here before. To put in one more list of
- * pods (initContainers), add its name to `lists`.
+ * It builds the desired pod first; the patch is the difference: so a patch contains only changes
+ * and is empty for a pod that was patched before. To inject one more list of pods (initContainers),
+ * add its name to `lists`.
  */
 #include "sidecar/inject.h"
 
@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-/* In this order: volumes are for containers. */
+/* In this order: containers refer to volumes. */
 enum { CONTAINERS, VOLUMES, LISTS };
 static const char *const lists[LISTS] = {"containers", "volumes"};
 
@@ -32,57 +32,60 @@ sidecars *sidecars_free(sidecars *what)
     return NULL;
 }
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
 static bool has_name(const kc_value *item, kc_str name)
 {
-    return kc_str_eq(kc_as_str(kc_get(item, "name")), name);
+    return kc_str_eq(kc_value_as_str(kc_value_get(item, "name")), name);
 }
 
 static int check_item(const char *list, const kc_value *items, size_t i, kc_error *err)
 {
-    const kc_value *item = kc_at(items, i);
-    const kc_str name = kc_as_str(kc_get(item, "name"));
+    const kc_value *item = kc_value_at(items, i);
+    const kc_str name = kc_value_as_str(kc_value_get(item, "name"));
     if (!kc_name_valid(KC_NAME_DNS_LABEL, name))
-        return kc_error_set(err, KC_INVALID, "%s[%zu]: \"%.*s\" is no name", list, i, KC_ARG(name));
-    if (list == lists[CONTAINERS] && !kc_as_str(kc_get(item, "image")).n)
+        return kc_error_set(err, KC_INVALID, "%s[%zu]: \"%.*s\" is not a valid name", list, i,
+                            KC_ARG(name));
+    if (list == lists[CONTAINERS] && !kc_value_as_str(kc_value_get(item, "image")).n)
         return kc_error_set(err, KC_INVALID, "%s[%zu]: %.*s has no image", list, i, KC_ARG(name));
     for (size_t before = 0; before < i; before++)
-        if (has_name(kc_at(items, before), name))
-            return kc_error_set(err, KC_INVALID, "%s[%zu]: there are two of the name %.*s", list, i,
+        if (has_name(kc_value_at(items, before), name))
+            return kc_error_set(err, KC_INVALID, "%s[%zu]: duplicate name %.*s", list, i,
                                 KC_ARG(name));
     return 0;
 }
 
-static int check_list(const char *list, const kc_value *items, kc_error *err)
+static int sidecar_inject_check_list(const char *list, const kc_value *items, kc_error *err)
 {
-    if (kc_type_of(items) != KC_ARRAY || kc_len(items) > SIDECARS_MAX)
-        return kc_error_set(err, KC_INVALID, "%s: it is to be a list of at most %d", list,
+    if (kc_value_type(items) != KC_JSON_ARRAY || kc_value_len(items) > SIDECARS_MAX)
+        return kc_error_set(err, KC_INVALID, "%s: must be a list of at most %d items", list,
                             SIDECARS_MAX);
-    for (size_t i = 0; i < kc_len(items); i++)
+    for (size_t i = 0; i < kc_value_len(items); i++)
         if (check_item(list, items, i, err) < 0)
-            return -1;
+            return kc_error_result(err);
     return 0;
 }
 
-static int check(const kc_value *root, kc_error *err)
+static int sidecar_inject_check(const kc_value *root, kc_error *err)
 {
-    if (kc_type_of(root) != KC_OBJECT)
-        return kc_error_set(err, KC_INVALID, "it is to have containers and volumes");
-    kc_members (root, name, value) {
+    if (kc_value_type(root) != KC_JSON_OBJECT)
+        return kc_error_set(err, KC_INVALID, "containers and volumes are required");
+    kc_value_each_member (root, name, value) {
         size_t list = 0;
         while (list < LISTS && !kc_str_is(name, lists[list]))
             list++;
         if (list == LISTS)
-            return kc_error_set(err, KC_INVALID, "%.*s: it may have containers and volumes only",
+            return kc_error_set(err, KC_INVALID,
+                                "%.*s: unknown field; only containers and "
+                                "volumes are allowed",
                                 KC_ARG(name));
-        if (check_list(lists[list], value, err) < 0)
-            return -1;
+        if (sidecar_inject_check_list(lists[list], value, err) < 0)
+            return kc_error_result(err);
     }
     return 0;
 }
 
-/* FNV-1a: the same in every program, today and later, as it is kept in objects. */
+/* FNV-1a: stored in objects, so it must never change. */
 static void write_hash(kc_str text, char out[17])
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -94,15 +97,15 @@ static void write_hash(kc_str text, char out[17])
 sidecars *sidecars_read(const kc_object *config_map, kc_error *err)
 {
     kc_auto(kc_view) *map = kc_view_of(config_map);
-    const kc_str text = kc_as_str(kc_dig(kc_view_root(map), "data.config"));
+    const kc_str text = kc_value_as_str(kc_value_nested(kc_view_root(map), "data.config"));
     if (!text.p) {
-        kc_error_set(err, KC_INVALID, "data.config: it is not there");
+        kc_error_set(err, KC_INVALID, "data.config is missing");
         return NULL;
     }
     kc_auto(sidecars) *what = kc_new(sidecars);
     kc_scoped(kc_error) why = {0};
     what->view = kc_yaml_parse(text, NULL, &why);
-    if (!what->view || check(kc_view_root(what->view), &why) < 0) {
+    if (!what->view || sidecar_inject_check(kc_view_root(what->view), &why) < 0) {
         kc_error_set(err, KC_INVALID, "data.config: %s", kc_error_text(&why));
         return NULL;
     }
@@ -112,64 +115,64 @@ sidecars *sidecars_read(const kc_object *config_map, kc_error *err)
     return kc_take(what);
 }
 
-/* ---- which pods ---- */
+/* ---- selecting pods ---- */
 
-static kc_str annotation(const kc_value *metadata, const char *name)
+static kc_str sidecar_inject_annotation(const kc_value *metadata, const char *name)
 {
-    return kc_as_str(kc_get(kc_get(metadata, "annotations"), name));
+    return kc_value_as_str(kc_value_get(kc_value_get(metadata, "annotations"), name));
 }
 
 bool sidecars_wanted(const kc_value *metadata, const kc_selector *rule)
 {
-    if (kc_str_is(annotation(metadata, SIDECARS_INJECT), "false"))
+    if (kc_str_is(sidecar_inject_annotation(metadata, SIDECARS_INJECT), "false"))
         return false;
-    return kc_str_is(annotation(metadata, SIDECARS_ANNOTATED), "true") ||
-           (rule && kc_selector_match_value(rule, kc_get(metadata, "labels")));
+    return kc_str_is(sidecar_inject_annotation(metadata, SIDECARS_ANNOTATED), "true") ||
+           (rule && kc_selector_match_value(rule, kc_value_get(metadata, "labels")));
 }
 
 bool sidecars_noted(const kc_value *metadata)
 {
-    return annotation(metadata, SIDECARS_STATUS).p;
+    return sidecar_inject_annotation(metadata, SIDECARS_STATUS).p;
 }
 
 /* ---- merging ---- */
 
-typedef struct merge {
+typedef struct sidecar_inject_merge {
     kc_edit *pod;
-    const sidecars *what;  /* NULL: nothing is wanted. */
-    const kc_value *noted; /* What the annotation says; NULL: nothing. */
-    bool is_old;           /* What is noted is to be replaced. */
-    kc_node *status;       /* What the annotation will say. */
-} merge;
+    const sidecars *what;  /* NULL: no sidecars. */
+    const kc_value *noted; /* The current annotation; NULL: none. */
+    bool is_old;           /* The recorded sidecars must be replaced. */
+    kc_node *status;       /* The new annotation. */
+} sidecar_inject_merge;
 
-static bool is_named(const kc_value *names, kc_str name)
+static bool sidecar_inject_is_named(const kc_value *names, kc_str name)
 {
-    kc_items (names, item)
-        if (kc_str_eq(kc_as_str(item), name))
+    kc_value_each_item (names, item)
+        if (kc_str_eq(kc_value_as_str(item), name))
             return true;
     return false;
 }
 
-/* Of a list; somebody else's annotation may name thousands. */
-static const kc_value *ours_of(const merge *m, const char *list)
+/* Limit per list; a foreign annotation may name thousands. */
+static const kc_value *ours_of(const sidecar_inject_merge *m, const char *list)
 {
-    const kc_value *names = kc_get(m->noted, list);
-    return kc_len(names) <= SIDECARS_MAX ? names : NULL;
+    const kc_value *names = kc_value_get(m->noted, list);
+    return kc_value_len(names) <= SIDECARS_MAX ? names : NULL;
 }
 
 static bool is_wanted(const kc_value *wanted, kc_str name)
 {
-    kc_items (wanted, item)
+    kc_value_each_item (wanted, item)
         if (has_name(item, name))
             return true;
     return false;
 }
 
-/* Its place in the list; the list's length when it is not there. */
-static size_t place_of(const kc_node *items, kc_str name)
+/* Its index in the list; the list's length if absent. */
+static size_t sidecar_inject_position_of(const kc_node *items, kc_str name)
 {
     size_t i = 0;
-    kc_node_items (items, item) {
+    kc_node_each_item (items, item) {
         if (kc_str_eq(kc_node_as_str(kc_node_get(item, KC_STR("name"))), name))
             return i;
         i++;
@@ -179,56 +182,59 @@ static size_t place_of(const kc_node *items, kc_str name)
 
 static void remove_unwanted(kc_node *items, const kc_value *ours, const kc_value *wanted)
 {
-    kc_items (ours, name) {
-        const size_t at = place_of(items, kc_as_str(name));
-        if (at < kc_node_len(items) && !is_wanted(wanted, kc_as_str(name)))
+    kc_value_each_item (ours, name) {
+        const size_t at = sidecar_inject_position_of(items, kc_value_as_str(name));
+        if (at < kc_node_len(items) && !is_wanted(wanted, kc_value_as_str(name)))
             kc_node_remove_at(items, at);
     }
 }
 
 static bool lacks_some(const kc_node *items, const kc_value *wanted)
 {
-    kc_items (wanted, item)
-        if (place_of(items, kc_as_str(kc_get(item, "name"))) == kc_node_len(items))
+    kc_value_each_item (wanted, item)
+        if (sidecar_inject_position_of(items, kc_value_as_str(kc_value_get(item, "name"))) ==
+            kc_node_len(items))
             return true;
     return false;
 }
 
-/* At the end: so that in whichever steps it came to be, a list ends up in the same order. */
-static void put(merge *m, kc_node *items, const kc_value *item)
+/* Appended, so that a list has the same order whatever the steps were. */
+static void sidecar_inject_put(sidecar_inject_merge *m, kc_node *items, const kc_value *item)
 {
-    const size_t at = place_of(items, kc_as_str(kc_get(item, "name")));
+    const size_t at =
+        sidecar_inject_position_of(items, kc_value_as_str(kc_value_get(item, "name")));
     const bool is_there = at < kc_node_len(items);
     kc_node *wanted = is_there && !m->is_old ? kc_node_clone(m->pod, kc_node_at(items, at))
-                                             : kc_node_copy(m->pod, item);
+                                             : kc_node_from_value(m->pod, item);
     if (is_there)
         kc_node_remove_at(items, at);
     kc_node_append(items, wanted);
 }
 
-/* Returns how many of the list are ours in the end. */
-static size_t merge_list(merge *m, const char *list, const kc_value *wanted)
+/* Returns the number of injected items in the list. */
+static size_t merge_list(sidecar_inject_merge *m, const char *list, const kc_value *wanted)
 {
-    kc_node *spec = kc_node_need_object(m->pod, kc_edit_root(m->pod), KC_STR("spec"));
+    kc_node *spec = kc_node_ensure_object(m->pod, kc_edit_root(m->pod), KC_STR("spec"));
     kc_node *items = kc_node_get(spec, kc_cstr(list)), *names = kc_node_array(m->pod);
     const kc_value *ours = ours_of(m, list);
     remove_unwanted(items, ours, wanted);
-    if (kc_len(wanted) && kc_node_type(items) != KC_ARRAY)
+    if (kc_value_len(wanted) && kc_node_type(items) != KC_JSON_ARRAY)
         kc_node_set(m->pod, spec, kc_cstr(list), items = kc_node_array(m->pod));
     const bool changes = m->is_old || lacks_some(items, wanted);
-    kc_items (wanted, item) {
-        const kc_str name = kc_as_str(kc_get(item, "name"));
-        if (!is_named(ours, name) && place_of(items, name) < kc_node_len(items))
-            continue; /* The user's. */
+    kc_value_each_item (wanted, item) {
+        const kc_str name = kc_value_as_str(kc_value_get(item, "name"));
+        if (!sidecar_inject_is_named(ours, name) &&
+            sidecar_inject_position_of(items, name) < kc_node_len(items))
+            continue; /* The user's own. */
         if (changes)
-            put(m, items, item);
+            sidecar_inject_put(m, items, item);
         kc_node_append(names, kc_node_str(m->pod, name));
     }
     kc_node_set(m->pod, m->status, kc_cstr(list), names);
     return kc_node_len(names);
 }
 
-static void note(merge *m, size_t n_ours)
+static void sidecar_inject_record(sidecar_inject_merge *m, size_t n_ours)
 {
     kc_scoped(kc_buf) text = {0};
     kc_node_write(&text, m->status);
@@ -238,26 +244,26 @@ static void note(merge *m, size_t n_ours)
         kc_edit_remove_annotation(m->pod, KC_STR(SIDECARS_STATUS));
 }
 
-/* A pod that has all containers of its own gets no volumes either: nobody would mount them. */
-static void merge_all(merge *m)
+/* A pod that has all containers of its own gets no volumes either: they would not be mounted. */
+static void merge_all(sidecar_inject_merge *m)
 {
     const kc_value *wanted = m->what ? kc_view_root(m->what->view) : NULL;
-    const kc_value *containers = kc_get(wanted, lists[CONTAINERS]);
+    const kc_value *containers = kc_value_get(wanted, lists[CONTAINERS]);
     const size_t n = merge_list(m, lists[CONTAINERS], containers);
-    const bool has_its_own = kc_len(containers) && !n;
-    const kc_value *volumes = has_its_own ? NULL : kc_get(wanted, lists[VOLUMES]);
-    note(m, n + merge_list(m, lists[VOLUMES], volumes));
+    const bool has_its_own = kc_value_len(containers) && !n;
+    const kc_value *volumes = has_its_own ? NULL : kc_value_get(wanted, lists[VOLUMES]);
+    sidecar_inject_record(m, n + merge_list(m, lists[VOLUMES], volumes));
 }
 
 kc_edit *sidecars_patch(const kc_value *pod, const sidecars *what, kc_error *err)
 {
-    const kc_str status = annotation(kc_get(pod, "metadata"), SIDECARS_STATUS);
+    const kc_str status = sidecar_inject_annotation(kc_value_get(pod, "metadata"), SIDECARS_STATUS);
     kc_auto(kc_view) *noted = status.p ? kc_view_parse(status, NULL, NULL) : NULL;
     kc_auto(kc_edit) *edit = kc_edit_of_value(pod);
-    merge m = {.pod = edit, .what = what, .noted = kc_view_root(noted)};
+    sidecar_inject_merge m = {.pod = edit, .what = what, .noted = kc_view_root(noted)};
     m.status = kc_node_object(edit);
     if (what) {
-        m.is_old = !kc_str_is(kc_as_str(kc_get(m.noted, "hash")), what->hash);
+        m.is_old = !kc_str_is(kc_value_as_str(kc_value_get(m.noted, "hash")), what->hash);
         kc_node_set(edit, m.status, KC_STR("hash"), kc_node_str(edit, kc_cstr(what->hash)));
     }
     merge_all(&m);

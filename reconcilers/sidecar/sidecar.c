@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sidecar.c: gives pods their sidecars: containers and volumes of a ConfigMap (envoy-initializer),
+ * sidecar.c: injects sidecars into pods: containers and volumes of a ConfigMap (envoy-initializer),
  * as Istio's initializer once did.
  *
- *     a pod is made      ──▶ hook.c: it has them before it is stored
- *     a pod is there     ──▶ existing.c: its containers cannot be changed any more, so the template
- *     the map changes    ──▶   it was made of is, and its workload makes it anew
+ *     new pod             ──▶ hook.c: patches it before it is stored
+ *     existing pod        ──▶ existing.c: containers cannot be changed, so the pod template
+ *     ConfigMap changes   ──▶   is patched, and the workload replaces the pods
  *
- * Both ask inject.c what is to be done, which knows nothing of servers. Pods are chosen by the
- * annotation initializer.kubernetes.io/envoy: "true" or by a rule, a label selector; the annotation
- * sidecar.kubecontroller.io/inject: "false" says no to both.
+ * Both use inject.c, which computes the patch without a server. The annotation
+ * initializer.kubernetes.io/envoy: "true" or a label selector chooses the pods; the annotation
+ * sidecar.kubecontroller.io/inject: "false" overrides both.
  */
 #include "sidecar/sidecar.h"
 
@@ -33,7 +33,8 @@ sidecars *sidecars_for(const injector *in, kc_client *client, kc_recorder *recor
     kc_auto(kc_object) *map = find_map(in, client, ns, err);
     sidecars *what = map ? sidecars_read(map, err) : NULL;
     if (map && !what)
-        kc_event(recorder, map, KC_WARNING, "BadSidecars", "%s", kc_error_text(err));
+        kc_recorder_event(recorder, map, KC_EVENT_TYPE_WARNING, "BadSidecars", "%s",
+                          kc_error_text(err));
     return what;
 }
 
@@ -43,7 +44,7 @@ static void injector_free(void *state)
 {
     injector *in = state;
     kc_selector_free(in->rule);
-    kc_limiter_free(in->patience);
+    kc_rate_limiter_free(in->write_limiter);
     kc_informer_release(in->pods);
     kc_informer_release(in->maps);
     free(in);
@@ -62,29 +63,32 @@ static int read_settings(injector *in, const char *const *settings, kc_error *er
     return 0;
 }
 
-static int setup(const kc_setup *setup, void **ret_user, kc_error *err)
+static int setup(const kc_reconciler_setup *setup, void **ret_user, kc_error *err)
 {
     injector *in = kc_new(injector);
     in->manager = setup->manager;
-    kc_manager_keep(setup->manager, in, injector_free);
+    kc_manager_defer(setup->manager, in, injector_free);
     *ret_user = in;
     if (read_settings(in, setup->settings, err) < 0 || sidecar_watch_existing(in, err) < 0)
-        return -1;
+        return kc_error_result(err);
     return !*in->address ||
                    (sidecar_serve(in, err) == 0 && sidecar_keep_configuration(in, err) == 0)
                ? 0
-               : -1;
+               : kc_error_result(err);
 }
 
 KC_RECONCILER(sidecar) = {
-    .description = "gives pods the containers and volumes of a ConfigMap",
+    .description = "injects containers and volumes of a ConfigMap into pods",
     .kind = &kc_kind_pod,
     .settings = KC_SETTINGS(
         {"config", "default/envoy-initializer",
-         "the ConfigMap; one of the same name in a pod's own namespace goes first"},
-        {"selector", SIDECARS_INJECT "=true", "labels of pods that get them; \"\" is none"},
-        {"hook", "127.0.0.1:0", "where pods are looked at before they are made; \"\" is nowhere"},
+         "namespace/name of the ConfigMap; one with this name in a pod's own namespace has "
+         "precedence"},
+        {"selector", SIDECARS_INJECT "=true",
+         "label selector of pods that get sidecars; \"\" "
+         "for none"},
+        {"hook", "127.0.0.1:0", "listen address of the webhook; \"\" disables it"},
         {"hook-url", "",
-         "how the API server reaches that: https://…, or service://namespace/name:port"}),
+         "URL of the webhook for the API server: https://… or service://namespace/name:port"}),
     .setup = setup,
 };

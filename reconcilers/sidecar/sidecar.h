@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sidecar.h: what the parts of the injector share: sidecar.c sets it up, existing.c is its
- * controller, hook.c its hook, configuration.c what the API server knows of that. */
+/* sidecar.h: shared by the parts of the injector: sidecar.c sets it up, existing.c is its
+ * controller, hook.c its webhook, configuration.c registers the webhook. */
 #ifndef SIDECAR_H
 #define SIDECAR_H
 
@@ -11,43 +11,43 @@
 #include "kc/rate_limit.h"
 #include "kc/webhook.h"
 
-/* Constant once it is set up, but for what is the keeper's: any thread. */
+/* Constant after setup, except for the fields of the maintainer thread: thread-safe. */
 typedef struct injector {
     kc_manager *manager;
-    kc_key config;            /* The ConfigMap of namespaces that have none of that name. */
+    kc_key config;            /* The ConfigMap for namespaces without one of that name. */
     kc_selector *rule;        /* NULL: none. */
-    kc_informer *pods, *maps; /* To know whether they are there yet. */
+    kc_informer *pods, *maps; /* For waiting until the caches have synced. */
 
     kc_webhook_server *hooks; /* NULL: none. */
-    const char *address;      /* Where it listens: "127.0.0.1:9444". */
-    const char *url;          /* How it is reached; "": there. */
+    const char *address;      /* Listen address: "127.0.0.1:9444". */
+    const char *url;          /* URL; "": the listen address. */
 
-    /* Of the configuration's keeper, which is one thread. */
-    kc_limiter *patience; /* With others who write it too. */
-    int64_t not_before;   /* It is left as it is until then. */
-    _Atomic bool written; /* Any thread: it has said where the hook is. */
+    /* Used only by the thread that maintains the configuration. */
+    kc_rate_limiter *write_limiter; /* Conflicts with other writers. */
+    int64_t not_before;             /* No write before this time. */
+    _Atomic bool written;           /* Thread-safe: the configuration has been written. */
 } injector;
 
 /*
- * The sidecars of pods of a namespace: by its own ConfigMap, else by that of the setting. NULL with
- * KC_NOT_FOUND when there is none, with KC_INVALID when there is no sense in it, which an event of
- * the ConfigMap then tells (`recorder` may be NULL: not told).
+ * The sidecars for pods of a namespace: from its own ConfigMap, else from that of the setting. NULL
+ * with KC_NOT_FOUND if there is none, with KC_INVALID if it is invalid, which an event of the
+ * ConfigMap reports (`recorder` may be NULL: no event).
  */
 sidecars *sidecars_for(const injector *in, kc_client *client, kc_recorder *recorder, kc_str ns,
                        kc_error *err);
 
-/* Adds the controller of pods that are there already. */
+/* Adds the controller of existing pods. */
 int sidecar_watch_existing(injector *in, kc_error *err);
 
-/* Serves the hook at its address, at this path. */
+/* Serves the webhook at its address and path. */
 #define SIDECAR_PATH "/mutate--v1-pod"
 int sidecar_serve(injector *in, kc_error *err);
 
-/* Keeps the MutatingWebhookConfiguration that sends the API server to the hook. */
+/* Maintains the MutatingWebhookConfiguration. */
 #define SIDECAR_CONFIGURATION "sidecar-injector"
 int sidecar_keep_configuration(injector *in, kc_error *err);
-/* The names that the hook's certificate has to have: at most three, and NULL. The strings are the
- * arena's. KC_INVALID when the settings do not say how to reach it. */
+/* The DNS names of the hook's certificate: at most three, and NULL. The strings are the arena's.
+ * KC_INVALID if the settings do not say how to reach the hook. */
 int sidecar_host_names(const injector *in, kc_arena *arena, const char *ret[4], kc_error *err);
 
 #endif

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * app.c: a program of reconcilers: which there are, which of them are chosen, and the manager they
- * run in.
+ * app.c: a program of reconcilers: their registration and selection, and the manager they run in.
  *
  *     with, with_linked, with_plugin ──▶ choose ──▶ setup ──▶ run
  *
- * Entries are kept in the order of their names, so that lists, setups and errors do not depend on
- * the order in which a linker saw things. All that is chosen is checked before the first is set up:
- * what is wrong is said before anything has happened.
+ * Entries are sorted by name, so that lists, setups and errors do not depend on link order. All
+ * selected reconcilers are validated before the first setup: errors appear before anything has
+ * happened.
  */
 #include "app/app_internal.h"
 
-#include "kc/choose.h"
 #include "kc/kubeconfig.h"
+#include "kc/select_names.h"
 #include "kc/vec.h"
 
 struct kc_app {
     kc_app_opts opts;
     char *name, *names;
-    kc_app_config *defaults; /* Where none was given. */
+    kc_app_config *defaults; /* Default of the option. */
     const kc_app_config *config;
     KC_VEC(kc_app_entry) entries;
-    kc_client *client;   /* NULL: by a kubeconfig. */
-    kc_manager *manager; /* Its own; of kc_app_prepare_run. */
+    kc_client *client;               /* NULL: from a kubeconfig. */
+    const kc_client_user *act_as;    /* NULL: the client's own. */
+    kc_crash_journal *crash_journal; /* Borrowed; NULL: none. */
+    kc_manager *manager;             /* Owned; for kc_app_prepare_run. */
     bool chosen;
 };
 
-/* "*" and "-robot" to "*,-robot". */
-static char *join(const char *const *words)
+/* Combines "*" and "-robot" to "*,-robot". */
+static char *app_join(const char *const *words)
 {
     kc_buf out = {0};
     for (; *words; words++)
@@ -44,7 +45,7 @@ kc_app *kc_app_new(const kc_app_opts *opts)
     if (!app->config)
         app->config = app->defaults = kc_app_config_parse(KC_STR(""), NULL);
     app->names =
-        app->opts.names ? kc_strdup(app->opts.names) : join(app->config->manager.reconcilers);
+        app->opts.names ? kc_strdup(app->opts.names) : app_join(app->config->manager.reconcilers);
     return app;
 }
 
@@ -62,62 +63,95 @@ kc_app *kc_app_free(kc_app *app)
     return NULL;
 }
 
-/* ---- with ---- */
+/* ---- registration ---- */
 
-void kc_app_with_client(kc_app *app, kc_client *client)
+void kc_app_set_client(kc_app *app, kc_client *client)
 {
     kc_client_unref(app->client);
     app->client = kc_client_ref(client);
 }
 
-static int by_name(const void *a, const void *b)
+void kc_app_set_user(kc_app *app, const kc_client_user *user)
+{
+    app->act_as = user;
+}
+
+void kc_app_set_crash_journal(kc_app *app, kc_crash_journal *journal)
+{
+    app->crash_journal = journal;
+}
+
+static int app_by_name(const void *a, const void *b)
 {
     return strcmp(((const kc_app_entry *)a)->name, ((const kc_app_entry *)b)->name);
 }
 
-static int add(kc_app *app, const char *word, const kc_reconciler *reconciler, kc_error *err)
+/* A definition and where it comes from. */
+typedef struct app_definition {
+    const char *word; /* The default name; may be NULL. */
+    const kc_reconciler *reconciler;
+    bool crash_recovery;
+} app_definition;
+
+static int app_add(kc_app *app, const app_definition *definition, kc_error *err)
 {
-    kc_app_entry entry = {.name = reconciler->name ? reconciler->name : word,
+    const kc_reconciler *reconciler = definition->reconciler;
+    kc_app_entry entry = {.name = reconciler->name ? reconciler->name : definition->word,
                           .reconciler = reconciler,
-                          .kind = reconciler->kind};
+                          .kind = reconciler->kind,
+                          .crash_recovery = definition->crash_recovery};
     if (!entry.name || !*entry.name)
-        return kc_error_set(err, KC_INVALID, "a reconciler has no name");
+        return kc_error_set(err, KC_INVALID, "reconciler without a name");
     if (entry.name[0] == '-' || strpbrk(entry.name, "*, "))
-        return kc_error_set(err, KC_INVALID, "\"%s\" cannot be the name of a reconciler",
-                            entry.name);
+        return kc_error_set(err, KC_INVALID, "\"%s\" is not a valid reconciler name", entry.name);
     if (kc_app_find(app, entry.name, NULL))
-        return kc_error_set(err, KC_ALREADY_EXISTS, "there are two reconcilers \"%s\"", entry.name);
+        return kc_error_set(err, KC_ALREADY_EXISTS, "duplicate reconciler \"%s\"", entry.name);
     if (!entry.kind && reconciler->machine)
         entry.kind = reconciler->machine->kind;
     kc_vec_push(&app->entries, entry);
-    kc_vec_sort(&app->entries, by_name);
+    kc_vec_sort(&app->entries, app_by_name);
     app->chosen = false;
     return 0;
 }
 
-int kc_app_with(kc_app *app, const kc_reconciler *reconciler, kc_error *err)
+int kc_app_add_reconciler(kc_app *app, const kc_reconciler *reconciler, kc_error *err)
 {
-    return add(app, NULL, reconciler, err);
+    return app_add(app, &(app_definition){.reconciler = reconciler}, err);
 }
 
-int kc__app_with_section(kc_app *app, const kc__registered *const *begin,
-                         const kc__registered *const *end, kc_error *err)
+static int add_registrations(kc_app *app, const kc__app_registration *const *begin,
+                             const kc__app_registration *const *end, bool crash_recovery,
+                             kc_error *err)
 {
     for (; begin != end; begin++) {
         if ((*begin)->size != sizeof(kc_reconciler))
-            return kc_error_set(
-                err, KC_INVALID,
-                "reconciler \"%s\" was compiled with the headers of another version",
-                (*begin)->name);
-        if (add(app, (*begin)->name, (*begin)->reconciler, err) < 0)
-            return -1;
+            return kc_error_set(err, KC_INVALID,
+                                "reconciler \"%s\" was compiled with headers of another version",
+                                (*begin)->name);
+        const app_definition definition = {.word = (*begin)->name,
+                                           .reconciler = (*begin)->reconciler,
+                                           .crash_recovery = crash_recovery};
+        if (app_add(app, &definition, err) < 0)
+            return kc_error_result(err);
     }
     return 0;
 }
 
-/* ---- choosing ---- */
+int kc__app_add_section(kc_app *app, const kc__app_registration *const *begin,
+                        const kc__app_registration *const *end, kc_error *err)
+{
+    return add_registrations(app, begin, end, false, err);
+}
 
-const kc_app_entry *kc_app_at(const kc_app *app, size_t i)
+int kc__app_add_plugin_section(kc_app *app, const kc__app_registration *const *begin,
+                               const kc__app_registration *const *end, kc_error *err)
+{
+    return add_registrations(app, begin, end, app->opts.plugin_crash_recovery, err);
+}
+
+/* ---- selection ---- */
+
+const kc_app_entry *kc_app_entry_at(const kc_app *app, size_t i)
 {
     return i < app->entries.n ? &app->entries.items[i] : NULL;
 }
@@ -137,13 +171,13 @@ const kc_app_entry *kc_app_find(const kc_app *app, const char *name, kc_error *e
             return entry;
     kc_autofree const char **names = kc__app_names(app);
     kc_autofree bool *chosen = kc_calloc(app->entries.n + 1, sizeof(*chosen));
-    if (kc_choose(name, "reconciler", names, app->entries.n, chosen, err) == 0)
-        kc_error_set(err, KC_INVALID, "\"%s\" is not the name of one reconciler", name);
+    if (kc_select_names(name, "reconciler", names, app->entries.n, chosen, err) == 0)
+        kc_error_set(err, KC_INVALID, "expected the name of one reconciler, not \"%s\"", name);
     return NULL;
 }
 
-/* Whether one that is off by default is named, and last so: "*" does not. */
-static bool is_named(const char *names, const char *name)
+/* Whether a reconciler that is off by default is named, and last so: "*" does not include it. */
+static bool app_is_named(const char *names, const char *name)
 {
     kc_str rest = kc_cstr(names);
     bool named = false;
@@ -157,17 +191,17 @@ static bool is_named(const char *names, const char *name)
     return named;
 }
 
-int kc_app_choose(kc_app *app, kc_error *err)
+int kc_app_select(kc_app *app, kc_error *err)
 {
     const size_t n = app->entries.n;
     kc_autofree const char **names = kc__app_names(app);
     kc_autofree bool *chosen = kc_calloc(n + 1, sizeof(*chosen));
-    if (kc_choose(app->names, "reconciler", names, n, chosen, err) < 0 ||
-        kc__settings_check(app->config, app, err) < 0)
-        return -1;
+    if (kc_select_names(app->names, "reconciler", names, n, chosen, err) < 0 ||
+        kc__app_settings_check(app->config, app, err) < 0)
+        return kc_error_result(err);
     kc_vec_each (&app->entries, entry)
         entry->enabled = chosen[entry - app->entries.items] &&
-                         (!entry->reconciler->disabled || is_named(app->names, entry->name));
+                         (!entry->reconciler->disabled || app_is_named(app->names, entry->name));
     app->chosen = true;
     return 0;
 }
@@ -179,8 +213,7 @@ static bool sees_all(const kc_reconciler *r)
     return !r->key_filter && !r->labels && !r->namespaces;
 }
 
-/* Both would say in status.phase how far an object is. Where both see only some, they may be
- * others. */
+/* Both would write status.phase. With selectors on both, their objects may be disjoint. */
 static bool would_meet(const kc_app_entry *a, const kc_app_entry *b)
 {
     if (!a->enabled || !b->enabled || !a->reconciler->machine || !b->reconciler->machine)
@@ -197,8 +230,8 @@ static int check_machines(const kc_app *app, kc_error *err)
         for (const kc_app_entry *a = app->entries.items; a < b; a++)
             if (would_meet(a, b))
                 return kc_error_set(err, KC_INVALID,
-                                    "reconcilers %s and %s are both phase machines of %s; one of "
-                                    "them has to be off, or each to see objects of its own",
+                                    "reconcilers %s and %s are both phase machines of %s; "
+                                    "disable one, or give each a selector",
                                     a->name, b->name, a->kind->kind);
     }
     return 0;
@@ -206,15 +239,15 @@ static int check_machines(const kc_app *app, kc_error *err)
 
 int kc_app_setup(kc_app *app, kc_manager *manager, kc_error *err)
 {
-    if (!app->chosen && kc_app_choose(app, err) < 0)
-        return -1;
+    if (!app->chosen && kc_app_select(app, err) < 0)
+        return kc_error_result(err);
     kc_vec_each (&app->entries, entry)
-        if (entry->enabled && kc__reconciler_check(entry, err) < 0)
+        if (entry->enabled && kc__app_reconciler_check(entry, err) < 0)
             return kc_error_wrap(err, "reconciler %s", entry->name);
     if (check_machines(app, err) < 0)
-        return -1;
+        return kc_error_result(err);
     kc_vec_each (&app->entries, entry)
-        if (entry->enabled && kc__reconciler_bind(entry, manager, app->config, err) < 0)
+        if (entry->enabled && kc__app_reconciler_bind(entry, manager, app->config, err) < 0)
             return kc_error_wrap(err, "reconciler %s", entry->name);
     return 0;
 }
@@ -231,16 +264,16 @@ static kc_config *load_config(const kc_app *app, kc_error *err)
                           err);
 }
 
-/* Without a host: the loopback, since nobody is asked who he is. NULL: nowhere. */
+/* Without a host: loopback, because there is no authentication. NULL: disabled. */
 static char *address_of(const char *flag, const char *text)
 {
     text = flag ? flag : text;
-    if (!*text)
+    if (!*text || !strcmp(text, "0")) /* "0" disables it, as in controller-runtime. */
         return NULL;
     return text[0] == ':' ? kc_asprintf("127.0.0.1%s", text) : kc_strdup(text);
 }
 
-static kc_manager *make_manager(const kc_app *app, kc_error *err)
+static kc_manager *app_make_manager(const kc_app *app, kc_error *err)
 {
     const kc_app_config *c = app->config;
     kc_auto(kc_config) *config = app->client ? NULL : load_config(app, err);
@@ -250,12 +283,15 @@ static kc_manager *make_manager(const kc_app *app, kc_error *err)
         return NULL;
     kc_manager_opts opts = {.name = app->name,
                             .client = app->client,
+                            .act_as = app->act_as,
                             .config = config,
-                            .leave_signals = app->opts.leave_signals,
+                            .no_signal_handlers = app->opts.no_signal_handlers,
+                            .crash_journal = app->crash_journal,
                             .log = app->opts.log,
                             .metrics = app->opts.metrics,
                             .metrics_address = metrics,
-                            .health_address = health};
+                            .health_address = health,
+                            .no_local_trust = app->opts.no_local_trust};
     if (c->manager.leader_elect)
         opts.election = (kc_election_opts){.name = app->name,
                                            .ns = c->manager.lease_namespace,
@@ -266,7 +302,7 @@ static kc_manager *make_manager(const kc_app *app, kc_error *err)
     return kc_manager_new(&opts, err);
 }
 
-/* A cache would wait for its kind; people want to know. */
+/* A cache would wait for the missing kind; the user should see an error. */
 static int check_kinds(kc_app *app, kc_error *err)
 {
     kc_vec_each (&app->entries, entry) {
@@ -289,12 +325,12 @@ static int check_kinds(kc_app *app, kc_error *err)
 
 int kc_app_prepare_run(kc_app *app, kc_error *err)
 {
-    if (kc_app_choose(app, err) < 0)
-        return -1;
-    kc_manager *manager = app->manager = make_manager(app, err);
+    if (kc_app_select(app, err) < 0)
+        return kc_error_result(err);
+    kc_manager *manager = app->manager = app_make_manager(app, err);
     if (!manager || check_kinds(app, err) < 0 || kc_app_setup(app, manager, err) < 0) {
         app->manager = kc_manager_free(manager);
-        return -1;
+        return kc_error_result(err);
     }
     return 0;
 }
@@ -302,7 +338,7 @@ int kc_app_prepare_run(kc_app *app, kc_error *err)
 int kc_app_run(kc_app *app, kc_error *err)
 {
     if (!app->manager && kc_app_prepare_run(app, err) < 0)
-        return -1;
+        return kc_error_result(err);
     return kc_manager_run(app->manager, err);
 }
 
@@ -311,9 +347,11 @@ kc_manager *kc_app_manager(kc_app *app)
     return app->manager;
 }
 
-int kc__reconcilers_add(kc_manager *manager, const char *names, const kc__registered *const *begin,
-                        const kc__registered *const *end, kc_error *err)
+int kc__app_add_to_manager(kc_manager *manager, const char *names,
+                           const kc__app_registration *const *begin,
+                           const kc__app_registration *const *end, kc_error *err)
 {
     kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.names = names});
-    return kc__app_with_section(app, begin, end, err) < 0 ? -1 : kc_app_setup(app, manager, err);
+    return kc__app_add_section(app, begin, end, err) < 0 ? kc_error_result(err)
+                                                         : kc_app_setup(app, manager, err);
 }

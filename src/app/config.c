@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c: the config file: a table of keys, and reading it.
+ * config.c: the table of config file keys, and the code that reads the file.
  *
- * The table is all there is to know: where a key stands, what it holds, what it is without one. To
- * add a key: a field in app_config.h with its default in the comment, a row here, a line in
- * configs/kubecontroller.yaml. Reading goes twice through: what the file has must be in the table
- * (an unknown key is a mistake, and would be a silent one), then the table's rows take their
- * values. One section is not in it, `reconcilers`: see settings.c.
+ * The table defines each key: its path, its type, its default. To add a key: a field in
+ * app_config.h with its default in the comment, a row here, a line in configs/kubecontroller.yaml.
+ * Reading has two passes: all keys of the file must be in the table (an unknown key is an error),
+ * then the table's rows take their values. One section is not in the table, `reconcilers`: see
+ * settings.c.
  */
 #include "app/app_internal.h"
 
@@ -24,8 +24,8 @@ typedef struct key {
     key_type type;
     size_t offset;
     const char *initial; /* As YAML. */
-    const char *values;  /* Of a text: those there may be, with spaces between them. */
-    int least, most;     /* Of a number; of a duration in seconds. */
+    const char *values;  /* For a text: allowed values, separated by spaces. */
+    int least, most;     /* Range of a number, or of a duration in seconds. */
 } key;
 
 #define AT(field) offsetof(kc_app_config, field)
@@ -71,18 +71,19 @@ static const key keys[] = {
 
 enum { MAX_FILE = 1 << 20 };
 
-typedef struct reading {
+typedef struct app_config_reading {
     kc_str text;
     kc_app_config *config;
     kc_arena *arena;
-} reading;
+} app_config_reading;
 
 /* ---- errors ---- */
 
 /* "line 3: log.levle: …" */
-static int wrong(const reading *r, const char *path, kc_error *err, const char *fmt, ...)
-    KC_PRINTF(4, 5);
-static int wrong(const reading *r, const char *path, kc_error *err, const char *fmt, ...)
+static int app_config_wrong(const app_config_reading *r, const char *path, kc_error *err,
+                            const char *fmt, ...) KC_PRINTF(4, 5);
+static int app_config_wrong(const app_config_reading *r, const char *path, kc_error *err,
+                            const char *fmt, ...)
 {
     kc_scoped(kc_buf) what = {0};
     va_list args;
@@ -95,7 +96,7 @@ static int wrong(const reading *r, const char *path, kc_error *err, const char *
     return kc_error_set(err, KC_INVALID, "line %zu: %s: %s", line, path, kc_buf_cstr(&what));
 }
 
-/* ---- are all keys known? ---- */
+/* ---- unknown keys ---- */
 
 /* The name that follows `prefix` in a key's path: "level" of "log.level" behind "log.". */
 static kc_str name_behind(const char *path, kc_str prefix)
@@ -107,7 +108,7 @@ static kc_str name_behind(const char *path, kc_str prefix)
     return kc_str_cut(&rest, '.');
 }
 
-static const char *nearest_name(const reading *r, kc_str typed, kc_str prefix)
+static const char *nearest_name(const app_config_reading *r, kc_str typed, kc_str prefix)
 {
     const char *names[KC_COUNT(keys) + 1];
     size_t n = 0;
@@ -121,17 +122,17 @@ static const char *nearest_name(const reading *r, kc_str typed, kc_str prefix)
     return kc_str_nearest(typed, names, n);
 }
 
-static int unknown_key(const reading *r, const char *path, kc_str name, kc_str prefix,
+static int unknown_key(const app_config_reading *r, const char *path, kc_str name, kc_str prefix,
                        kc_error *err)
 {
     const char *nearest = nearest_name(r, name, prefix);
-    return wrong(r, path, err, "there is no such key%s%s%s", nearest ? "; did you mean \"" : "",
-                 nearest ? nearest : "", nearest ? "\"?" : "");
+    return app_config_wrong(r, path, err, "unknown key%s%s%s", nearest ? "; did you mean \"" : "",
+                            nearest ? nearest : "", nearest ? "\"?" : "");
 }
 
 typedef enum key_place { NOWHERE, ABOVE_KEYS, IS_KEY } key_place;
 
-static key_place place_of(kc_str path)
+static key_place app_config_position_of(kc_str path)
 {
     if (kc_str_is(path, SETTINGS))
         return IS_KEY;
@@ -145,30 +146,32 @@ static key_place place_of(kc_str path)
     return NOWHERE;
 }
 
-/* Not deeper than the table: what it does not know is not gone into. */
-static int check_members(const reading *r, const kc_value *value, kc_str prefix, kc_error *err)
+/* Not deeper than the table: unknown subtrees are not visited. */
+static int check_members(const app_config_reading *r, const kc_value *value, kc_str prefix,
+                         kc_error *err)
 {
-    kc_members (value, name, member) {
+    kc_value_each_member (value, name, member) {
         kc_scoped(kc_buf) path = {0};
         kc_buf_append(&path, prefix);
         kc_buf_append(&path, name);
-        const key_place place = place_of(kc_buf_str(&path));
+        const key_place place = app_config_position_of(kc_buf_str(&path));
         if (place == NOWHERE)
             return unknown_key(r, kc_buf_cstr(&path), name, prefix, err);
-        if (place == IS_KEY || kc_type_of(member) == KC_NULL)
+        if (place == IS_KEY || kc_value_type(member) == KC_JSON_NULL)
             continue;
-        if (kc_type_of(member) != KC_OBJECT)
-            return wrong(r, kc_buf_cstr(&path), err, "it holds further keys, not a value");
+        if (kc_value_type(member) != KC_JSON_OBJECT)
+            return app_config_wrong(r, kc_buf_cstr(&path), err,
+                                    "must contain further keys, not a value");
         kc_buf_putc(&path, '.');
         if (check_members(r, member, kc_buf_str(&path), err) < 0)
-            return -1;
+            return kc_error_result(err);
     }
     return 0;
 }
 
 /* ---- values ---- */
 
-static bool is_one_of(kc_str text, const char *values)
+static bool app_config_is_one_of(kc_str text, const char *values)
 {
     kc_str rest = kc_cstr(values);
     while (rest.p)
@@ -177,61 +180,65 @@ static bool is_one_of(kc_str text, const char *values)
     return false;
 }
 
-static int set_text(const reading *r, const key *k, const kc_value *value, void *field,
-                    kc_error *err)
+static int app_config_set_text(const app_config_reading *r, const key *k, const kc_value *value,
+                               void *field, kc_error *err)
 {
-    const kc_str text = kc_as_str(value);
+    const kc_str text = kc_value_as_str(value);
     if (!text.p)
-        return wrong(r, k->path, err, "it is text, in quotes if need be");
-    if (k->values && !is_one_of(text, k->values))
-        return wrong(r, k->path, err, "\"%.*s\" is none of: %s", KC_ARG(text), k->values);
+        return app_config_wrong(r, k->path, err, "must be a string, quoted if necessary");
+    if (k->values && !app_config_is_one_of(text, k->values))
+        return app_config_wrong(r, k->path, err, "\"%.*s\" is not one of: %s", KC_ARG(text),
+                                k->values);
     *(const char **)field = kc_arena_strndup(r->arena, text.p, text.n);
     return 0;
 }
 
-static int set_switch(const reading *r, const key *k, const kc_value *value, void *field,
+static int set_switch(const app_config_reading *r, const key *k, const kc_value *value, void *field,
                       kc_error *err)
 {
-    if (kc_type_of(value) != KC_BOOL)
-        return wrong(r, k->path, err, "it is true or false");
-    *(bool *)field = kc_as_bool(value, false);
+    if (kc_value_type(value) != KC_JSON_BOOL)
+        return app_config_wrong(r, k->path, err, "must be true or false");
+    *(bool *)field = kc_value_as_bool(value, false);
     return 0;
 }
 
-static int set_number(const reading *r, const key *k, const kc_value *value, void *field,
+static int set_number(const app_config_reading *r, const key *k, const kc_value *value, void *field,
                       kc_error *err)
 {
     int64_t number;
-    if (!kc_as_i64(value, &number) || number < k->least || number > k->most)
-        return wrong(r, k->path, err, "it is a number from %d to %d", k->least, k->most);
+    if (!kc_value_as_i64(value, &number) || number < k->least || number > k->most)
+        return app_config_wrong(r, k->path, err, "must be a number from %d to %d", k->least,
+                                k->most);
     *(int *)field = (int)number;
     return 0;
 }
 
-static int set_duration(const reading *r, const key *k, const kc_value *value, void *field,
-                        kc_error *err)
+static int set_duration(const app_config_reading *r, const key *k, const kc_value *value,
+                        void *field, kc_error *err)
 {
     int64_t ns;
-    const kc_str text = kc_as_str(value);
+    const kc_str text = kc_value_as_str(value);
     if (!text.p || kc_duration_parse(text, &ns, NULL) < 0 || ns <= 0 || ns < k->least * KC_SECOND ||
         ns > k->most * KC_SECOND)
-        return wrong(r, k->path, err, "it is a time from %d to %d seconds, as %s", k->least,
-                     k->most, k->initial);
+        return app_config_wrong(r, k->path, err,
+                                "must be a duration from %d to %d seconds, "
+                                "such as %s",
+                                k->least, k->most, k->initial);
     *(int64_t *)field = ns;
     return 0;
 }
 
-static int set_list(const reading *r, const key *k, const kc_value *value, void *field,
+static int set_list(const app_config_reading *r, const key *k, const kc_value *value, void *field,
                     kc_error *err)
 {
-    const char **items = kc_arena_alloc(r->arena, (kc_len(value) + 1) * sizeof(*items));
+    const char **items = kc_arena_alloc(r->arena, (kc_value_len(value) + 1) * sizeof(*items));
     size_t n = 0;
-    if (kc_type_of(value) != KC_ARRAY)
-        return wrong(r, k->path, err, "it is a list of texts");
-    kc_items (value, item) {
-        const kc_str text = kc_as_str(item);
+    if (kc_value_type(value) != KC_JSON_ARRAY)
+        return app_config_wrong(r, k->path, err, "must be a list of strings");
+    kc_value_each_item (value, item) {
+        const kc_str text = kc_value_as_str(item);
         if (kc_str_empty(text))
-            return wrong(r, k->path, err, "item %zu is no text", n + 1);
+            return app_config_wrong(r, k->path, err, "item %zu is not a string", n + 1);
         items[n++] = kc_arena_strndup(r->arena, text.p, text.n);
     }
     items[n] = NULL;
@@ -239,10 +246,11 @@ static int set_list(const reading *r, const key *k, const kc_value *value, void 
     return 0;
 }
 
-static int set_value(const reading *r, const key *k, const kc_value *value, kc_error *err)
+static int set_value(const app_config_reading *r, const key *k, const kc_value *value,
+                     kc_error *err)
 {
-    static int (*const set[])(const reading *, const key *, const kc_value *, void *,
-                              kc_error *) = {[TEXT] = set_text,
+    static int (*const set[])(const app_config_reading *, const key *, const kc_value *, void *,
+                              kc_error *) = {[TEXT] = app_config_set_text,
                                              [SWITCH] = set_switch,
                                              [NUMBER] = set_number,
                                              [DURATION] = set_duration,
@@ -250,7 +258,7 @@ static int set_value(const reading *r, const key *k, const kc_value *value, kc_e
     return set[k->type](r, k, value, (char *)r->config + k->offset, err);
 }
 
-static void set_default(const reading *r, const key *k)
+static void set_default(const app_config_reading *r, const key *k)
 {
     void *field = (char *)r->config + k->offset;
     int64_t number = 0;
@@ -272,54 +280,56 @@ static void set_default(const reading *r, const key *k)
     }
 }
 
-/* ---- what must fit together ---- */
+/* ---- consistency ---- */
 
 /* The rules of election.h. */
-static int check_lease(const reading *r, kc_error *err)
+static int check_lease(const app_config_reading *r, kc_error *err)
 {
     const kc_app_config *c = r->config;
     if (c->manager.lease_duration <= c->manager.lease_renew)
-        return wrong(r, LEASE "lease-duration", err,
-                     "it must be longer than leader-elect-renew-deadline");
+        return app_config_wrong(r, LEASE "lease-duration", err,
+                                "must be greater than leader-elect-renew-deadline");
     if ((double)c->manager.lease_renew <= 1.2 * (double)c->manager.lease_retry)
-        return wrong(r, LEASE "renew-deadline", err,
-                     "it must be longer than 1.2 times leader-elect-retry-period");
+        return app_config_wrong(r, LEASE "renew-deadline", err,
+                                "must be greater than 1.2 times leader-elect-retry-period");
     return 0;
 }
 
-static int check_together(const reading *r, kc_error *err)
+static int check_together(const app_config_reading *r, kc_error *err)
 {
     const kc_app_config *c = r->config;
     if (!*c->apiext.cert_file != !*c->apiext.key_file)
-        return wrong(r, "apiextmgr.gin.secure.tls", err,
-                     "cert-file and private-key-file need each other");
+        return app_config_wrong(r, "apiextmgr.gin.secure.tls", err,
+                                "cert-file and private-key-file must be set together");
     if (c->apiext.secure_port && c->apiext.secure_port == c->apiext.insecure_port &&
         !strcmp(c->apiext.secure_address, c->apiext.insecure_address))
-        return wrong(r, "apiextmgr.gin.secure.bind-port", err, "insecure has the same port");
+        return app_config_wrong(r, "apiextmgr.gin.secure.bind-port", err,
+                                "conflicts with the port of insecure");
     return check_lease(r, err);
 }
 
-static int read_all(const reading *r, kc_error *err)
+static int app_config_read_all(const app_config_reading *r, kc_error *err)
 {
     kc_scoped(kc_paths) twice = {0};
     kc_auto(kc_view) *view = kc_yaml_parse(r->text, &(kc_json_opts){.duplicates = &twice}, err);
     if (!view)
-        return -1;
+        return kc_error_result(err);
     if (twice.n)
-        return wrong(r, twice.items[0], err, "it stands there twice");
+        return app_config_wrong(r, twice.items[0], err, "duplicate key");
     const kc_value *root = kc_view_root(view);
-    if (kc_type_of(root) != KC_OBJECT && kc_type_of(root) != KC_NULL)
-        return kc_error_set(err, KC_INVALID, "it holds no keys");
+    if (kc_value_type(root) != KC_JSON_OBJECT && kc_value_type(root) != KC_JSON_NULL)
+        return kc_error_set(err, KC_INVALID, "must be a mapping");
     if (check_members(r, root, KC_STR(""), err) < 0)
-        return -1;
+        return kc_error_result(err);
     for (size_t i = 0; i < KC_COUNT(keys); i++) {
-        const kc_value *value = kc_dig(root, keys[i].path);
+        const kc_value *value = kc_value_nested(root, keys[i].path);
         set_default(r, &keys[i]);
-        if (value && kc_type_of(value) != KC_NULL && set_value(r, &keys[i], value, err) < 0)
-            return -1;
+        if (value && kc_value_type(value) != KC_JSON_NULL && set_value(r, &keys[i], value, err) < 0)
+            return kc_error_result(err);
     }
-    if (kc__settings_read(kc_get(root, SETTINGS), r->text, r->arena, &r->config->settings, err) < 0)
-        return -1;
+    if (kc__app_settings_read(kc_value_get(root, SETTINGS), r->text, r->arena, &r->config->settings,
+                              err) < 0)
+        return kc_error_result(err);
     return check_together(r, err);
 }
 
@@ -329,8 +339,8 @@ kc_app_config *kc_app_config_parse(kc_str yaml, kc_error *err)
     kc_arena *arena = kc_new(kc_arena);
     config->memory = arena;
     config->file = "";
-    const reading r = {.text = yaml, .config = config, .arena = arena};
-    return read_all(&r, err) < 0 ? kc_app_config_free(config) : config;
+    const app_config_reading r = {.text = yaml, .config = config, .arena = arena};
+    return app_config_read_all(&r, err) < 0 ? kc_app_config_free(config) : config;
 }
 
 kc_app_config *kc_app_config_free(kc_app_config *config)

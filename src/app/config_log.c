@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_log.c: a logger as the config file's `log` says.
+ * config_log.c: builds a logger from the `log` section of the config file.
  *
- * One output: the first of output-paths. Several, and another one for errors of the logger itself,
- * are accepted in the file since the original had them; lines go to one place here, so that they
- * are in one order.
+ * There is one output: the first of output-paths. Further ones, and a separate one for errors of
+ * the logger, are accepted in the file for compatibility; all lines go to one output, so that they
+ * are in order.
  */
 #include "kc/app_config.h"
 

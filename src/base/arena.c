@@ -4,11 +4,12 @@
  *
  *     arena ──▶ [ chunk │ used ▓▓▓▓▓▓░░░ size ] ──▶ [ older chunk ▓▓▓▓▓▓▓▓▓ ] ──▶ NULL
  *
- * Chunks double from 4 KiB up to 256 KiB. A block that is larger than a quarter of the next chunk
- * gets a chunk of its own, put behind the first one, so that the space left in the first is not
- * wasted. Under AddressSanitizer every block is its own chunk, so that an overrun of one block is
- * seen. What counts against the limit is the same in both: the block rounded up to its alignment,
- * so that many tiny blocks cannot take a multiple of the limit.
+ * Chunks double from 4 KiB, or the size that the owner chose, up to 256 KiB. A block that is larger
+ * than a quarter of the next chunk gets its own chunk, inserted behind the first one, so that the
+ * space left in the first is not wasted. Under AddressSanitizer every block is its own chunk, so
+ * that the sanitizer detects an overrun of one block. Both modes count the same against the limit:
+ * the block rounded up to its alignment, so that many tiny blocks cannot take a multiple of the
+ * limit.
  */
 #include "kc/arena.h"
 
@@ -31,7 +32,7 @@ struct kc_arena_chunk {
     _Alignas(max_align_t) char bytes[];
 };
 
-/* A limit says that the sizes come from outside: then being short of memory is an answer, NULL. */
+/* An arena with a limit holds data sized from outside: return NULL when memory is short. */
 static kc_arena_chunk *chunk_new(const kc_arena *arena, size_t size)
 {
     size_t total = sizeof(kc_arena_chunk) + size;
@@ -70,6 +71,8 @@ void kc_arena_clear(kc_arena *arena)
 
 static size_t next_chunk_size(const kc_arena *arena)
 {
+    if (!arena->chunks && arena->first)
+        return arena->first;
     size_t last = arena->chunks ? arena->chunks->size : 0;
     return KC_MIN(KC_MAX(last * 2, (size_t)FIRST_CHUNK), (size_t)LARGEST_CHUNK);
 }
@@ -115,8 +118,8 @@ static void *part_of_first_chunk(kc_arena *arena, size_t rounded)
     return block;
 }
 
-/* More than can be: NULL where the caller must look, the end where it need not. */
-static void *refuse(const kc_arena *arena)
+/* A block above the limit: NULL if the arena has a limit, else the out-of-memory hook. */
+static void *refuse_arena_limit(const kc_arena *arena)
 {
     return arena->limit ? NULL : kc_alloc(SIZE_MAX);
 }
@@ -126,7 +129,7 @@ void *kc_arena_alloc(kc_arena *arena, size_t size)
     const size_t align = _Alignof(max_align_t);
     size_t rounded = (size + align - 1) & ~(align - 1), total;
     if (size > SIZE_MAX / 2 || __builtin_add_overflow(arena->used, rounded, &total))
-        return refuse(arena);
+        return refuse_arena_limit(arena);
     if (arena->limit && total > arena->limit)
         return NULL;
     void *block =
@@ -140,13 +143,13 @@ void *kc_arena_calloc(kc_arena *arena, size_t count, size_t size)
 {
     size_t total;
     bool fits = !__builtin_mul_overflow(count, size, &total);
-    void *block = fits ? kc_arena_alloc(arena, total) : refuse(arena);
+    void *block = fits ? kc_arena_alloc(arena, total) : refuse_arena_limit(arena);
     return block ? memset(block, 0, total) : NULL;
 }
 
 char *kc_arena_strndup(kc_arena *arena, const char *text, size_t n)
 {
-    char *copy = n == SIZE_MAX ? refuse(arena) : kc_arena_alloc(arena, n + 1);
+    char *copy = n == SIZE_MAX ? refuse_arena_limit(arena) : kc_arena_alloc(arena, n + 1);
     if (!copy)
         return NULL;
     if (n)
@@ -161,13 +164,28 @@ kc_str kc_arena_str(kc_arena *arena, kc_str s)
     return copy ? kc_str_of(copy, s.n) : (kc_str){0};
 }
 
+kc_str kc_arena_join(kc_arena *arena, kc_str a, kc_str b, kc_str c)
+{
+    const kc_str parts[] = {a, b, c};
+    char *all = kc_arena_alloc(arena, a.n + b.n + c.n + 1), *to = all;
+    if (!all)
+        return (kc_str){0};
+    for (size_t i = 0; i < KC_COUNT(parts); i++) {
+        if (parts[i].n)
+            memcpy(to, parts[i].p, parts[i].n);
+        to += parts[i].n;
+    }
+    *to = '\0';
+    return kc_str_of(all, (size_t)(to - all));
+}
+
 char *kc_arena_printf(kc_arena *arena, const char *fmt, ...)
 {
-    va_list args, again;
+    va_list args, args_copy;
     va_start(args, fmt);
-    va_copy(again, args);
-    int n = vsnprintf(NULL, 0, fmt, again);
-    va_end(again);
+    va_copy(args_copy, args);
+    int n = vsnprintf(NULL, 0, fmt, args_copy);
+    va_end(args_copy);
     char *text = n < 0 ? NULL : kc_arena_alloc(arena, (size_t)n + 1);
     if (text)
         vsnprintf(text, (size_t)n + 1, fmt, args);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base64.c: three bytes are four letters of six bits. Reading is strict: one text for each run of
- * bytes, so what was written compares equal as text.
+ * base64.c: encodes three bytes as four letters of six bits. Decoding is strict: each byte sequence
+ * has exactly one text, so encoded values can be compared as text.
  */
 #include "kc/base64.h"
 
@@ -39,7 +39,7 @@ void kc_base64_write(kc_buf *out, kc_str bytes, kc_base64 variant)
 }
 
 /* The six bits of a letter, or -1. */
-static int value_of(char c, kc_base64 variant)
+static int base64_value_of(char c, kc_base64 variant)
 {
     if (c >= 'A' && c <= 'Z')
         return c - 'A';
@@ -52,7 +52,7 @@ static int value_of(char c, kc_base64 variant)
     return c == letters[variant][63] ? 63 : -1;
 }
 
-/* Takes the padding off a padded text; false when it is not the right one. */
+/* Removes the padding; false when it is not correct. */
 static bool unpad(kc_str *text)
 {
     if (text->n % 4)
@@ -67,7 +67,7 @@ static bool read_letters(kc_buf *out, kc_str text, kc_base64 variant)
     uint32_t bits = 0;
     unsigned held = 0;
     for (size_t i = 0; i < text.n; i++) {
-        int value = value_of(text.p[i], variant);
+        int value = base64_value_of(text.p[i], variant);
         if (value < 0)
             return false;
         bits = bits << 6 | (uint32_t)value;

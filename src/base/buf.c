@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buf.c: the growable text buffer. Growth doubles, so appending n bytes costs O(n) in all. One byte
- * more than `n` is always kept free once anything was written, so that kc_buf_cstr can terminate in
- * place.
+ * buf.c: the growable byte buffer. Its capacity doubles, so appending n bytes costs O(n) in total.
+ * Once anything was written, one byte beyond `n` stays free, so that kc_buf_cstr can terminate the
+ * text in place.
  */
 #include "kc/buf.h"
 
@@ -16,13 +16,21 @@ void kc_buf_done(kc_buf *buf)
     *buf = (kc_buf){.limit = buf->limit};
 }
 
+void kc_buf_wipe(kc_buf *buf)
+{
+    if (buf && buf->p)
+        explicit_bzero(buf->p, buf->cap);
+    kc_buf_done(buf);
+}
+
 void kc_buf_clear(kc_buf *buf)
 {
     buf->n = 0;
     buf->failed = false;
 }
 
-/* A limit says that the size comes from outside: then being short of memory is a failure too. */
+/* A buffer with a limit holds data sized from outside: running out of memory then sets `failed`,
+ * too. */
 static bool grow(kc_buf *buf, size_t need)
 {
     size_t cap = KC_MAX(need, KC_MAX(buf->cap * 2, (size_t)64));
@@ -61,10 +69,10 @@ void kc_buf_puts(kc_buf *buf, const char *text)
 
 void kc_buf_vprintf(kc_buf *buf, const char *fmt, va_list args)
 {
-    va_list again;
-    va_copy(again, args);
-    int n = vsnprintf(NULL, 0, fmt, again);
-    va_end(again);
+    va_list args_copy;
+    va_copy(args_copy, args);
+    int n = vsnprintf(NULL, 0, fmt, args_copy);
+    va_end(args_copy);
     char *to = n < 0 ? NULL : kc_buf_reserve(buf, (size_t)n);
     if (!to) {
         buf->failed = true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cancel.c: tokens of cancellation: a flag, and hooks that wake those who wait.
+ * cancel.c: cancellation tokens: a flag, and hooks that wake waiting threads.
  *
  * A child is a hook on its parent, so firing walks down the tree. Hooks run under the token's
- * mutex: that is what lets kc_cancel_unhang promise that none is running. So the order of locks is:
- * a parent's, its child's, then whatever a hook takes; whoever hangs or unhangs holds none of the
- * last.
+ * mutex; so kc_cancel_remove_hook can guarantee that none is running. Lock order: a parent's mutex,
+ * its child's, then the locks that a hook takes. A thread that adds or removes a hook holds none of
+ * the last.
  */
 #include "kc/cancel.h"
 
@@ -19,7 +19,7 @@ struct kc_cancel {
     kc_cancel_hook on_parent;
     _Atomic bool fired; /* Written with the mutex held. */
     kc_mutex mutex;     /* Guards hooks. */
-    kc_list hooks;
+    kc_dlist hooks;
 };
 
 static void fire_with_parent(kc_cancel_hook *hook)
@@ -32,10 +32,10 @@ kc_cancel *kc_cancel_new(kc_cancel *parent)
     kc_cancel *cancel = kc_new(kc_cancel);
     kc_ref_init(&cancel->refs);
     kc_mutex_init(&cancel->mutex);
-    kc_list_init(&cancel->hooks);
+    kc_dlist_init(&cancel->hooks);
     cancel->parent = kc_cancel_ref(parent);
     cancel->on_parent.fire = fire_with_parent;
-    if (parent && !kc_cancel_hang(parent, &cancel->on_parent))
+    if (parent && !kc_cancel_add_hook(parent, &cancel->on_parent))
         atomic_store(&cancel->fired, true);
     return cancel;
 }
@@ -52,10 +52,10 @@ kc_cancel *kc_cancel_unref(kc_cancel *cancel)
     if (!cancel || !kc_ref_drop(&cancel->refs))
         return NULL;
     if (cancel->parent) {
-        kc_cancel_unhang(cancel->parent, &cancel->on_parent);
+        kc_cancel_remove_hook(cancel->parent, &cancel->on_parent);
         kc_cancel_unref(cancel->parent);
     }
-    assert(kc_list_empty(&cancel->hooks));
+    assert(kc_dlist_empty(&cancel->hooks));
     kc_mutex_done(&cancel->mutex);
     free(cancel);
     return NULL;
@@ -68,8 +68,8 @@ void kc_cancel_fire(kc_cancel *cancel)
     kc_locked (&cancel->mutex) {
         if (atomic_exchange(&cancel->fired, true))
             break;
-        kc_list_each (&cancel->hooks, kc_cancel_hook, link, hook) {
-            kc_list_remove(&hook->link);
+        kc_dlist_each (&cancel->hooks, kc_cancel_hook, link, hook) {
+            kc_dlist_remove(&hook->link);
             hook->fire(hook);
         }
     }
@@ -85,48 +85,48 @@ int kc_cancel_check(const kc_cancel *cancel, kc_error *err)
     return kc_cancel_fired(cancel) ? kc_error_set(err, KC_TIMEOUT, "cancelled") : 0;
 }
 
-bool kc_cancel_hang(kc_cancel *cancel, kc_cancel_hook *hook)
+bool kc_cancel_add_hook(kc_cancel *cancel, kc_cancel_hook *hook)
 {
-    bool hung = true;
-    hook->link = (kc_link){0};
+    bool added = true;
+    hook->link = (kc_dlist_link){0};
     if (!cancel)
         return true;
     kc_locked (&cancel->mutex) {
-        hung = !atomic_load(&cancel->fired);
-        if (hung)
-            kc_list_push(&cancel->hooks, &hook->link);
+        added = !atomic_load(&cancel->fired);
+        if (added)
+            kc_dlist_push(&cancel->hooks, &hook->link);
     }
-    return hung;
+    return added;
 }
 
-void kc_cancel_unhang(kc_cancel *cancel, kc_cancel_hook *hook)
+void kc_cancel_remove_hook(kc_cancel *cancel, kc_cancel_hook *hook)
 {
     if (!cancel)
         return;
     kc_locked (&cancel->mutex)
-        if (kc_link_in_list(&hook->link))
-            kc_list_remove(&hook->link);
+        if (kc_dlist_is_linked(&hook->link))
+            kc_dlist_remove(&hook->link);
 }
 
 /* ---- sleeping ---- */
 
-typedef struct sleeper {
+typedef struct cancel_sleeper {
     kc_cancel_hook hook;
     kc_mutex mutex; /* Guards woken. */
     kc_cond wake;
     bool woken;
-} sleeper;
+} cancel_sleeper;
 
 static void wake_sleeper(kc_cancel_hook *hook)
 {
-    sleeper *s = kc_container_of(hook, sleeper, hook);
+    cancel_sleeper *s = kc_container_of(hook, cancel_sleeper, hook);
     kc_locked (&s->mutex) {
         s->woken = true;
         kc_cond_signal(&s->wake);
     }
 }
 
-static void sleep_hung(sleeper *s, const kc_clock *clock, int64_t deadline)
+static void sleep_hung(cancel_sleeper *s, const kc_clock *clock, int64_t deadline)
 {
     kc_locked (&s->mutex)
         while (!s->woken && kc_cond_wait_until(&s->wake, &s->mutex, clock, deadline))
@@ -135,12 +135,12 @@ static void sleep_hung(sleeper *s, const kc_clock *clock, int64_t deadline)
 
 bool kc_cancel_sleep_until(kc_cancel *cancel, const kc_clock *clock, int64_t deadline)
 {
-    sleeper s = {.hook.fire = wake_sleeper};
+    cancel_sleeper s = {.hook.fire = wake_sleeper};
     kc_mutex_init(&s.mutex);
     kc_cond_init(&s.wake);
-    if (kc_cancel_hang(cancel, &s.hook)) {
+    if (kc_cancel_add_hook(cancel, &s.hook)) {
         sleep_hung(&s, clock, deadline);
-        kc_cancel_unhang(cancel, &s.hook);
+        kc_cancel_remove_hook(cancel, &s.hook);
     }
     kc_cond_done(&s.wake);
     kc_mutex_done(&s.mutex);

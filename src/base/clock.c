@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock.c: the real clock, and what both clocks share. The virtual one is virtual_clock.c.
- *
- * There are two kinds and will be no third, so a flag decides instead of a table of functions.
+ * clock.c: the real clock, and the functions common to both clocks. virtual_clock.c implements the
+ * virtual one. Two kinds suffice, so a flag selects between them instead of a table of functions.
  */
 #include "base/sim_internal.h"
 #include "base/virtual_clock_internal.h"
@@ -36,7 +35,7 @@ int64_t kc_clock_now(const kc_clock *clock)
 
 int64_t kc_clock_wall(const kc_clock *clock)
 {
-    return clock->is_virtual ? kc__virtual_wall(clock) : read_machine(CLOCK_REALTIME);
+    return clock->is_virtual ? kc__clock_virtual_wall(clock) : read_machine(CLOCK_REALTIME);
 }
 
 int64_t kc_clock_deadline(const kc_clock *clock, int64_t ns)
@@ -60,11 +59,11 @@ void kc_clock_sleep_until(const kc_clock *clock, int64_t deadline)
         return;
     }
     if (clock->is_virtual) {
-        kc__waiter waiter;
-        kc__waiter_init(&waiter, clock, deadline);
-        if (kc__waiter_enter(&waiter))
-            kc__waiter_block(&waiter);
-        kc__waiter_done(&waiter);
+        kc__clock_waiter waiter;
+        kc__clock_waiter_init(&waiter, clock, deadline);
+        if (kc__clock_waiter_enter(&waiter))
+            kc__clock_waiter_block(&waiter);
+        kc__clock_waiter_done(&waiter);
         return;
     }
     if (deadline <= 0)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cond.c: conditions, in real and in virtual time.
+ * cond.c: condition variables, in real and in virtual time.
  *
- * In real time they are those of pthreads, measured by the monotonic clock. A wait in virtual time
- * cannot be: time passing must wake the thread too, and the clock may neither take the caller's
- * mutex (the order of locks would be upset) nor touch the condition after its owner freed it. So
- * such a thread stands in a list of the condition with a semaphore of its own; clock_internal.h
- * tells how signal and clock agree on who wakes it.
+ * In real time they are pthread condition variables on the monotonic clock. For virtual time those
+ * do not suffice: the passing of time must wake the thread, too, and the clock may neither take the
+ * caller's mutex (that would violate the lock order) nor access the condition variable after its
+ * owner freed it. So such a thread is in a list of the condition variable, with its own semaphore;
+ * clock_internal.h describes how signal and clock agree on which of them wakes it.
  *
- * Lock order: the caller's mutex, then the condition's lock. The clock's mutex is never held
- * together with the latter.
+ * Lock order: the caller's mutex, then the condition variable's lock. The clock's mutex is never
+ * held together with the latter.
  */
 #include "base/clock_internal.h"
 #include "base/sim_internal.h"
@@ -26,13 +26,13 @@ void kc_cond_init(kc_cond *cond)
     pthread_cond_init(&cond->native, &attr);
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&cond->lock, NULL);
-    kc_list_init(&cond->virtual_waiters);
+    kc_dlist_init(&cond->virtual_waiters);
     atomic_init(&cond->virtual_count, 0);
 }
 
 void kc_cond_done(kc_cond *cond)
 {
-    assert(kc_list_empty(&cond->virtual_waiters));
+    assert(kc_dlist_empty(&cond->virtual_waiters));
     pthread_cond_destroy(&cond->native);
     pthread_mutex_destroy(&cond->lock);
 }
@@ -57,45 +57,45 @@ static bool real_wait(kc_cond *cond, kc_mutex *mutex, int64_t deadline)
     return failed != ETIMEDOUT;
 }
 
-static void join(kc_cond *cond, kc__waiter *waiter)
+static void join(kc_cond *cond, kc__clock_waiter *waiter)
 {
     pthread_mutex_lock(&cond->lock);
-    kc_list_push(&cond->virtual_waiters, &waiter->link);
+    kc_dlist_push(&cond->virtual_waiters, &waiter->link);
     atomic_fetch_add(&cond->virtual_count, 1);
     pthread_mutex_unlock(&cond->lock);
 }
 
-/* With the lock held. */
-static void take_out(kc_cond *cond, kc__waiter *waiter)
+/* The lock is held. */
+static void take_out(kc_cond *cond, kc__clock_waiter *waiter)
 {
-    kc_list_remove(&waiter->link);
+    kc_dlist_remove(&waiter->link);
     atomic_fetch_sub(&cond->virtual_count, 1);
 }
 
-/* Also makes sure that a signal that woke the waiter has let go of it. */
-static void leave(kc_cond *cond, kc__waiter *waiter)
+/* Also ensures that the thread that signalled the waiter no longer accesses it. */
+static void leave_cond_wait(kc_cond *cond, kc__clock_waiter *waiter)
 {
     pthread_mutex_lock(&cond->lock);
-    if (kc_link_in_list(&waiter->link))
+    if (kc_dlist_is_linked(&waiter->link))
         take_out(cond, waiter);
     pthread_mutex_unlock(&cond->lock);
 }
 
 static bool virtual_wait(kc_cond *cond, kc_mutex *mutex, const kc_clock *clock, int64_t deadline)
 {
-    kc__waiter waiter;
-    kc__waiter_init(&waiter, clock, deadline);
+    kc__clock_waiter waiter;
+    kc__clock_waiter_init(&waiter, clock, deadline);
     join(cond, &waiter);
-    if (kc__waiter_enter(&waiter)) {
+    if (kc__clock_waiter_enter(&waiter)) {
         kc_mutex_unlock(mutex);
-        kc__waiter_block(&waiter);
-        leave(cond, &waiter);
+        kc__clock_waiter_block(&waiter);
+        leave_cond_wait(cond, &waiter);
         kc_mutex_lock(mutex);
     } else {
-        leave(cond, &waiter);
+        leave_cond_wait(cond, &waiter);
     }
-    bool signalled = atomic_load(&waiter.state) == KC__WAIT_SIGNALLED;
-    kc__waiter_done(&waiter);
+    bool signalled = atomic_load(&waiter.state) == KC__CLOCK_WAIT_SIGNALLED;
+    kc__clock_waiter_done(&waiter);
     return signalled;
 }
 
@@ -112,20 +112,20 @@ bool kc_cond_wait_until(kc_cond *cond, kc_mutex *mutex, const kc_clock *clock, i
 }
 
 /*
- * Wakes up to `most` of those who wait in virtual time. The count is read without the lock: who
- * waits raised it holding the caller's mutex, under which what is signalled was changed, so whoever
- * has to be woken is seen.
+ * Wakes up to `most` of the threads that wait in virtual time. Reads the count without the lock: a
+ * waiter increments it while holding the caller's mutex, and the signalled condition changes under
+ * the same mutex, so the count includes every thread that must be woken.
  */
 static void wake_virtual(kc_cond *cond, size_t most)
 {
     if (atomic_load(&cond->virtual_count) == 0)
         return;
     pthread_mutex_lock(&cond->lock);
-    kc_list_each (&cond->virtual_waiters, kc__waiter, link, waiter) {
+    kc_dlist_each (&cond->virtual_waiters, kc__clock_waiter, link, waiter) {
         if (most == 0)
             break;
         take_out(cond, waiter);
-        if (kc__waiter_wake(waiter, KC__WAIT_SIGNALLED))
+        if (kc__clock_waiter_wake(waiter, KC__CLOCK_WAIT_SIGNALLED))
             most--;
     }
     pthread_mutex_unlock(&cond->lock);

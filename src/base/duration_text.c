@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* duration_text.c: a length of time as Go prints it. */
+/* duration_text.c: formats a duration as Go does. */
 #include "kc/clock.h"
 
 /* value / unit, as a decimal without trailing zeros; the unit is a power of ten. */

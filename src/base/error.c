@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error.c: the error that travels upwards, gathering context. Its reasons and codes are one table,
- * KC_REASONS in error.h; to add a reason, add a line there.
+ * error.c: errors, which gain context as they are returned. KC_REASONS in error.h is the table of
+ * reasons and codes; to add a reason, add a line there.
  */
 #include "kc/error.h"
 
@@ -68,10 +68,24 @@ int kc_error_set(kc_error *err, kc_reason reason, const char *fmt, ...)
     return -(int)reason;
 }
 
+int kc_error_out_of_memory(kc_error *err)
+{
+    const int result = kc_error_set(err, KC_TOO_MANY_REQUESTS,
+                                    "the server is short of memory, please try again later");
+    if (err)
+        err->retry_after_seconds = 1;
+    return result;
+}
+
+int kc_error_result(const kc_error *err)
+{
+    return err && err->reason ? -(int)err->reason : -(int)KC_UNKNOWN;
+}
+
 int kc_error_wrap(kc_error *err, const char *fmt, ...)
 {
     if (!err)
-        return -(int)KC_UNKNOWN;
+        return kc_error_result(NULL);
     kc_buf message = {0};
     va_list args;
     va_start(args, fmt);
@@ -84,7 +98,7 @@ int kc_error_wrap(kc_error *err, const char *fmt, ...)
         err->reason = KC_UNKNOWN;
         err->code = kc_reason_code(KC_UNKNOWN);
     }
-    return -(int)err->reason;
+    return kc_error_result(err);
 }
 
 void kc_error_add_cause(kc_error *err, const char *reason, kc_str field, kc_str message)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file.c: small files read and written whole.
+ * file.c: reads and writes small files as a whole.
  *
- * A file is read to its end, not by its size, which is a guess: what a configuration names may be a
- * pipe or lie in /proc. Something that has no end is stopped by the limit.
+ * A file is read to its end, not by its size, which is only a hint: a configured path may be a pipe
+ * or a file in /proc. The limit bounds endless input.
  *
- * A write goes to a temporary file beside the target (so that it is on the same file system), which
- * is synced and renamed over it; then the folder is synced, for a rename is a change of the folder.
- * A sync takes as long as the disk needs, so a start that changes nothing syncs nothing. mkstemp
- * makes the file with mode 0600, and only then is it given the mode asked for: a secret is never
- * readable by others, not even while it is empty. A temporary file that a crash leaves behind is
- * named ".NAME.XXXXXX" and harmless.
+ * A write goes to a temporary file in the same directory (so on the same file system), which is
+ * synced and renamed over the target. Then the directory is synced, because a rename changes the
+ * directory. A sync takes as long as the disk needs, so a start that changes nothing syncs nothing.
+ * mkstemp creates the file with mode 0600, and only then does it get the requested mode: other
+ * users can never read a secret. A temporary file that a crash leaves behind is named
+ * ".NAME.XXXXXX" and harmless.
  */
 #include "kc/file.h"
 
@@ -31,24 +31,16 @@ static kc_reason reason_of(int code)
     }
 }
 
-static int failed(kc_error *err, int code, const char *what, const char *path)
+static int file_failed(kc_error *err, int code, const char *what, const char *path)
 {
     return kc_error_set(err, reason_of(code), "cannot %s %s: %s", what, path, strerror(code));
-}
-
-/* What may have been a secret. */
-static void wipe(kc_buf *buf)
-{
-    if (buf->p)
-        explicit_bzero(buf->p, buf->n);
-    kc_buf_done(buf);
 }
 
 /* ---- reading ---- */
 
 enum { STEP = 4096 };
 
-/* Room for all of it at once, where its size is known: growing would leave copies of a secret. */
+/* Reserves all memory at once if the size is known: growing would leave copies of a secret. */
 static int read_all(int fd, const char *path, size_t limit, kc_buf *ret, kc_error *err)
 {
     struct stat found;
@@ -58,7 +50,7 @@ static int read_all(int fd, const char *path, size_t limit, kc_buf *ret, kc_erro
     for (;; room = STEP) {
         const ssize_t n = read(fd, kc_buf_reserve(ret, room), room);
         if (n < 0 && errno != EINTR)
-            return failed(err, errno, "read", path);
+            return file_failed(err, errno, "read", path);
         if (n == 0)
             return 0;
         ret->n += n > 0 ? (size_t)n : 0;
@@ -67,22 +59,42 @@ static int read_all(int fd, const char *path, size_t limit, kc_buf *ret, kc_erro
     }
 }
 
-int kc_file_read(const char *path, size_t limit, kc_buf *out, kc_error *err)
+/* Appends what is left of an open file. On failure `out` is unchanged. */
+static int read_rest(int fd, const char *name, size_t limit, kc_buf *out, kc_error *err)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return failed(err, errno, "open", path);
     kc_buf text = {0};
-    const int result = read_all(fd, path, limit, &text, err);
-    close(fd);
+    const int result = read_all(fd, name, limit, &text, err);
     if (result == 0 && !out->p) {
         *out = (kc_buf){.p = text.p, .n = text.n, .cap = text.cap, .limit = out->limit};
         return 0;
     }
     if (result == 0)
         kc_buf_append(out, kc_buf_str(&text));
-    wipe(&text);
+    kc_buf_wipe(&text);
     return result;
+}
+
+static int open_and_read(const char *path, int flags, size_t limit, kc_buf *out, kc_error *err)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    if (fd < 0)
+        return file_failed(err, errno, "open", path);
+    const int result = read_rest(fd, path, limit, out, err);
+    close(fd);
+    return result;
+}
+
+int kc_file_read(const char *path, size_t limit, kc_buf *out, kc_error *err)
+{
+    return open_and_read(path, O_NONBLOCK, limit, out, err);
+}
+
+/* Standard input is read through its descriptor: /dev/stdin cannot be opened if it is a socket. */
+int kc_file_read_input(const char *path, size_t limit, kc_buf *out, kc_error *err)
+{
+    if (!strcmp(path, "-"))
+        return read_rest(STDIN_FILENO, "standard input", limit, out, err);
+    return open_and_read(path, 0, limit, out, err);
 }
 
 /* ---- writing ---- */
@@ -100,8 +112,8 @@ static int write_all(int fd, kc_str text)
     return 0;
 }
 
-/* "a/b/name" is "a/b", "name" is ".". */
-static char *folder_of(const char *path)
+/* "a/b/name" becomes "a/b", "name" becomes ".". */
+static char *dir_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (!slash)
@@ -109,17 +121,26 @@ static char *folder_of(const char *path)
     return slash == path ? kc_strdup("/") : kc_strndup(path, (size_t)(slash - path));
 }
 
-int kc_folder_sync(const char *folder, kc_error *err)
+int kc_dir_sync(const char *dir, kc_error *err)
 {
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return failed(err, errno, "open", folder);
+        return file_failed(err, errno, "open", dir);
     const int code = fsync(fd) < 0 ? errno : 0;
     close(fd);
-    return code ? failed(err, code, "sync", folder) : 0;
+    return code ? file_failed(err, code, "sync", dir) : 0;
 }
 
-/* 0 or the code of what went wrong. */
+/* A rename would replace a device, such as /dev/null, by a file. */
+static int check_replaceable(const char *path, kc_error *err)
+{
+    struct stat found;
+    if (lstat(path, &found) < 0 || S_ISREG(found.st_mode) || S_ISLNK(found.st_mode))
+        return 0;
+    return kc_error_set(err, KC_INVALID, "cannot write %s: it is not a regular file", path);
+}
+
+/* Returns 0 or an errno code. */
 static int fill_temporary(int fd, unsigned mode, kc_str text)
 {
     int code = 0;
@@ -132,19 +153,21 @@ static int fill_temporary(int fd, unsigned mode, kc_str text)
 
 int kc_file_replace(const char *path, unsigned mode, kc_str text, kc_error *err)
 {
+    if (check_replaceable(path, err) < 0)
+        return kc_error_result(err);
     const char *slash = strrchr(path, '/');
-    kc_autofree char *folder = folder_of(path);
-    kc_autofree char *temporary = kc_asprintf("%s/.%s.XXXXXX", folder, slash ? slash + 1 : path);
+    kc_autofree char *dir = dir_of(path);
+    kc_autofree char *temporary = kc_asprintf("%s/.%s.XXXXXX", dir, slash ? slash + 1 : path);
     const int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)
-        return failed(err, errno, "write", path);
+        return file_failed(err, errno, "write", path);
     int code = fill_temporary(fd, mode, text);
     if (!code && rename(temporary, path) < 0)
         code = errno;
     if (!code)
         return 0;
     unlink(temporary);
-    return failed(err, code, "write", path);
+    return file_failed(err, code, "write", path);
 }
 
 static bool is_already(const char *path, unsigned mode, kc_str text)
@@ -155,7 +178,7 @@ static bool is_already(const char *path, unsigned mode, kc_str text)
         (size_t)found.st_size != text.n || kc_file_read(path, text.n, &old, NULL) < 0)
         return false;
     const bool same = kc_str_eq(kc_buf_str(&old), text);
-    wipe(&old);
+    kc_buf_wipe(&old);
     return same;
 }
 
@@ -166,16 +189,18 @@ int kc_file_write(const char *path, unsigned mode, kc_str text, kc_error *err)
     const int result = kc_file_replace(path, mode, text, err);
     if (result)
         return result;
-    kc_autofree char *folder = folder_of(path);
-    return kc_folder_sync(folder, err);
+    kc_autofree char *dir = dir_of(path);
+    return kc_dir_sync(dir, err);
 }
 
 int kc_file_put(const char *path, kc_str text, kc_error *err)
 {
+    if (check_replaceable(path, err) < 0)
+        return kc_error_result(err);
     kc_autofree char *fresh = kc_asprintf("%s.new", path);
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
-        return failed(err, errno, "write", path);
+        return file_failed(err, errno, "write", path);
     int code = write_all(fd, text) < 0 ? errno : 0;
     if (close(fd) < 0 && !code)
         code = errno;
@@ -184,18 +209,18 @@ int kc_file_put(const char *path, kc_str text, kc_error *err)
     if (!code)
         return 0;
     unlink(fresh);
-    return failed(err, code, "write", path);
+    return file_failed(err, code, "write", path);
 }
 
 int kc_file_remove(const char *path, kc_error *err)
 {
     if (unlink(path) < 0)
-        return errno == ENOENT ? 0 : failed(err, errno, "remove", path);
-    kc_autofree char *folder = folder_of(path);
-    return kc_folder_sync(folder, err);
+        return errno == ENOENT ? 0 : file_failed(err, errno, "remove", path);
+    kc_autofree char *dir = dir_of(path);
+    return kc_dir_sync(dir, err);
 }
 
-int kc_folder_make(const char *path, unsigned mode, kc_error *err)
+int kc_dir_create(const char *path, unsigned mode, kc_error *err)
 {
     kc_autofree char *part = kc_strdup(path);
     struct stat found;
@@ -204,14 +229,14 @@ int kc_folder_make(const char *path, unsigned mode, kc_error *err)
             continue;
         *at = '\0';
         if (mkdir(part, (mode_t)mode) < 0 && errno != EEXIST)
-            return failed(err, errno, "make the folder", part);
+            return file_failed(err, errno, "create directory", part);
         *at = '/';
     }
     if (mkdir(path, (mode_t)mode) < 0 && errno != EEXIST)
-        return failed(err, errno, "make the folder", path);
+        return file_failed(err, errno, "create directory", path);
     if (stat(path, &found) < 0)
-        return failed(err, errno, "look at", path);
+        return file_failed(err, errno, "stat", path);
     if (!S_ISDIR(found.st_mode))
-        return kc_error_set(err, KC_INVALID, "%s is not a folder", path);
+        return kc_error_set(err, KC_INVALID, "%s is not a directory", path);
     return 0;
 }

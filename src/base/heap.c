@@ -6,9 +6,8 @@
  *          [1]     [2]             parent of i: (i-1)/2
  *        [3] [4] [5]
  *
- * Invariants: no element comes before its parent, and nodes[i]->place == i + 1 for each. An element
- * that has to move is held aside while the others are shifted along its path, and is put down once,
- * at the end.
+ * Invariants: no element comes before its parent, and nodes[i]->place == i + 1 for each. A moving
+ * element is held aside while others shift along its path, and is stored once, at the end.
  */
 #include "kc/heap.h"
 
@@ -41,7 +40,7 @@ static bool before(const kc_heap *heap, const kc_heap_node *a, const kc_heap_nod
     return heap->less(a, b, heap->user);
 }
 
-/* Where `node` belongs at or above `at`; what stood between is moved down. */
+/* The position of `node` at or above `at`; moves the elements in between down. */
 static size_t rise(kc_heap *heap, size_t at, const kc_heap_node *node)
 {
     while (at > 0) {
@@ -54,7 +53,7 @@ static size_t rise(kc_heap *heap, size_t at, const kc_heap_node *node)
     return at;
 }
 
-/* Where `node` belongs at or below `at`; what stood between is moved up. */
+/* The position of `node` at or below `at`; moves the elements in between up. */
 static size_t sink(kc_heap *heap, size_t at, const kc_heap_node *node)
 {
     for (;;) {
@@ -70,8 +69,8 @@ static size_t sink(kc_heap *heap, size_t at, const kc_heap_node *node)
     }
 }
 
-/* Puts `node` in its place, which is `at` or on a path from there. */
-static void settle(kc_heap *heap, size_t at, kc_heap_node *node)
+/* Stores `node` at its position, which is `at` or on a path from there. */
+static void settle_heap_node(kc_heap *heap, size_t at, kc_heap_node *node)
 {
     size_t up = rise(heap, at, node);
     put(heap, up == at ? sink(heap, at, node) : up, node);
@@ -110,11 +109,11 @@ void kc_heap_remove(kc_heap *heap, kc_heap_node *node)
     node->place = 0;
     kc_heap_node *last = heap->nodes[--heap->n];
     if (last != node)
-        settle(heap, at, last);
+        settle_heap_node(heap, at, last);
 }
 
 void kc_heap_fix(kc_heap *heap, kc_heap_node *node)
 {
     assert(kc_heap_has(node) && heap->nodes[node->place - 1] == node);
-    settle(heap, node->place - 1, node);
+    settle_heap_node(heap, node->place - 1, node);
 }

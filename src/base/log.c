@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.c: loggers and where their lines go.
+ * log.c: loggers and their output.
  *
  *     kc_log "manager"            ──┐
  *     kc_log "manager.queue" kind=… ├──▶ sink: level, format, clock, fd or function
  *     kc_log "store"              ──┘
  *
- * A logger is a name and its bound fields, which are formatted once, when it is made; it does not
- * change afterwards and needs no lock. Loggers that came from the same kc_log_new share a sink,
- * which is counted. Level and verbosity are atomic, so the check before each message is two loads.
+ * A logger is a name and its bound fields, which are formatted once, when it is created; it is
+ * immutable and needs no lock. Loggers from the same kc_log_new share a reference-counted sink.
+ * Level and verbosity are atomic, so the check before each message is two loads.
  *
  * A line is formatted without a lock, then written with one write(2) under the sink's mutex. That
- * lock is held across I/O on purpose: all it guards is the order of lines on the same output, and
- * whoever finds it taken would have to wait for that output anyway. When an output takes only part
- * of a line (a full disk, a pipe that does not block), the rest is dropped and the next line starts
- * with a newline, so that no two lines run together.
+ * lock is held across I/O on purpose: it only guards the order of lines on one output, and a thread
+ * that finds it taken would have to wait for that output anyway. When an output accepts only part
+ * of a line (a full disk, a non-blocking pipe), the rest is dropped and the next line starts with a
+ * newline, so that no two lines run together.
  */
 #include "kc/log.h"
 
@@ -25,7 +25,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-typedef struct sink {
+typedef struct log_sink {
     kc_ref refs;
     _Atomic int level, verbosity;
     const kc__log_formatter *formatter;
@@ -34,12 +34,12 @@ typedef struct sink {
     int fd;
     void (*write)(kc_str line, void *user); /* NULL: to fd. */
     void *user;
-    kc_mutex mutex; /* Guards torn and the output. Nothing is taken under it. */
-    bool torn;      /* The last line was not written to its end. */
-} sink;
+    kc_mutex mutex; /* Guards torn and the output. Innermost lock. */
+    bool torn;      /* The last line was not written completely. */
+} log_sink;
 
 struct kc_log {
-    sink *sink;
+    log_sink *sink;
     char *name;   /* NULL: none. */
     kc_buf bound; /* Fields, formatted. */
 };
@@ -63,7 +63,7 @@ kc_log *kc_log_new(const kc_log_opts *opts)
         [KC_LOG_JSON] = &kc__log_json,
     };
     opts = opts ? opts : &defaults;
-    sink *out = kc_new(sink);
+    log_sink *out = kc_new(log_sink);
     kc_ref_init(&out->refs);
     kc_mutex_init(&out->mutex);
     out->formatter = formatters[opts->format];
@@ -113,7 +113,7 @@ kc_log *kc__log_child(const kc_log *parent, const char *name, const kc_field *fi
     return log;
 }
 
-void kc__log_refit(kc_log *child, const kc_log *parent, const kc_field *fields)
+void kc__log_set_fields(kc_log *child, const kc_log *parent, const kc_field *fields)
 {
     if (!child)
         return;
@@ -140,8 +140,8 @@ bool kc_log_v(const kc_log *log, int verbosity)
            verbosity <= atomic_load_explicit(&log->sink->verbosity, memory_order_relaxed);
 }
 
-/* One write in all but rare cases: a signal, an output that takes part of a line. Returns how much
- * was written. */
+/* One write except in rare cases: a signal, or an output that accepts part of a line. Returns the
+ * number of bytes written. */
 static size_t write_all(int fd, kc_str text)
 {
     size_t written = 0;
@@ -156,15 +156,15 @@ static size_t write_all(int fd, kc_str text)
     return written;
 }
 
-static void write_line(sink *out, kc_str text)
+static void write_line(log_sink *out, kc_str text)
 {
     size_t written = write_all(out->fd, text);
     if (written)
         out->torn = written < text.n;
 }
 
-/* `text` starts with a newline that is needed only after a torn line. */
-static void put_out(sink *out, kc_str text)
+/* `text` starts with a newline, which is written only after a torn line. */
+static void put_out(log_sink *out, kc_str text)
 {
     kc_str line = kc_str_sub(text, 1, text.n);
     int errno_before = errno;
@@ -180,7 +180,7 @@ static void put_out(sink *out, kc_str text)
 void kc__log_write(const kc_log *log, kc_log_level level, int v, const char *msg, const char *file,
                    int line, const kc_field *fields)
 {
-    sink *out = log->sink;
+    log_sink *out = log->sink;
     kc_scoped(kc_buf) text = {0};
     kc_buf_putc(&text, '\n');
     out->formatter->line(&text,

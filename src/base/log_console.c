@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_console.c: lines for people.
+ * log_console.c: the text format, for terminals.
  *
  *     2025-11-17T08:30:00.123Z INFO  manager      listening                      port=6443
  *     └ time                   └ level           └ message                        └ fields
  *                                    └ name
  *
- * Columns are padded so that they stand below each other; what is longer pushes the rest aside. A
- * value that is empty or holds a space, a quote, an equals sign or something to escape stands in
- * quotes, so that key=value can be taken apart again. A key is treated the same way.
+ * Columns are padded to line up; a longer value shifts the rest. A value that is empty or contains
+ * a space, a quote, an equals sign or a character to escape is quoted, so that programs can parse
+ * key=value. Keys are treated the same way.
  */
 #include "base/log_internal.h"
 #include "kc/number.h"
@@ -33,7 +33,7 @@ static void put_byte(kc_buf *out, unsigned char byte)
     kc_buf_printf(out, "\\x%02x", byte);
 }
 
-static void put_character(kc_buf *out, uint32_t c)
+static void append_console_character(kc_buf *out, uint32_t c)
 {
     switch (c) {
     case '\n': kc_buf_puts(out, "\\n"); break;
@@ -43,9 +43,10 @@ static void put_character(kc_buf *out, uint32_t c)
     }
 }
 
-static const kc__log_escapes unquoted = {.invalid = put_byte, .character = put_character};
+static const kc__log_escapes unquoted = {.invalid = put_byte,
+                                         .character = append_console_character};
 static const kc__log_escapes quoted = {
-    .quoted = true, .invalid = put_byte, .character = put_character};
+    .quoted = true, .invalid = put_byte, .character = append_console_character};
 
 static bool needs_quotes(kc_str text)
 {
@@ -62,7 +63,7 @@ static void put_word(kc_buf *out, kc_str text)
         return;
     }
     kc_buf_putc(out, '"');
-    kc__log_put_escaped(out, text, &quoted);
+    kc__log_append_escaped(out, text, &quoted);
     kc_buf_putc(out, '"');
 }
 
@@ -96,7 +97,7 @@ static void put_fields(kc_buf *out, const kc_field *fields, bool colour)
     }
 }
 
-/* Spaces up to a width, counted in characters from `start` on. */
+/* Pads with spaces to a width, counted in characters from `start`. */
 static void pad(kc_buf *out, size_t start, size_t width)
 {
     size_t shown = 0;
@@ -109,14 +110,14 @@ static void pad(kc_buf *out, size_t start, size_t width)
 static void put_head(kc_buf *out, const kc__log_record *record, bool colour)
 {
     kc_buf_puts(out, colour ? dim : "");
-    kc__log_put_time(out, record->wall);
+    kc__log_append_time(out, record->wall);
     kc_buf_puts(out, colour ? plain : "");
     kc_buf_putc(out, ' ');
     size_t level = (size_t)(record->level - KC_LOG_ERROR);
     put_coloured(out, levels[level].text, colour ? levels[level].colour : NULL);
     kc_buf_putc(out, ' ');
     size_t start = out->n;
-    kc__log_put_escaped(out, kc_cstr(record->name), &unquoted);
+    kc__log_append_escaped(out, kc_cstr(record->name), &unquoted);
     pad(out, start, NAME_WIDTH);
     kc_buf_putc(out, ' ');
 }
@@ -125,7 +126,7 @@ static void put_line(kc_buf *out, const kc__log_record *record, bool colour)
 {
     put_head(out, record, colour);
     size_t start = out->n;
-    kc__log_put_escaped(out, kc_cstr(record->msg), &unquoted);
+    kc__log_append_escaped(out, kc_cstr(record->msg), &unquoted);
     if (record->v || record->file || record->bound.n || record->fields->key)
         pad(out, start, MESSAGE_WIDTH);
     if (record->v)

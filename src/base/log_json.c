@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_json.c: one JSON object a line.
+ * log_json.c: one JSON object per line.
  *
  *     {"ts":…,"level":…,"logger":…,"msg":…,"v":…,"caller":…, fields of the logger, of the message}
  *
- * "logger", "v" and "caller" stand there when they have something to say. A field with one of these
- * six names is written as "fields.NAME", so that no line has a key twice by accident. What is not
- * UTF-8 becomes U+FFFD, because JSON has no other way.
+ * "logger", "v" and "caller" are present only if they have a value. A field with one of these six
+ * names is written as "fields.NAME", so that no line has a duplicate key by accident. Invalid UTF-8
+ * becomes U+FFFD, because JSON cannot represent it.
  */
 #include "base/log_internal.h"
 #include "kc/number.h"
@@ -20,7 +20,7 @@ static void put_replacement(kc_buf *out, unsigned char byte)
     kc_buf_puts(out, "\\ufffd");
 }
 
-static void put_character(kc_buf *out, uint32_t c)
+static void append_json_character(kc_buf *out, uint32_t c)
 {
     switch (c) {
     case '\n': kc_buf_puts(out, "\\n"); break;
@@ -33,9 +33,9 @@ static void put_character(kc_buf *out, uint32_t c)
 static void put_string(kc_buf *out, kc_str text)
 {
     static const kc__log_escapes escapes = {
-        .quoted = true, .invalid = put_replacement, .character = put_character};
+        .quoted = true, .invalid = put_replacement, .character = append_json_character};
     kc_buf_putc(out, '"');
-    kc__log_put_escaped(out, text, &escapes);
+    kc__log_append_escaped(out, text, &escapes);
     kc_buf_putc(out, '"');
 }
 
@@ -94,7 +94,7 @@ static void put_fields(kc_buf *out, const kc_field *fields, bool colour)
 static void put_line(kc_buf *out, const kc__log_record *record, bool colour)
 {
     kc_buf_puts(out, "{\"ts\":\"");
-    kc__log_put_time(out, record->wall);
+    kc__log_append_time(out, record->wall);
     kc_buf_putc(out, '"');
     put_member(out, "level", kc__log_level_text(record->level));
     if (record->name)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_text.c: the parts of a line that all formats share: escaping, times.
+ * log_text.c: escaping and times, common to all formats.
  *
- * A log is read by people on terminals and by programs line by line, and its values come from
- * anywhere. So besides the ASCII controls (a newline would start a forged line) some characters
- * never go out as they are: the C1 controls, which terminals obey, and those that are invisible or
- * turn the direction of text around.
+ * People read a log on terminals, and programs read it line by line; its values come from anywhere.
+ * So besides the ASCII controls (a newline would start a forged line) some characters are always
+ * escaped: the C1 controls, which terminals interpret, and characters that are invisible or change
+ * the direction of text.
  */
 #include "base/log_internal.h"
 #include "kc/utf8.h"
 
 #include <time.h>
 
-/* Ranges of characters that are written as escapes; all below U+10000. */
+/* Ranges of characters that are escaped; all below U+10000. */
 static const struct {
     uint16_t from, to;
 } escaped[] = {
@@ -45,7 +45,7 @@ bool kc__log_is_plain(kc_str text)
     return true;
 }
 
-/* At most KC_LOG_MAX_VALUE bytes of it, not ending in the midst of a character. */
+/* At most KC_LOG_MAX_VALUE bytes of text, not ending within a character. */
 static kc_str cut(kc_str text)
 {
     if (text.n <= KC_LOG_MAX_VALUE)
@@ -56,7 +56,8 @@ static kc_str cut(kc_str text)
     return kc_str_sub(text, 0, n);
 }
 
-static void put_character(kc_buf *out, kc_str bytes, uint32_t c, const kc__log_escapes *escapes)
+static void append_text_character(kc_buf *out, kc_str bytes, uint32_t c,
+                                  const kc__log_escapes *escapes)
 {
     if (must_escape(c)) {
         escapes->character(out, c);
@@ -67,7 +68,7 @@ static void put_character(kc_buf *out, kc_str bytes, uint32_t c, const kc__log_e
     kc_buf_append(out, bytes);
 }
 
-void kc__log_put_escaped(kc_buf *out, kc_str text, const kc__log_escapes *escapes)
+void kc__log_append_escaped(kc_buf *out, kc_str text, const kc__log_escapes *escapes)
 {
     kc_str rest = cut(text);
     size_t left_out = text.n - rest.n;
@@ -75,7 +76,7 @@ void kc__log_put_escaped(kc_buf *out, kc_str text, const kc__log_escapes *escape
         uint32_t c;
         size_t n = kc_utf8_next(rest, &c);
         if (n)
-            put_character(out, kc_str_sub(rest, 0, n), c, escapes);
+            append_text_character(out, kc_str_sub(rest, 0, n), c, escapes);
         else
             escapes->invalid(out, (unsigned char)rest.p[0]);
         rest = kc_str_sub(rest, n ? n : 1, rest.n);
@@ -84,7 +85,7 @@ void kc__log_put_escaped(kc_buf *out, kc_str text, const kc__log_escapes *escape
         kc_buf_printf(out, "… (%zu more bytes)", left_out);
 }
 
-void kc__log_put_time(kc_buf *out, int64_t wall)
+void kc__log_append_time(kc_buf *out, int64_t wall)
 {
     int64_t ms = wall / KC_MILLISECOND - (wall % KC_MILLISECOND < 0);
     int64_t fraction = ((ms % 1000) + 1000) % 1000;

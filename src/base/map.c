@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map.c: an array of entries in the order of insertion, and an open-addressed table of positions
- * into it.
+ * in it.
  *
  *     slots    [ 0 │ 3 │ 0 │ 1 │ 0 │ 2 │ 0 │ 0 ]        0: free; else position + 1
  *     entries  [ a │ b │ c ]
  *
- * A removed entry stays as a tombstone (value NULL) until the next growth, which rebuilds both. The
- * key of a tombstone is never read: its owner may have freed it. So a key that is put again gets a
- * new entry at the end and a new slot; each entry has one slot at most, and half of them stay free.
+ * A removed entry stays as a tombstone (value NULL) until the next growth, which rebuilds both
+ * arrays. The key of a tombstone is never read: its owner may have freed it. So a key that is
+ * inserted again gets a new entry at the end and a new slot; each entry has at most one slot, and
+ * half of the slots stay free.
  *
- * The hash is seeded from the operating system per map, so that a client cannot choose keys that
- * collide; nothing visible depends on it.
+ * The hash of each map is seeded from the operating system, so that a client cannot choose
+ * colliding keys; no visible behaviour depends on it.
  */
 #include "kc/map.h"
 
@@ -34,8 +35,7 @@ void kc_map_clear(kc_map *map)
     map->n = map->used = 0;
 }
 
-/* The slot of the key: where it is, or the free one where it would go. There always is a free one.
- */
+/* The slot of the key, or the free slot where it would be inserted. There always is a free one. */
 static uint32_t *slot_of(const kc_map *map, kc_str key, uint64_t hash)
 {
     for (size_t i = hash & map->slots_mask;; i = (i + 1) & map->slots_mask) {
@@ -62,7 +62,7 @@ static void drop_tombstones(kc_map *map)
     map->used = kept;
 }
 
-/* Room for one more entry, with at most half of the slots taken. */
+/* Makes room for one more entry, with at most half of the slots taken. */
 static void make_room(kc_map *map)
 {
     if (map->used < map->cap)
@@ -99,7 +99,7 @@ void *kc_map_put(kc_map *map, kc_str key, void *value)
     kc_map_entry *entry = entry_at(map, slot);
     if (entry) {
         void *old = entry->value;
-        entry->key = key; /* The old one may live in the old value. */
+        entry->key = key; /* The old key may be part of the old value. */
         entry->value = value;
         return old;
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics_text.c: the text format of Prometheus, version 0.0.4.
+ * metrics_text.c: the Prometheus text format, version 0.0.4.
  *
  *     # HELP name text
  *     # TYPE name counter
  *     name{label="value",…} 17
  *
- * Locks are held only to copy lists of pointers; what they point to lives as long as the registry,
- * so the text is made, and callbacks are called, without any.
+ * Locks are held only to copy lists of pointers; their targets live as long as the registry, so the
+ * text is built, and callbacks are called, without locks.
  */
 #include "base/metrics_internal.h"
 #include "kc/number.h"
@@ -17,8 +17,8 @@
 
 typedef KC_VEC(kc_metric *) metric_list;
 
-/* A backslash and a newline are escaped everywhere, a quote inside quotes. What is not UTF-8 (only
- * a help text can be) is replaced, since a reader would refuse all of the output. */
+/* Escapes backslashes and newlines everywhere, and quotes inside quotes. Replaces invalid UTF-8
+ * (possible only in a help text), since a reader would reject the whole output. */
 static void put_escaped(kc_buf *out, kc_str text, bool quoted)
 {
     while (text.n) {
@@ -43,9 +43,9 @@ static void put_label(kc_buf *out, char before, const char *name, kc_str value)
     kc_buf_putc(out, '"');
 }
 
-/* Name and labels of a line, `le` among them where it is not empty, up to the space. */
+/* Appends name and labels of a line, including `le` if it is not empty, up to the space. */
 static void put_sample(kc_buf *out, const kc_metric *metric, const char *suffix,
-                       const kc__series *series, kc_str le)
+                       const kc__metrics_series *series, kc_str le)
 {
     char before = '{';
     kc_buf_printf(out, "%s%s", metric->name, suffix);
@@ -64,7 +64,7 @@ static void put_number(kc_buf *out, double value)
     kc_buf_putc(out, '\n');
 }
 
-static void put_counter(kc_buf *out, const kc_metric *metric, const kc__series *series)
+static void put_counter(kc_buf *out, const kc_metric *metric, const kc__metrics_series *series)
 {
     const kc_counter *counter = series->value;
     put_sample(out, metric, "", series, (kc_str){0});
@@ -75,19 +75,19 @@ static void put_counter(kc_buf *out, const kc_metric *metric, const kc__series *
         put_number(out, kc_counter_value(counter));
 }
 
-static void put_gauge(kc_buf *out, const kc_metric *metric, const kc__series *series)
+static void put_gauge(kc_buf *out, const kc_metric *metric, const kc__metrics_series *series)
 {
     put_sample(out, metric, "", series, (kc_str){0});
     put_number(out, kc_gauge_value(series->value));
 }
 
-static void put_callback(kc_buf *out, const kc_metric *metric, const kc__series *series)
+static void put_callback(kc_buf *out, const kc_metric *metric, const kc__metrics_series *series)
 {
     put_sample(out, metric, "", series, (kc_str){0});
     put_number(out, metric->read(metric->user));
 }
 
-static void put_histogram(kc_buf *out, const kc_metric *metric, const kc__series *series)
+static void put_histogram(kc_buf *out, const kc_metric *metric, const kc__metrics_series *series)
 {
     const kc_histogram *histogram = series->value;
     kc_scoped(kc_buf) le = {0};
@@ -108,17 +108,18 @@ static void put_histogram(kc_buf *out, const kc_metric *metric, const kc__series
 
 static const struct {
     const char *type;
-    void (*put)(kc_buf *out, const kc_metric *metric, const kc__series *series);
+    void (*put)(kc_buf *out, const kc_metric *metric, const kc__metrics_series *series);
 } kinds[] = {
-    [KC__COUNTER] = {"counter", put_counter},
-    [KC__GAUGE] = {"gauge", put_gauge},
-    [KC__HISTOGRAM] = {"histogram", put_histogram},
-    [KC__CALLBACK] = {"gauge", put_callback},
+    [KC__METRICS_COUNTER] = {"counter", put_counter},
+    [KC__METRICS_GAUGE] = {"gauge", put_gauge},
+    [KC__METRICS_HISTOGRAM] = {"histogram", put_histogram},
+    [KC__METRICS_CALLBACK] = {"gauge", put_callback},
 };
 
-static void put_metric(kc_buf *out, kc_metric *metric)
+/* While `writing` is held, series may be added but not removed. */
+static void put_series(kc_buf *out, kc_metric *metric)
 {
-    kc__series_list all = {0};
+    kc__metrics_series_list all = {0};
     kc_locked (&metric->mutex)
         kc_vec_each (&metric->series, series)
             kc_vec_push(&all, *series);
@@ -132,6 +133,12 @@ static void put_metric(kc_buf *out, kc_metric *metric)
     kc_vec_each (&all, series)
         kinds[metric->kind].put(out, metric, *series);
     kc_vec_done(&all);
+}
+
+static void put_metric(kc_buf *out, kc_metric *metric)
+{
+    kc_locked (&metric->writing)
+        put_series(out, metric);
 }
 
 static int by_name(const void *a, const void *b)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics_value.c: the hot side of metrics: atomic numbers, no locks.
+ * metrics_value.c: the hot path of metrics: atomic numbers, no locks.
  *
- * Relaxed order is enough: a number stands for itself and nothing else is concluded from it. A
- * histogram's count is the sum of its buckets, so that the two always agree.
+ * Relaxed order suffices: each number is independent. A histogram's count is the sum of its
+ * buckets, so that the two always agree.
  */
 #include "base/metrics_internal.h"
 
 #include <assert.h>
 #include <math.h>
 
-static void add(_Atomic double *to, double by)
+static void add_metric_value(_Atomic double *to, double by)
 {
     double before = atomic_load_explicit(to, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(to, &before, before + by, memory_order_relaxed,
@@ -32,7 +32,7 @@ void kc_counter_add(kc_counter *counter, double by)
     if (by < 0x1p53 && by == floor(by))
         atomic_fetch_add_explicit(&counter->whole, (uint64_t)by, memory_order_relaxed);
     else
-        add(&counter->rest, by);
+        add_metric_value(&counter->rest, by);
 }
 
 double kc_counter_value(const kc_counter *counter)
@@ -51,7 +51,7 @@ void kc_gauge_set(kc_gauge *gauge, double value)
 void kc_gauge_add(kc_gauge *gauge, double by)
 {
     if (gauge)
-        add(&gauge->value, by);
+        add_metric_value(&gauge->value, by);
 }
 
 double kc_gauge_value(const kc_gauge *gauge)
@@ -59,7 +59,7 @@ double kc_gauge_value(const kc_gauge *gauge)
     return gauge ? atomic_load_explicit(&gauge->value, memory_order_relaxed) : 0;
 }
 
-/* The first bucket whose bound is not below the value. NaN is in none, so in +Inf. */
+/* The first bucket whose bound is not below the value. NaN belongs to no bound, so to +Inf. */
 static size_t bucket_of(const kc_histogram *histogram, double value)
 {
     size_t from = 0, to = histogram->n_bounds;
@@ -79,7 +79,7 @@ void kc_histogram_observe(kc_histogram *histogram, double value)
         return;
     atomic_fetch_add_explicit(&histogram->counts[bucket_of(histogram, value)], 1,
                               memory_order_relaxed);
-    add(&histogram->sum, value);
+    add_metric_value(&histogram->sum, value);
 }
 
 void kc_histogram_observe_duration(kc_histogram *histogram, int64_t ns)
@@ -98,4 +98,23 @@ uint64_t kc_histogram_count(const kc_histogram *histogram)
 double kc_histogram_sum(const kc_histogram *histogram)
 {
     return histogram ? atomic_load_explicit(&histogram->sum, memory_order_relaxed) : 0;
+}
+
+void kc__metrics_value_reset(const kc_metric *metric, void *value)
+{
+    kc_counter *counter = value;
+    kc_gauge *gauge = value;
+    kc_histogram *histogram = value;
+    switch (metric->kind) {
+    case KC__METRICS_COUNTER:
+        atomic_store(&counter->whole, 0);
+        atomic_store(&counter->rest, 0);
+        return;
+    case KC__METRICS_GAUGE:
+    case KC__METRICS_CALLBACK: atomic_store(&gauge->value, 0); return;
+    case KC__METRICS_HISTOGRAM:
+        atomic_store(&histogram->sum, 0);
+        for (size_t i = 0; i <= histogram->n_bounds; i++)
+            atomic_store(&histogram->counts[i], 0);
+    }
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rand.c: xoshiro256** by Blackman and Vigna: four words of state, some shifts, passes the
- * statistical test suites. Its authors advise to fill the state with splitmix64, so that seeds that
- * differ in one bit give unrelated sequences and no seed gives the state of zeros.
+ * statistical test suites. Its authors recommend to fill the state with splitmix64, so that seeds
+ * that differ in one bit yield unrelated sequences and no seed yields the zero state.
  *
- * What each function draws is part of its contract, because a simulation is repeated from its seed:
- * a change here changes every recorded run. Bytes are taken little end first on every machine.
+ * The numbers that each function draws are part of its contract, because a simulation is repeated
+ * from its seed: a change here changes every recorded run. Bytes are little-endian on every
+ * machine.
  */
 #include "kc/rand.h"
 
@@ -32,7 +33,8 @@ void kc_rand_seed_os(kc_rand *rand)
 {
     uint64_t seed;
     if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed)) {
-        /* Only where the call is forbidden. Nothing here guards a secret, so time will do. */
+        /* Only where the system call is forbidden. These numbers guard no secret, so the time
+         * suffices. */
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         seed = (uint64_t)now.tv_nsec ^ ((uint64_t)now.tv_sec << 32) ^ (uintptr_t)rand;
@@ -68,8 +70,8 @@ uint64_t kc_rand_u64(kc_rand *rand)
 }
 
 /*
- * Lemire's way: the upper half of a product with n is below n, and is even once the 2^64 mod n
- * draws whose lower half is smallest are drawn again. The division is needed only in the rare case
+ * Lemire's method: the upper half of a product with n is below n, and is uniform if the 2^64 mod n
+ * draws with the smallest lower halves are repeated. The division is needed only in the rare case
  * that the lower half is below n.
  */
 uint64_t kc_rand_below(kc_rand *rand, uint64_t n)
@@ -115,12 +117,12 @@ int64_t kc_rand_jitter(kc_rand *rand, int64_t duration, double factor)
 
 static void swap(char *a, char *b, size_t size)
 {
-    char aside[64];
+    char saved[64];
     while (size) {
-        size_t part = KC_MIN(size, sizeof(aside));
-        memcpy(aside, a, part);
+        size_t part = KC_MIN(size, sizeof(saved));
+        memcpy(saved, a, part);
         memcpy(a, b, part);
-        memcpy(b, aside, part);
+        memcpy(b, saved, part);
         a += part;
         b += part;
         size -= part;

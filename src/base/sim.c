@@ -2,21 +2,20 @@
 /*
  * sim.c: threads that take turns.
  *
- * Only one thread of a simulation runs; all others stand at a semaphore of their own. To wait is to
- * write down for what, to choose who goes next, to post that one's semaphore and to stand at one's
- * own. So all that is here is touched by one thread at a time and needs no lock: the semaphores
- * carry it from one to the next.
+ * Only one thread of a simulation runs; all others block on their own semaphores. To wait, a thread
+ * records the reason, selects the next thread, posts that thread's semaphore and blocks on its own.
+ * So only one thread at a time accesses the data here, and no lock is needed: the semaphores order
+ * the accesses.
  *
  *     running ──wait──▶ waiting (for a condition, a lock, a thread, a time) ──woken──▶ ready
  *        ▲                                                                             │
  *        └──────────────────────────── chosen, by the seed ◀───────────────────────────┘
  *
- * When nobody is ready, time moves to the earliest deadline; whoever called kc_sim_settle comes
- * before that. Threads are few, so those who wait are found by going through all of them, in the
- * order in which they were made: that order, and the generator, are all that a choice depends on.
+ * When no thread is ready, a thread in kc_sim_settle continues; otherwise time moves to the
+ * earliest deadline. There are few threads, so waiting ones are found by a scan of all, in the
+ * order of their creation: a choice depends only on that order and the generator.
  *
- * A thread that does not belong to the simulation may neither wake nor be waited for by one that
- * does.
+ * A thread outside of the simulation may neither wake nor wait for one inside.
  */
 #include "base/sim_internal.h"
 #include "base/virtual_clock_internal.h"
@@ -26,7 +25,7 @@
 #include <semaphore.h>
 #include <stdio.h>
 
-/* A lock is a place to choose anew one time in so many. */
+/* A lock is a scheduling point once in this many times. */
 enum { YIELD_ONE_IN = 8 };
 
 typedef enum wait_kind {
@@ -42,26 +41,26 @@ typedef enum wait_kind {
 
 struct kc__sim_thread {
     kc_sim *sim;
-    kc_link link; /* In sim->threads. */
+    kc_dlist_link link; /* In sim->threads. */
     char name[16];
     sem_t turn;
     wait_kind waits;
-    const void *on; /* The condition, mutex or thread. */
+    const void *on; /* The condition variable, mutex or thread. */
     int64_t deadline;
     bool due; /* Its deadline ended the wait. */
 };
 
 struct kc_sim {
     kc_clock *clock;
-    kc_rand chance;  /* Of choices. */
-    kc_rand seeds;   /* Of kc_sim_rand. */
-    kc_list threads; /* In the order they were made. */
+    kc_rand chance;   /* For choices. */
+    kc_rand seeds;    /* For kc_sim_rand. */
+    kc_dlist threads; /* In the order of creation. */
     uint64_t choices;
 };
 
-_Thread_local kc__sim_thread *kc__sim_me;
+_Thread_local kc__sim_thread *kc__sim_current_thread;
 
-/* ---- choosing ---- */
+/* ---- scheduling ---- */
 
 static bool is_due(const kc__sim_thread *t, int64_t now)
 {
@@ -79,7 +78,7 @@ static void make_ready(kc__sim_thread *t, bool due)
 static void wake_due(kc_sim *sim)
 {
     int64_t now = kc_clock_now(sim->clock);
-    kc_list_each (&sim->threads, kc__sim_thread, link, t)
+    kc_dlist_each (&sim->threads, kc__sim_thread, link, t)
         if (is_due(t, now))
             make_ready(t, true);
 }
@@ -87,14 +86,14 @@ static void wake_due(kc_sim *sim)
 static size_t count_in(const kc_sim *sim, wait_kind waits)
 {
     size_t n = 0;
-    kc_list_each (&sim->threads, kc__sim_thread, link, t)
+    kc_dlist_each (&sim->threads, kc__sim_thread, link, t)
         n += t->waits == waits;
     return n;
 }
 
 static kc__sim_thread *nth_in(const kc_sim *sim, wait_kind waits, size_t n)
 {
-    kc_list_each (&sim->threads, kc__sim_thread, link, t)
+    kc_dlist_each (&sim->threads, kc__sim_thread, link, t)
         if (t->waits == waits && n-- == 0)
             return t;
     return NULL;
@@ -103,7 +102,7 @@ static kc__sim_thread *nth_in(const kc_sim *sim, wait_kind waits, size_t n)
 static bool earliest(const kc_sim *sim, int64_t *ret_deadline)
 {
     int64_t first = KC_FOREVER;
-    kc_list_each (&sim->threads, kc__sim_thread, link, t)
+    kc_dlist_each (&sim->threads, kc__sim_thread, link, t)
         if (t->waits == FOR_COND || t->waits == FOR_TIME)
             first = KC_MIN(first, t->deadline);
     if (first == KC_FOREVER)
@@ -120,10 +119,10 @@ _Noreturn static void say_who_waits(const kc_sim *sim)
                                        "waits for a lock",
                                        "waits for a thread",
                                        "sleeps",
-                                       "waits for quiet",
+                                       "waits for the simulation to settle",
                                        "has ended"};
-    fprintf(stderr, "simulation: every thread waits, and none for a time:\n");
-    kc_list_each (&sim->threads, kc__sim_thread, link, t)
+    fprintf(stderr, "simulation: deadlock: all threads wait, none with a deadline:\n");
+    kc_dlist_each (&sim->threads, kc__sim_thread, link, t)
         fprintf(stderr, "  %-15s %s\n", t->name, what[t->waits]);
     abort();
 }
@@ -135,9 +134,8 @@ static void move_time(kc_sim *sim, int64_t to)
     wake_due(sim);
 }
 
-/* Who goes on now: one of those that are ready, by chance; else who waits for quiet; else time
- * moves. */
-static kc__sim_thread *choose(kc_sim *sim)
+/* The next thread: a random one of those that are ready; else one that settles; else time moves. */
+static kc__sim_thread *choose_sim_thread(kc_sim *sim)
 {
     for (;;) {
         size_t ready = count_in(sim, READY);
@@ -160,10 +158,10 @@ static void stand(kc__sim_thread *me)
         ;
 }
 
-/* Lets the chosen one go on, which may be the caller; returns when it is its turn again. */
+/* Lets the chosen thread run, which may be the caller; returns at the caller's next turn. */
 static void take_turns(kc__sim_thread *me)
 {
-    kc__sim_thread *next = choose(me->sim);
+    kc__sim_thread *next = choose_sim_thread(me->sim);
     next->waits = RUNNING;
     if (next == me)
         return;
@@ -180,15 +178,15 @@ static void wait_for(kc__sim_thread *me, wait_kind what, const void *on, int64_t
     take_turns(me);
 }
 
-/* Wakes up to `most` of those who wait for `on`, chosen by chance where that is not all of them. */
+/* Wakes up to `most` of the threads that wait for `on`, a random selection if there are more. */
 static void wake_some(kc_sim *sim, const void *on, size_t most)
 {
     size_t n = 0;
-    kc_list_each (&sim->threads, kc__sim_thread, link, t)
+    kc_dlist_each (&sim->threads, kc__sim_thread, link, t)
         n += t->on == on;
     while (n && most--) {
         size_t pick = most ? 0 : kc_rand_below(&sim->chance, n);
-        kc_list_each (&sim->threads, kc__sim_thread, link, t)
+        kc_dlist_each (&sim->threads, kc__sim_thread, link, t)
             if (t->on == on && pick-- == 0) {
                 make_ready(t, false);
                 break;
@@ -197,7 +195,7 @@ static void wake_some(kc_sim *sim, const void *on, size_t most)
     }
 }
 
-/* ---- what threads do ---- */
+/* ---- operations of threads ---- */
 
 static void yield(kc__sim_thread *me)
 {
@@ -224,7 +222,7 @@ void kc__sim_unlock(kc__sim_thread *me, kc_mutex *mutex)
 bool kc__sim_wait(kc__sim_thread *me, kc_cond *cond, kc_mutex *mutex, const kc_clock *clock,
                   int64_t deadline)
 {
-    assert((deadline == KC_FOREVER || clock == me->sim->clock) && "waits in another time");
+    assert((deadline == KC_FOREVER || clock == me->sim->clock) && "the wait uses another clock");
     if (deadline != KC_FOREVER && deadline <= kc_clock_now(me->sim->clock))
         return false;
     kc__sim_unlock(me, mutex);
@@ -241,12 +239,12 @@ void kc__sim_wake(kc__sim_thread *me, const kc_cond *cond, size_t most)
 
 void kc__sim_sleep_until(kc__sim_thread *me, const kc_clock *clock, int64_t deadline)
 {
-    assert(clock == me->sim->clock && "sleeps in another time");
+    assert(clock == me->sim->clock && "the sleep uses another clock");
     if (deadline > kc_clock_now(clock))
         wait_for(me, FOR_TIME, NULL, deadline);
 }
 
-/* ---- life of a thread ---- */
+/* ---- thread lifecycle ---- */
 
 kc__sim_thread *kc__sim_thread_new(kc__sim_thread *by, const char *name)
 {
@@ -255,7 +253,7 @@ kc__sim_thread *kc__sim_thread_new(kc__sim_thread *by, const char *name)
     t->waits = READY;
     snprintf(t->name, sizeof(t->name), "%.15s", name);
     sem_init(&t->turn, 0, 0);
-    kc_list_push(&t->sim->threads, &t->link);
+    kc_dlist_push(&t->sim->threads, &t->link);
     return t;
 }
 
@@ -263,7 +261,7 @@ void kc__sim_thread_free(kc__sim_thread *t)
 {
     if (!t)
         return;
-    kc_list_remove(&t->link);
+    kc_dlist_remove(&t->link);
     sem_destroy(&t->turn);
     free(t);
 }
@@ -271,15 +269,15 @@ void kc__sim_thread_free(kc__sim_thread *t)
 void kc__sim_thread_begin(kc__sim_thread *t)
 {
     stand(t);
-    kc__sim_me = t;
+    kc__sim_current_thread = t;
 }
 
 void kc__sim_thread_end(kc__sim_thread *t)
 {
-    kc__sim_me = NULL;
+    kc__sim_current_thread = NULL;
     t->waits = ENDED;
     wake_some(t->sim, t, SIZE_MAX);
-    kc__sim_thread *next = choose(t->sim);
+    kc__sim_thread *next = choose_sim_thread(t->sim);
     next->waits = RUNNING;
     sem_post(&next->turn);
 }
@@ -290,7 +288,7 @@ void kc__sim_join(kc__sim_thread *me, kc__sim_thread *other)
         wait_for(me, FOR_THREAD, other, KC_FOREVER);
 }
 
-/* ---- for users ---- */
+/* ---- public functions ---- */
 
 kc_sim *kc_sim_new(uint64_t seed, int64_t wall)
 {
@@ -298,7 +296,7 @@ kc_sim *kc_sim_new(uint64_t seed, int64_t wall)
     sim->clock = kc_clock_virtual_new(wall);
     kc_rand_seed(&sim->chance, seed);
     sim->seeds = kc_rand_split(&sim->chance);
-    kc_list_init(&sim->threads);
+    kc_dlist_init(&sim->threads);
     return sim;
 }
 
@@ -306,7 +304,7 @@ kc_sim *kc_sim_free(kc_sim *sim)
 {
     if (!sim)
         return NULL;
-    assert(kc_list_empty(&sim->threads) && "threads of the simulation are left");
+    assert(kc_dlist_empty(&sim->threads) && "threads of the simulation still exist");
     kc_clock_free(sim->clock);
     free(sim);
     return NULL;
@@ -314,22 +312,22 @@ kc_sim *kc_sim_free(kc_sim *sim)
 
 void kc_sim_enter(kc_sim *sim)
 {
-    assert(!kc__sim_me && kc_list_empty(&sim->threads));
+    assert(!kc__sim_current_thread && kc_dlist_empty(&sim->threads));
     kc__sim_thread first = {.sim = sim};
-    kc__sim_me = kc__sim_thread_new(&first, "main");
-    kc__sim_me->waits = RUNNING;
+    kc__sim_current_thread = kc__sim_thread_new(&first, "main");
+    kc__sim_current_thread->waits = RUNNING;
 }
 
 void kc_sim_leave(kc_sim *sim)
 {
-    assert(kc__sim_me && kc__sim_me->sim == sim);
-    kc__sim_thread_free(kc_take(kc__sim_me));
-    assert(kc_list_empty(&sim->threads) && "threads of the simulation are left");
+    assert(kc__sim_current_thread && kc__sim_current_thread->sim == sim);
+    kc__sim_thread_free(kc_take(kc__sim_current_thread));
+    assert(kc_dlist_empty(&sim->threads) && "threads of the simulation still exist");
 }
 
 kc_sim *kc_sim_current(void)
 {
-    return kc__sim_me ? kc__sim_me->sim : NULL;
+    return kc__sim_current_thread ? kc__sim_current_thread->sim : NULL;
 }
 
 const kc_clock *kc_sim_clock(const kc_sim *sim)
@@ -349,14 +347,14 @@ uint64_t kc_sim_choices(const kc_sim *sim)
 
 void kc_sim_yield(kc_sim *sim)
 {
-    assert(kc__sim_me && kc__sim_me->sim == sim);
-    yield(kc__sim_me);
+    assert(kc__sim_current_thread && kc__sim_current_thread->sim == sim);
+    yield(kc__sim_current_thread);
 }
 
 void kc_sim_settle(kc_sim *sim)
 {
-    assert(kc__sim_me && kc__sim_me->sim == sim);
-    wait_for(kc__sim_me, FOR_QUIET, NULL, KC_FOREVER);
+    assert(kc__sim_current_thread && kc__sim_current_thread->sim == sim);
+    wait_for(kc__sim_current_thread, FOR_QUIET, NULL, KC_FOREVER);
 }
 
 void kc_sim_run_for(kc_sim *sim, int64_t ns)

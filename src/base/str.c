@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * str.c: what a slice can be asked. Nothing here allocates except kc_str_dup, and nothing reads
- * beyond the slice.
+ * str.c: functions on slices. Only kc_str_dup allocates, and no function reads beyond the slice.
  */
 #include "kc/str.h"
 #include "kc/ascii.h"
@@ -146,8 +145,8 @@ uint64_t kc_str_hash(kc_str s, uint64_t seed)
     return mix(h, k0);
 }
 
-/* Levenshtein distance of two short words, with one row of the matrix; long ones count as far
- * apart. */
+/* Levenshtein distance of two short words, with one row of the matrix; long words count as
+ * unrelated. */
 static size_t distance(kc_str a, kc_str b)
 {
     enum { LONGEST = 64 };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.c: threads, mutexes and latches. Conditions are cond.c.
+ * thread.c: threads, mutexes and latches. cond.c has condition variables.
  *
- * Mutexes are of the error-checking kind wherever assert is on; the price is a comparison, and a
- * lock that is taken twice says so instead of standing still. In a simulation, whatever blocks goes
- * to sim.c.
+ * With assert enabled mutexes are error-checking, at the cost of a comparison: locking twice fails
+ * an assertion instead of deadlocking. In a simulation blocking operations go to sim.c.
  */
 #include "kc/thread.h"
 #include "base/sim_internal.h"
@@ -16,11 +15,11 @@ struct kc_thread {
     pthread_t native;
     void (*fn)(void *user);
     void *user;
-    char name[16];       /* What Linux keeps of it, with the terminator. */
+    char name[16];       /* As much as Linux keeps, with the terminator. */
     kc__sim_thread *sim; /* NULL outside of simulations. */
 };
 
-static void *run(void *arg)
+static void *run_thread(void *arg)
 {
     kc_thread *thread = arg;
     pthread_setname_np(pthread_self(), thread->name);
@@ -40,7 +39,7 @@ kc_thread *kc_thread_start(const char *name, void (*fn)(void *user), void *user,
     snprintf(thread->name, sizeof(thread->name), "%.15s", name);
     if (kc__sim_self())
         thread->sim = kc__sim_thread_new(kc__sim_self(), name);
-    int failed = pthread_create(&thread->native, NULL, run, thread);
+    int failed = pthread_create(&thread->native, NULL, run_thread, thread);
     if (failed) {
         kc__sim_thread_free(thread->sim);
         free(thread);
@@ -78,8 +77,32 @@ void kc_mutex_init(kc_mutex *mutex)
 void kc_mutex_done(kc_mutex *mutex)
 {
     int failed = pthread_mutex_destroy(&mutex->native);
-    assert(!failed && "a locked mutex is freed");
+    assert(!failed && "a locked mutex must not be freed");
     (void)failed;
+}
+
+enum { LONGEST_PAUSE = 64 };
+
+static void pause_processor(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Tries for a few microseconds: a holder on another processor unlocks most mutexes sooner, and the
+ * system calls to sleep and to be woken take longer. */
+static bool lock_soon(pthread_mutex_t *mutex)
+{
+    for (unsigned pauses = 1; pthread_mutex_trylock(mutex) != 0; pauses *= 2) {
+        if (pauses > LONGEST_PAUSE)
+            return false;
+        for (unsigned i = 0; i < pauses; i++)
+            pause_processor();
+    }
+    return true;
 }
 
 void kc_mutex_lock(kc_mutex *mutex)
@@ -88,8 +111,8 @@ void kc_mutex_lock(kc_mutex *mutex)
         kc__sim_lock(kc__sim_self(), mutex);
         return;
     }
-    int failed = pthread_mutex_lock(&mutex->native);
-    assert(!failed && "this thread holds the mutex already");
+    int failed = lock_soon(&mutex->native) ? 0 : pthread_mutex_lock(&mutex->native);
+    assert(!failed && "this thread already holds the mutex");
     (void)failed;
 }
 
@@ -125,8 +148,8 @@ void kc_latch_add(kc_latch *latch, size_t n)
 
 void kc_latch_count_down(kc_latch *latch)
 {
-    /* The broadcast stands under the mutex: nobody who waits returns, and frees the latch, before
-     * it is over. */
+    /* The broadcast is under the mutex: no waiting thread can return and free the latch before it
+     * ends. */
     kc_locked (&latch->mutex) {
         assert(latch->count > 0);
         if (--latch->count == 0)

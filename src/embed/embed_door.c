@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embed_door.c: the door of a server in this process: who is inside, so that it can be stopped.
+ * embed_door.c: the door of an embedded server: tracks requests in flight, so that the server can
+ * be stopped.
  *
- * The server must not be stopped while a request of ours is under way (apiserver.h), and callers
- * may hold transports for as long as they like. So each request enters by the door, which is closed
- * first, and leaves when the server has done with it.
+ * The server must not be stopped while a request of this process is in flight (apiserver.h), and
+ * callers may keep transports for any time. So each request enters through the door, which is
+ * closed before the server stops, and leaves when the server has finished it.
  */
 #include "embed/embed_internal.h"
 
-kc__door *kc__door_new(const kc_clock *clock)
+kc__embed_door *kc__embed_door_new(const kc_clock *clock)
 {
-    kc__door *door = kc_new(kc__door);
+    kc__embed_door *door = kc_new(kc__embed_door);
     kc_ref_init(&door->refs);
     kc_mutex_init(&door->mutex);
     kc_cond_init(&door->empty);
-    kc_list_init(&door->inside);
+    kc_dlist_init(&door->inside);
     door->clock = clock;
     return door;
 }
 
-kc__door *kc__door_ref(kc__door *door)
+kc__embed_door *kc__embed_door_ref(kc__embed_door *door)
 {
     kc_ref_add(&door->refs);
     return door;
 }
 
-kc__door *kc__door_unref(kc__door *door)
+kc__embed_door *kc__embed_door_unref(kc__embed_door *door)
 {
     if (!door || !kc_ref_drop(&door->refs))
         return NULL;
@@ -35,35 +36,36 @@ kc__door *kc__door_unref(kc__door *door)
     return NULL;
 }
 
-bool kc__door_enter(kc__door *door, kc__guest *guest)
+bool kc__embed_door_enter(kc__embed_door *door, kc__embed_guest *guest)
 {
     bool open = false;
     kc_locked (&door->mutex) {
         open = door->api != NULL;
         if (!open)
             break;
-        kc_list_push(&door->inside, &guest->link);
-        guest->enter(guest, door->api, door->api->lanes[door->next++ % door->api->n_lanes].loop);
+        kc_dlist_push(&door->inside, &guest->link);
+        guest->enter(guest, door->api,
+                     door->api->contexts[door->next++ % door->api->n_contexts].loop);
     }
     return open;
 }
 
-void kc__door_leave(kc__door *door, kc__guest *guest)
+void kc__embed_door_leave(kc__embed_door *door, kc__embed_guest *guest)
 {
     kc_locked (&door->mutex) {
-        kc_list_remove(&guest->link);
-        if (kc_list_empty(&door->inside))
+        kc_dlist_remove(&guest->link);
+        if (kc_dlist_empty(&door->inside))
             kc_cond_broadcast(&door->empty);
     }
 }
 
-void kc__door_close(kc__door *door)
+void kc__embed_door_close(kc__embed_door *door)
 {
     kc_locked (&door->mutex) {
         door->api = NULL;
-        kc_list_each (&door->inside, kc__guest, link, guest)
+        kc_dlist_each (&door->inside, kc__embed_guest, link, guest)
             guest->leave(guest);
-        while (!kc_list_empty(&door->inside))
+        while (!kc_dlist_empty(&door->inside))
             kc_cond_wait_until(&door->empty, &door->mutex, door->clock, KC_FOREVER);
     }
 }

@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * faults.c: faults between a client and a server.
+ * faults.c: fault injection between a client and a server.
  *
- * Before a request goes out, the rules are asked in the order they were added; the first that
- * matches and whose chance comes true strikes. What it does to the request is done in
- * fault_open; what it does to an answer that lasts (a watch) is done in read, some reads later:
+ * Before a request is sent, the rules are evaluated in the order in which they were added; the
+ * first one that matches and whose random draw succeeds is applied. Faults of the request are
+ * injected in fault_open; faults of a long-running response (a watch) are injected in read, some
+ * reads later:
  *
- *     open ──▶ which rule? ──▶ before the server: refused, late, a made-up answer
- *                         └──▶ after it: the answer is lost; a watch breaks, stalls, lags
+ *     open ──▶ which rule? ──▶ before the server: refused, delayed, a synthetic response
+ *                         └──▶ after it: the response is lost; a watch breaks, stalls, lags
  *
- * A crash fires the token of everything under way and refuses all else from then on.
+ * A crash fires the cancellation token of every request in flight and refuses all later ones.
  */
 #include "embed/faults.h"
 
-#include "kc/list.h"
+#include "kc/dlist.h"
 #include "kc/vec.h"
 
 #include <assert.h>
 
-/* A watch is struck before so many reads; events that lag do it up to so long. */
+/* A watch fault is injected within this many reads; delayed events last at most this long. */
 enum { READS = 20 };
 #define LAG (5 * KC_SECOND)
 
-typedef struct rule {
+typedef struct faults_rule {
     kc_fault_opts what;
-    int left; /* Times it may still happen; -1: no limit. */
-} rule;
+    int left; /* Remaining number of times; -1: no limit. */
+} faults_rule;
 
 struct kc__faults {
     const kc_clock *clock;
-    kc_mutex mutex; /* Guards all that follows. Nothing is called under it but tokens' fire. */
+    kc_mutex mutex; /* Guards all fields below. Only firing of tokens is called under it. */
     kc_rand rand;
-    KC_VEC(rule) rules;
+    KC_VEC(faults_rule) rules;
     size_t happened[KC_FAULTS];
-    size_t writes_left; /* Until the crash; 0: none is near. */
+    size_t writes_left; /* Writes left until the crash; 0: none is scheduled. */
     bool crashed;
     size_t held;
     uint64_t hash;
-    kc_list open; /* Of answer. */
-    /* Where requests go: the last. The others are kept for answers that are still read. */
+    kc_dlist open; /* Open responses. */
+    /* The last one receives the requests. Earlier ones are kept for responses that are still
+     * read. */
     KC_VEC(kc_transport *) servers;
 };
 
@@ -47,21 +49,21 @@ typedef struct fault_transport {
     kc__faults *faults;
 } fault_transport;
 
-typedef struct answer {
+typedef struct faults_respond {
     kc_http_response response;
     kc__faults *faults;
-    kc_link link;
-    kc_http_response *inner; /* NULL: made up here. */
-    kc_cancel *cancel;       /* A child of the request's. */
-    _Atomic kc_fault fault;  /* Cleared by kc__faults_clear while a watch is read. */
-    size_t reads_left;       /* Until it strikes. */
-    kc_str made_up;          /* Of its body, what was not read yet. */
-    kc_http_field field;     /* Of one made up. */
+    kc_dlist_link link;
+    kc_http_response *inner; /* NULL: a synthetic response. */
+    kc_cancel *cancel;       /* A child of the request's token. */
+    _Atomic kc_fault fault;  /* kc__faults_clear resets it while a watch is read. */
+    size_t reads_left;       /* Reads left until the fault is injected. */
+    kc_str made_up;          /* Unread part of a synthetic body. */
+    kc_http_field field;     /* Of a synthetic response. */
     bool is_watch;
     uint64_t hash;
-} answer;
+} faults_respond;
 
-/* ---- which fault ---- */
+/* ---- selecting a fault ---- */
 
 static bool is_watch(const kc_http_request *request)
 {
@@ -92,7 +94,7 @@ static bool can_happen_to(kc_fault fault, const kc_http_request *request)
 {
     switch (fault) {
     case KC_FAULT_CONFLICT: return is_write(request) && strcmp(request->method, "POST") != 0;
-    case KC_FAULT_LOST_ANSWER: return !is_watch(request);
+    case KC_FAULT_LOST_RESPONSE: return !is_watch(request);
     case KC_FAULT_DROP_WATCH:
     case KC_FAULT_EXPIRE_WATCH:
     case KC_FAULT_STALL_WATCH:
@@ -101,7 +103,7 @@ static bool can_happen_to(kc_fault fault, const kc_http_request *request)
     }
 }
 
-static bool matches(const rule *r, const kc_http_request *request)
+static bool matches(const faults_rule *r, const kc_http_request *request)
 {
     const kc_fault_opts *what = &r->what;
     return r->left != 0 && can_happen_to(what->fault, request) &&
@@ -109,7 +111,7 @@ static bool matches(const rule *r, const kc_http_request *request)
            (!what->kind || is_of_kind(request->target, what->kind));
 }
 
-/* With the mutex held. */
+/* Call it with the mutex held. */
 static kc_fault fault_for(kc__faults *f, const kc_http_request *request)
 {
     kc_vec_each (&f->rules, r) {
@@ -127,8 +129,8 @@ static kc_fault fault_for(kc__faults *f, const kc_http_request *request)
 
 /* ---- crashing ---- */
 
-/* It surely did not get there: code 0 (transport.h). */
-static int refuse(kc_error *err, const char *why)
+/* The request was definitely not sent: code 0 (transport.h). */
+static int faults_reject(kc_error *err, const char *why)
 {
     int failed = kc_error_set(err, KC_SERVICE_UNAVAILABLE, "%s", why);
     if (err)
@@ -136,15 +138,15 @@ static int refuse(kc_error *err, const char *why)
     return failed;
 }
 
-/* With the mutex held. */
+/* Call it with the mutex held. */
 static void crash(kc__faults *f)
 {
     f->crashed = true;
-    kc_list_each (&f->open, answer, link, a)
+    kc_dlist_each (&f->open, faults_respond, link, a)
         kc_cancel_fire(a->cancel);
 }
 
-/* A write has been carried out. True when the process has crashed right after it. */
+/* Called after a write was executed. Returns true if the process has crashed right after it. */
 static bool crashes_after_write(kc__faults *f)
 {
     bool crashed = false;
@@ -156,7 +158,7 @@ static bool crashes_after_write(kc__faults *f)
     return crashed;
 }
 
-/* ---- answers made up here ---- */
+/* ---- synthetic responses ---- */
 
 static kc_str status_text(kc_fault fault)
 {
@@ -176,7 +178,7 @@ static kc_str status_text(kc_fault fault)
     }
 }
 
-static answer *make_up(answer *a, kc_fault fault)
+static faults_respond *make_up(faults_respond *a, kc_fault fault)
 {
     a->made_up = status_text(fault);
     a->response.status = fault == KC_FAULT_CONFLICT ? 409 : fault == KC_FAULT_TOO_MANY ? 429 : 410;
@@ -190,7 +192,7 @@ static answer *make_up(answer *a, kc_fault fault)
 
 /* ---- opening ---- */
 
-static bool wait_until(answer *a, int64_t until, int64_t deadline)
+static bool wait_until(faults_respond *a, int64_t until, int64_t deadline)
 {
     kc__faults *f = a->faults;
     kc_locked (&f->mutex)
@@ -210,16 +212,16 @@ static int64_t some_time(kc__faults *f, int64_t most)
     return kc_clock_deadline(f->clock, ns);
 }
 
-static void swallow(kc_http_response *inner)
+static void discard_response(kc_http_response *inner)
 {
     char chunk[4096];
-    while (kc_http_read(inner, chunk, sizeof(chunk), NULL) > 0)
+    while (kc_http_response_read(inner, chunk, sizeof(chunk), NULL) > 0)
         ;
-    kc_http_close(inner);
+    kc_http_response_close(inner);
 }
 
-/* Sends the request on; negative when the answer does not come through. */
-static int pass_on(answer *a, const kc_http_request *request, kc_error *err)
+/* Forwards the request; negative if the response is lost. */
+static int faults_forward(faults_respond *a, const kc_http_request *request, kc_error *err)
 {
     kc_http_request with_token = *request;
     kc_transport *server = NULL;
@@ -228,12 +230,12 @@ static int pass_on(answer *a, const kc_http_request *request, kc_error *err)
         server = *kc_vec_last(&a->faults->servers);
     a->inner = kc_transport_open(server, &with_token, err);
     if (!a->inner)
-        return -1;
+        return kc_error_result(err);
     bool carried_out = is_write(request) && a->inner->status < 300;
-    if (a->fault == KC_FAULT_LOST_ANSWER || (carried_out && crashes_after_write(a->faults))) {
-        swallow(kc_take(a->inner));
+    if (a->fault == KC_FAULT_LOST_RESPONSE || (carried_out && crashes_after_write(a->faults))) {
+        discard_response(kc_take(a->inner));
         return kc_error_set(err, KC_SERVICE_UNAVAILABLE,
-                            "the connection broke before an answer came");
+                            "the connection was lost before the response");
     }
     a->response.status = a->inner->status;
     a->response.fields = a->inner->fields;
@@ -241,27 +243,27 @@ static int pass_on(answer *a, const kc_http_request *request, kc_error *err)
     return 0;
 }
 
-static int open_with(answer *a, const kc_http_request *request, kc_error *err)
+static int open_with(faults_respond *a, const kc_http_request *request, kc_error *err)
 {
     switch (a->fault) {
-    case KC_FAULT_UNAVAILABLE: return refuse(err, "connection refused");
+    case KC_FAULT_UNAVAILABLE: return faults_reject(err, "connection refused");
     case KC_FAULT_CONFLICT:
     case KC_FAULT_TOO_MANY:
     case KC_FAULT_EXPIRE_WATCH: make_up(a, a->fault); return 0;
     case KC_FAULT_SLOW:
         if (!wait_until(a, some_time(a->faults, KC_SECOND), request->deadline))
-            return kc_error_set(err, KC_TIMEOUT, "no answer in time");
-        return pass_on(a, request, err);
-    default: return pass_on(a, request, err);
+            return kc_error_set(err, KC_TIMEOUT, "timed out waiting for the response");
+        return faults_forward(a, request, err);
+    default: return faults_forward(a, request, err);
     }
 }
 
 static const kc_transport_ops ops;
 
 /* NULL after a crash. */
-static answer *answer_new(kc__faults *f, const kc_http_request *request)
+static faults_respond *answer_new(kc__faults *f, const kc_http_request *request)
 {
-    answer *a = kc_new(answer);
+    faults_respond *a = kc_new(faults_respond);
     a->response.ops = &ops;
     a->faults = f;
     a->cancel = kc_cancel_new(request->cancel);
@@ -274,7 +276,7 @@ static answer *answer_new(kc__faults *f, const kc_http_request *request)
             break;
         a->fault = fault_for(f, request);
         a->reads_left = 1 + kc_rand_below(&f->rand, READS);
-        kc_list_push(&f->open, &a->link);
+        kc_dlist_push(&f->open, &a->link);
     }
     if (!crashed)
         return a;
@@ -285,11 +287,11 @@ static answer *answer_new(kc__faults *f, const kc_http_request *request)
 
 static void answer_close(kc_http_response *response)
 {
-    answer *a = (answer *)response;
+    faults_respond *a = (faults_respond *)response;
     kc__faults *f = a->faults;
-    kc_http_close(a->inner);
+    kc_http_response_close(a->inner);
     kc_locked (&f->mutex) {
-        kc_list_remove(&a->link);
+        kc_dlist_remove(&a->link);
         if (!a->is_watch)
             f->hash =
                 (f->hash ^ a->hash) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)response->status;
@@ -301,9 +303,9 @@ static void answer_close(kc_http_response *response)
 static kc_http_response *fault_open(kc_transport *t, const kc_http_request *request, kc_error *err)
 {
     fault_transport *ft = (fault_transport *)t;
-    answer *a = answer_new(ft->faults, request);
+    faults_respond *a = answer_new(ft->faults, request);
     if (!a) {
-        refuse(err, "connection refused");
+        faults_reject(err, "connection refused");
         return NULL;
     }
     if (open_with(a, request, err) == 0)
@@ -314,7 +316,7 @@ static kc_http_response *fault_open(kc_transport *t, const kc_http_request *requ
 
 /* ---- reading ---- */
 
-static ssize_t read_made_up(answer *a, char *to, size_t n)
+static ssize_t read_made_up(faults_respond *a, char *to, size_t n)
 {
     n = KC_MIN(n, a->made_up.n);
     memcpy(to, a->made_up.p, n);
@@ -322,34 +324,34 @@ static ssize_t read_made_up(answer *a, char *to, size_t n)
     return (ssize_t)n;
 }
 
-/* What a fault of a watch does at its read; 0 lets it go on. */
-static int strike(answer *a, kc_error *err)
+/* Injects a fault into a read of a watch; 0: the read continues. */
+static int strike(faults_respond *a, kc_error *err)
 {
     switch (a->fault) {
-    case KC_FAULT_DROP_WATCH: return refuse(err, "the connection broke");
+    case KC_FAULT_DROP_WATCH: return faults_reject(err, "connection lost");
     case KC_FAULT_STALL_WATCH:
-        /* Nothing comes any more; not counted as held: it never will. */
+        /* The watch has stalled; not counted as held, because no event will follow. */
         kc_cancel_sleep_until(a->cancel, a->faults->clock,
                               a->response.read_deadline ? a->response.read_deadline : KC_FOREVER);
-        return kc_error_set(err, KC_TIMEOUT, "nothing came in time");
+        return kc_error_set(err, KC_TIMEOUT, "timed out waiting for an event");
     case KC_FAULT_STALE_READ:
         return wait_until(a, some_time(a->faults, LAG), 0) ? 0
-                                                           : refuse(err, "the connection broke");
+                                                           : faults_reject(err, "connection lost");
     default: return 0;
     }
 }
 
 static ssize_t fault_read(kc_http_response *response, char *to, size_t n, kc_error *err)
 {
-    answer *a = (answer *)response;
+    faults_respond *a = (faults_respond *)response;
     if (!a->inner)
         return read_made_up(a, to, n);
     a->inner->read_deadline = response->read_deadline;
     if (a->reads_left > 1)
         a->reads_left--;
     else if (strike(a, err) < 0)
-        return -1;
-    ssize_t got = kc_http_read(a->inner, to, n, err);
+        return kc_error_result(err);
+    ssize_t got = kc_http_response_read(a->inner, to, n, err);
     if (got > 0)
         a->hash = kc_str_hash(kc_str_of(to, (size_t)got), a->hash);
     return got;
@@ -384,7 +386,7 @@ kc__faults *kc__faults_new(const kc_clock *clock, kc_rand rand)
     f->clock = clock;
     f->rand = rand;
     kc_mutex_init(&f->mutex);
-    kc_list_init(&f->open);
+    kc_dlist_init(&f->open);
     return f;
 }
 
@@ -392,7 +394,7 @@ kc__faults *kc__faults_free(kc__faults *f)
 {
     if (!f)
         return NULL;
-    assert(kc_list_empty(&f->open));
+    assert(kc_dlist_empty(&f->open));
     kc_vec_each (&f->servers, t)
         kc_transport_free(*t);
     kc_vec_done(&f->servers);
@@ -405,14 +407,14 @@ kc__faults *kc__faults_free(kc__faults *f)
 void kc__faults_add(kc__faults *f, const kc_fault_opts *fault)
 {
     kc_locked (&f->mutex)
-        kc_vec_push(&f->rules, ((rule){*fault, fault->times ? fault->times : -1}));
+        kc_vec_push(&f->rules, ((faults_rule){*fault, fault->times ? fault->times : -1}));
 }
 
 void kc__faults_clear(kc__faults *f)
 {
     kc_locked (&f->mutex) {
         kc_vec_clear(&f->rules);
-        kc_list_each (&f->open, answer, link, a)
+        kc_dlist_each (&f->open, faults_respond, link, a)
             if (a->fault != KC_FAULT_STALL_WATCH)
                 a->fault = KC_FAULT_NONE;
             else

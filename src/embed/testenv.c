@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * testenv.c: a server, a manager and a clock, for one test.
+ * testenv.c: a server, a manager and a clock for one test.
  *
  *     the test's client ─────────────────────────┐
- *     manager: client, cache, controllers ─ faults ┴─▶ embedded server ─▶ memory or a folder
+ *     manager: client, cache, controllers ─ faults ┴─▶ embedded server ─▶ memory or a directory
  *
- * With a seed everything is a simulation, entered by the thread that starts the environment and
- * left by the one that stops it, which must be the same. The order in which generators are split
- * off is fixed: server, manager, clients, faults.
+ * With a seed everything runs in a simulation, which the thread that starts the environment enters
+ * and the thread that stops it leaves; both must be the same. Random generators are split off in a
+ * fixed order: server, manager, clients, faults.
  *
- * testenv_settle.c knows when nothing is left to do; faults.c what goes wrong.
+ * testenv_settle.c detects when no work is left; faults.c injects faults.
  */
 #include "embed/testenv_internal.h"
 
@@ -24,32 +24,32 @@
 
 /* ---- the server ---- */
 
-static int start_server(kc_testenv *env, kc_error *err)
+static int testenv_start_server(kc_testenv *env, kc_error *err)
 {
-    env->server = kc_embed_start(&(kc_embed_opts){.folder = env->folder,
-                                                  .memory = env->memory,
-                                                  .clock = env->clock,
-                                                  .rand = &env->server_rand,
-                                                  .metrics = env->metrics,
-                                                  .log = env->log},
-                                 err);
-    return env->server ? 0 : -1;
+    env->server = kc_embedded_server_start(&(kc_embedded_server_opts){.dir = env->dir,
+                                                                      .memory = env->memory,
+                                                                      .clock = env->clock,
+                                                                      .rand = &env->server_rand,
+                                                                      .metrics = env->metrics,
+                                                                      .log = env->log},
+                                           err);
+    return env->server ? 0 : kc_error_result(err);
 }
 
-static int make_folder(kc_testenv *env, const kc_testenv_opts *opts, kc_error *err)
+static int make_dir(kc_testenv *env, const kc_testenv_opts *opts, kc_error *err)
 {
-    if (opts->folder) {
-        env->folder = kc_strdup(opts->folder);
+    if (opts->dir) {
+        env->dir = kc_strdup(opts->dir);
         return 0;
     }
     if (!opts->temporary) {
-        env->memory = kc_embed_memory_new();
+        env->memory = kc_embedded_memory_new();
         return 0;
     }
     const char *tmp = getenv("TMPDIR");
-    env->folder = kc_asprintf("%s/kc-testenv-XXXXXX", tmp ? tmp : "/tmp");
+    env->dir = kc_asprintf("%s/kc-testenv-XXXXXX", tmp ? tmp : "/tmp");
     env->temporary = true;
-    return mkdtemp(env->folder) ? 0 : kc_error_set(err, KC_INTERNAL, "cannot make %s", env->folder);
+    return mkdtemp(env->dir) ? 0 : kc_error_set(err, KC_INTERNAL, "cannot create %s", env->dir);
 }
 
 static int remove_one(const char *path, const struct stat *about, int type, struct FTW *where)
@@ -62,10 +62,10 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
 
 /* ---- clients and the manager ---- */
 
-/* A client through its own set of faults, or none. */
+/* Creates a client that sends through a set of faults, or directly. */
 static kc_client *new_client(kc_testenv *env, kc__faults *faults, kc_error *err)
 {
-    kc__faults_connect(faults, kc_embed_transport(env->server, NULL));
+    kc__faults_connect(faults, kc_embedded_server_transport(env->server, NULL));
     return kc_client_new(&(kc_client_opts){.transport = kc__faults_transport(faults),
                                            .user_agent = "testenv",
                                            .field_manager = "testenv",
@@ -75,22 +75,22 @@ static kc_client *new_client(kc_testenv *env, kc__faults *faults, kc_error *err)
                          err);
 }
 
-static int make_manager(kc_testenv *env, kc_error *err)
+static int testenv_make_manager(kc_testenv *env, kc_error *err)
 {
     kc_manager_opts opts = env->manager_opts;
     env->faults = kc__faults_new(env->clock, kc_rand_split(&env->fault_rand));
     env->manager_client = new_client(env, env->faults, err);
     if (!env->manager_client)
-        return -1;
+        return kc_error_result(err);
     opts.name = opts.name ? opts.name : "testenv";
     opts.client = env->manager_client;
     opts.clock = env->clock;
     opts.rand = &env->manager_rand;
     opts.log = env->log;
-    opts.leave_signals = true;
+    opts.no_signal_handlers = true;
     opts.election.identity = opts.election.identity ? opts.election.identity : "testenv";
     env->manager = kc_manager_new(&opts, err);
-    return env->manager ? 0 : -1;
+    return env->manager ? 0 : kc_error_result(err);
 }
 
 static void drop_manager(kc_testenv *env)
@@ -101,7 +101,7 @@ static void drop_manager(kc_testenv *env)
     env->running = false;
 }
 
-/* ---- life ---- */
+/* ---- starting and stopping ---- */
 
 static void choose_time(kc_testenv *env, const kc_testenv_opts *opts)
 {
@@ -123,19 +123,19 @@ static void choose_time(kc_testenv *env, const kc_testenv_opts *opts)
 
 static int start_all(kc_testenv *env, const kc_testenv_opts *opts, kc_error *err)
 {
-    if (make_folder(env, opts, err) < 0 || start_server(env, err) < 0)
-        return -1;
+    if (make_dir(env, opts, err) < 0 || testenv_start_server(env, err) < 0)
+        return kc_error_result(err);
     env->no_faults = kc__faults_new(env->clock, kc_rand_split(&env->fault_rand));
     env->client = new_client(env, env->no_faults, err);
-    if (!env->client || make_manager(env, err) < 0)
-        return -1;
+    if (!env->client || testenv_make_manager(env, err) < 0)
+        return kc_error_result(err);
     for (const char *const *file = opts->apply; file && *file; file++)
         if (kc_testenv_apply_file(env, *file, err) < 0)
-            return -1;
+            return kc_error_result(err);
     return 0;
 }
 
-static void say_nothing(kc_str line, void *user)
+static void discard_line(kc_str line, void *user)
 {
     (void)line;
     (void)user;
@@ -153,7 +153,7 @@ kc_testenv *kc_testenv_start(const kc_testenv_opts *opts, kc_error *err)
     kc_scoped(kc_error) failed = {0};
     opts = opts ? opts : &defaults;
     kc_testenv *env = kc_new(kc_testenv);
-    env->silence = opts->log ? NULL : kc_log_new(&(kc_log_opts){.write = say_nothing});
+    env->silence = opts->log ? NULL : kc_log_new(&(kc_log_opts){.write = discard_line});
     env->log = opts->log ? opts->log : env->silence;
     env->metrics = opts->metrics;
     env->manager_opts = opts->manager;
@@ -173,16 +173,16 @@ kc_testenv *kc_testenv_stop(kc_testenv *env)
     drop_manager(env);
     kc_client_unref(env->client);
     kc__faults_free(env->no_faults);
-    kc_embed_stop(env->server);
-    kc_embed_memory_free(env->memory);
+    kc_embedded_server_stop(env->server);
+    kc_embedded_memory_free(env->memory);
     if (env->temporary)
-        nftw(env->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        nftw(env->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     if (env->sim) {
         kc_sim_leave(env->sim);
         kc_sim_free(env->sim);
     }
     kc_log_free(env->silence);
-    free(env->folder);
+    free(env->dir);
     free(env);
     return NULL;
 }
@@ -208,16 +208,16 @@ void kc_testenv_advance(kc_testenv *env, int64_t ns)
 kc_manager *kc_testenv_restart(kc_testenv *env, kc_error *err)
 {
     drop_manager(env);
-    return make_manager(env, err) < 0 ? NULL : env->manager;
+    return testenv_make_manager(env, err) < 0 ? NULL : env->manager;
 }
 
 int kc_testenv_restart_server(kc_testenv *env, kc_error *err)
 {
-    env->server = kc_embed_stop(env->server);
-    if (start_server(env, err) < 0)
-        return -1;
-    kc__faults_connect(env->no_faults, kc_embed_transport(env->server, NULL));
-    kc__faults_connect(env->faults, kc_embed_transport(env->server, NULL));
+    env->server = kc_embedded_server_stop(env->server);
+    if (testenv_start_server(env, err) < 0)
+        return kc_error_result(err);
+    kc__faults_connect(env->no_faults, kc_embedded_server_transport(env->server, NULL));
+    kc__faults_connect(env->faults, kc_embedded_server_transport(env->server, NULL));
     return 0;
 }
 
@@ -229,10 +229,10 @@ int kc_testenv_steal_lease(kc_testenv *env, kc_error *err)
         env->client, &kc_kind_lease,
         KC_KEY(election->ns ? election->ns : "default", election->name ? election->name : ""),
         KC_PATCH_MERGE, kc_cstr(patch), NULL, err);
-    return lease ? 0 : -1;
+    return lease ? 0 : kc_error_result(err);
 }
 
-/* ---- looking ---- */
+/* ---- accessors ---- */
 
 kc_client *kc_testenv_client(kc_testenv *env)
 {
@@ -244,7 +244,7 @@ kc_manager *kc_testenv_manager(kc_testenv *env)
     return env->manager;
 }
 
-kc_embed *kc_testenv_server(kc_testenv *env)
+kc_embedded_server *kc_testenv_server(kc_testenv *env)
 {
     return env->server;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* testenv_apply.c: YAML to objects at the environment's server (kc/apply.h). */
+/* testenv_apply.c: applies YAML objects to the environment's server (kc/apply.h). */
 #include "embed/testenv_internal.h"
 
 #include "kc/apply.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* testenv_internal.h: a test environment inside. */
+/* testenv_internal.h: the internals of a test environment. */
 #ifndef KC_EMBED_TESTENV_INTERNAL_H
 #define KC_EMBED_TESTENV_INTERNAL_H
 
@@ -10,16 +10,16 @@ struct kc_testenv {
     kc_sim *sim; /* NULL: real time. */
     const kc_clock *clock;
     kc_log *log;
-    kc_log *silence; /* The log, where the test gave none. */
+    kc_log *silence; /* The log, if the test did not pass one. */
     kc_rand server_rand, manager_rand, client_rand, fault_rand;
 
-    char *folder; /* NULL: in memory. */
+    char *dir; /* NULL: in memory. */
     bool temporary;
-    kc_embed_memory *memory;
-    kc_embed *server;
+    kc_embedded_memory *memory;
+    kc_embedded_server *server;
     kc_metrics *metrics; /* The server's. May be NULL. */
 
-    kc__faults *no_faults; /* Of the test's client: only its hash is used. */
+    kc__faults *no_faults; /* Of the test's client: injects nothing; only its hash is used. */
     kc_client *client;
 
     kc_manager_opts manager_opts;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * testenv_settle.c: until nothing is left to do.
+ * testenv_settle.c: waits until no work is left.
  *
- * Settled is: no controller has a key that is ready, worked on, or waiting after a failure; nothing
- * is held back by a fault; and every cache has what the server has, object by object. The last is
- * looked at last, and in full: a test would rather wait than go on with a cache that is one event
- * behind.
+ * The environment is settled when no controller has a key that is ready, in progress, or backing
+ * off; no fault holds anything back; and every cache equals the server, object by object. The
+ * caches are compared last, and completely: a test should rather wait than continue with a cache
+ * that is one event behind.
  *
- * In a simulation the others first run until none of them can without time passing; then time
- * moves, a step at a time. In real time it looks again every few milliseconds.
+ * In a simulation the other threads first run until none can continue without time passing; then
+ * time advances, one step at a time. In real time the check is repeated every few milliseconds.
  */
 #include "embed/testenv_internal.h"
 
-#include "runtime/cache_internal.h"
-#include "runtime/controller_internal.h"
-#include "runtime/informer_internal.h"
-#include "runtime/manager_internal.h"
+#include "runtime/cache/cache_internal.h"
+#include "runtime/cache/informer_internal.h"
+#include "runtime/controller/controller_internal.h"
+#include "runtime/manager/manager_internal.h"
 
 #define DEFAULT_LIMIT KC_MINUTE
 #define STEP          (5 * KC_MILLISECOND)
@@ -35,7 +35,7 @@ static bool is_idle(kc_controller *controller, kc_error *err)
         return true;
     kc_scoped(kc_buf) text = {0};
     kc__controller_write(controller, &text);
-    kc_error_set(err, KC_TIMEOUT, "controller %s has %zu ready, %zu at work, %zu to retry: %s",
+    kc_error_set(err, KC_TIMEOUT, "controller %s has %zu ready, %zu in progress, %zu to retry: %s",
                  kc_controller_name(controller), n.ready, n.processing, n.retrying,
                  kc_buf_cstr(&text));
     return false;
@@ -44,8 +44,8 @@ static bool is_idle(kc_controller *controller, kc_error *err)
 static bool queues_are_idle(kc_testenv *env, kc_error *err)
 {
     bool idle = true;
-    if (!kc_manager_leads(env->manager)) {
-        kc_error_set(err, KC_TIMEOUT, "the manager does not lead");
+    if (!kc_manager_is_leader(env->manager)) {
+        kc_error_set(err, KC_TIMEOUT, "the manager is not the leader");
         return false;
     }
     kc_locked (&env->manager->mutex)
@@ -56,47 +56,48 @@ static bool queues_are_idle(kc_testenv *env, kc_error *err)
 
 /* ---- caches ---- */
 
-/* In the store: what a controller has written itself is seen earlier, but its listeners have not
- * been told yet. */
+/* Reads the cache store, not the overlay: a controller's own write is visible earlier, before its
+ * event handlers were called. */
 static bool informer_has(kc_informer *informer, const kc_object *object)
 {
     bool has = false;
     kc_locked (&informer->mutex) {
-        const kc_object *kept = kc__store_get(&informer->store, kc_object_key(object));
+        const kc_object *kept = kc__cache_store_get(&informer->store, kc_object_key(object));
         has = kept && kc_object_revision(kept) >= kc_object_revision(object);
     }
     return has;
 }
 
-/* How many objects of a namespace (NULL: all) the server has for this informer; -1 when the
- * informer lacks one of them, or has it older. */
-static ssize_t count_if_current(kc_testenv *env, kc_informer *informer, const char *ns,
-                                kc_error *err)
+/* Adds to *total the number of objects of a namespace (NULL: all) that the server has for this
+ * informer. False if the list fails, or the informer lacks one of them or has an older version. */
+static bool count_if_current(kc_testenv *env, kc_informer *informer, const char *ns, size_t *total,
+                             kc_error *err)
 {
-    kc_scoped(kc_objects) list = {0};
+    kc_scoped(kc_object_list) list = {0};
     const kc_list_opts what = {.ns = ns,
                                .labels = informer->opts.labels,
                                .fields = informer->opts.fields,
                                .metadata_only = true};
     if (kc_client_list(env->client, kc_informer_kind(informer), &what, &list, err) < 0)
-        return -1;
+        return false;
     for (size_t i = 0; i < list.n; i++)
         if (!informer_has(informer, list.items[i]))
-            return -1;
-    return (ssize_t)list.n;
+            return false;
+    *total += list.n;
+    return true;
 }
 
-/* Every object of the server is there, as new, and there are no others. */
+/* Whether the informer has every object of the server, equally new, and no others. */
 static bool is_current(kc_testenv *env, kc_informer *informer, kc_error *err)
 {
     static const char *const all[] = {NULL, NULL};
     const char *const *ns = informer->opts.namespaces ? informer->opts.namespaces : all;
-    ssize_t total = 0;
-    do {
-        ssize_t n = count_if_current(env, informer, *ns, err);
-        total = n < 0 ? -1 : total + n;
-    } while (total >= 0 && *ns && *++ns);
-    if (total == (ssize_t)kc_informer_count(informer))
+    size_t total = 0;
+    bool current;
+    do
+        current = count_if_current(env, informer, *ns, &total, err);
+    while (current && *ns && *++ns);
+    if (current && total == kc_informer_count(informer))
         return true;
     kc_error_set(err, KC_TIMEOUT, "the cache of %s is behind the server",
                  kc_informer_kind(informer)->plural);
@@ -125,7 +126,7 @@ static bool is_settled(kc_testenv *env, kc_error *err)
 {
     kc_error_done(err);
     if (kc__faults_held(env->faults)) {
-        kc_error_set(err, KC_TIMEOUT, "a fault holds something back");
+        kc_error_set(err, KC_TIMEOUT, "an injected fault delays a response");
         return false;
     }
     return queues_are_idle(env, err) && caches_are_current(env, err) && queues_are_idle(env, err);
@@ -136,7 +137,7 @@ int kc_testenv_settle_within(kc_testenv *env, int64_t limit, kc_error *err)
     kc_scoped(kc_error) why = {0};
     int64_t deadline = kc_clock_deadline(env->clock, limit ? limit : DEFAULT_LIMIT);
     if (kc_testenv_run(env, err) < 0)
-        return -1;
+        return kc_error_result(err);
     for (;;) {
         if (env->sim)
             kc_sim_settle(env->sim);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * action.c: what people do with a machine that does not go on by itself, or went the wrong way.
- * Each becomes a line in status.audit, of which the newest are kept.
+ * action.c: user actions on a machine that has failed, waits or must be undone. Each adds an entry
+ * to status.audit, of which the newest are kept.
  */
 #include "phase/phase_internal.h"
 
@@ -29,22 +29,22 @@ const char *kc_phase_action_name(kc_phase_action action)
     return names[action];
 }
 
-typedef struct act {
+typedef struct phase_action_act {
     const kc_phase_machine *machine;
     const kc_value *root;
     kc_str phase;
     kc_edit *edit;
     const kc_clock *clock;
-} act;
+} phase_action_act;
 
-static void set_phase(act *a, const char *phase)
+static void phase_action_set_phase(phase_action_act *a, const char *phase)
 {
-    kc_edit_put(a->edit, "status.phase", kc_node_str(a->edit, kc_cstr(phase)));
+    kc_edit_set_nested(a->edit, "status.phase", kc_node_str(a->edit, kc_cstr(phase)));
 }
 
 /* ---- reset ---- */
 
-/* As if it had not ended; what it kept stays, and so do steps that went well. */
+/* Clears the result of the phase; its state and completed steps stay. */
 static void reopen(kc_node *record)
 {
     static const char *const ends[] = {"done", "failed", "fatal", "error", "endTime"};
@@ -52,105 +52,106 @@ static void reopen(kc_node *record)
         kc_node_remove(record, kc_cstr(ends[i]));
 }
 
-static int reset(act *a, kc_error *err)
+static int reset(phase_action_act *a, kc_error *err)
 {
-    const kc_phase_def *failed = kc__phase_failing_to(a->machine, a->phase);
+    const kc_phase_def *failed = kc__phase_find_failing_to(a->machine, a->phase);
     if (!failed)
-        return kc_error_set(err, KC_CONFLICT, "it is in phase %.*s, which is no failed one",
-                            KC_ARG(a->phase));
+        return kc_error_set(err, KC_CONFLICT, "phase %.*s is not a failed phase", KC_ARG(a->phase));
     kc_node *record = kc__phase_record(a->edit, kc_cstr(failed->name));
     reopen(record);
-    kc_node_members (kc_node_get(record, KC_STR("steps")), name, step) {
+    kc_node_each_member (kc_node_get(record, KC_STR("steps")), name, step) {
         (void)name;
         if (kc_node_as_bool(kc_node_get(step, KC_STR("failed")), false))
             reopen(step);
     }
-    set_phase(a, failed->name);
+    phase_action_set_phase(a, failed->name);
     return 0;
 }
 
 /* ---- revert ---- */
 
-static int revert(act *a, kc_error *err)
+static int revert(phase_action_act *a, kc_error *err)
 {
-    const kc_phase_def *before = kc__phase_failing_to(a->machine, a->phase);
+    const kc_phase_def *before = kc__phase_find_failing_to(a->machine, a->phase);
     before = before ? before : kc__phase_before(a->machine, a->phase);
     if (!before)
-        return kc_error_set(err, KC_CONFLICT, "there is no phase before %.*s", KC_ARG(a->phase));
-    kc__phase_forget(a->edit, a->phase);
-    kc__phase_forget(a->edit, kc_cstr(before->name));
-    set_phase(a, before->name);
+        return kc_error_set(err, KC_CONFLICT, "phase %.*s has no previous phase", KC_ARG(a->phase));
+    kc__phase_record_remove(a->edit, a->phase);
+    kc__phase_record_remove(a->edit, kc_cstr(before->name));
+    phase_action_set_phase(a, before->name);
     return 0;
 }
 
 /* ---- continue ---- */
 
-static int go_on(act *a, kc_error *err)
+static int phase_action_go_on(phase_action_act *a, kc_error *err)
 {
     const kc_phase_def *phase = kc__phase_find(a->machine, a->phase);
     const kc_value *record = kc__phase_record_of(a->root, a->phase);
-    if (!phase || !phase->pause || kc_as_bool(kc_get(record, "continued"), false))
-        return kc_error_set(err, KC_CONFLICT, "it does not wait in phase %.*s", KC_ARG(a->phase));
+    if (!phase || !phase->pause || kc_value_as_bool(kc_value_get(record, "continued"), false))
+        return kc_error_set(err, KC_CONFLICT, "not waiting in phase %.*s", KC_ARG(a->phase));
     kc_node_set(a->edit, kc__phase_record(a->edit, a->phase), KC_STR("continued"),
                 kc_node_bool(a->edit, true));
-    set_phase(a, phase->name);
+    phase_action_set_phase(a, phase->name);
     return 0;
 }
 
 /* ---- purge ---- */
 
-static int purge(act *a, kc_error *err)
+static int purge(phase_action_act *a, kc_error *err)
 {
     (void)err;
     kc_node_remove(kc_node_get(kc_edit_root(a->edit), KC_STR("status")), KC_STR("state"));
-    set_phase(a, a->machine->initial);
+    phase_action_set_phase(a, a->machine->initial);
     return 0;
 }
 
-/* ---- who did it ---- */
+/* ---- audit ---- */
 
-static void put_text(kc_edit *edit, kc_node *line, kc_str name, const char *text)
+static void phase_action_put_text(kc_edit *edit, kc_node *line, kc_str name, const char *text)
 {
     if (text && *text)
         kc_node_add(edit, line, name, kc_node_str(edit, kc_cstr(text)));
 }
 
-static void put_audit(act *a, const kc_phase_order *order)
+static void put_audit(phase_action_act *a, const kc_phase_action_request *order)
 {
-    kc_node *status = kc_node_need_object(a->edit, kc_edit_root(a->edit), KC_STR("status"));
+    kc_node *status = kc_node_ensure_object(a->edit, kc_edit_root(a->edit), KC_STR("status"));
     if (!kc_node_get(status, KC_STR("audit")))
         kc_node_set(a->edit, status, KC_STR("audit"), kc_node_array(a->edit));
     kc_node *audit = kc_node_get(status, KC_STR("audit")), *line = kc_node_object(a->edit);
-    kc_node_add(a->edit, line, KC_STR("time"), kc__phase_now(a->edit, a->clock));
-    put_text(a->edit, line, KC_STR("action"), names[order->action]);
+    kc_node_add(a->edit, line, KC_STR("time"), kc__phase_timestamp(a->edit, a->clock));
+    phase_action_put_text(a->edit, line, KC_STR("action"), names[order->action]);
     kc_node_add(a->edit, line, KC_STR("phase"), kc_node_str(a->edit, a->phase));
-    put_text(a->edit, line, KC_STR("user"), order->who);
-    put_text(a->edit, line, KC_STR("id"), order->id);
+    phase_action_put_text(a->edit, line, KC_STR("user"), order->user);
+    phase_action_put_text(a->edit, line, KC_STR("id"), order->id);
     kc_node_append(audit, line);
     while (kc_node_len(audit) > MAX_AUDIT)
         kc_node_remove_at(audit, 0);
 }
 
-bool kc_phase_acted(const kc_value *root, kc_str id)
+bool kc_phase_action_was_applied(const kc_value *root, kc_str id)
 {
-    kc_items (kc_dig(root, "status.audit"), line)
-        if (kc_str_eq(kc_as_str(kc_get(line, "id")), id))
+    kc_value_each_item (kc_value_nested(root, "status.audit"), line)
+        if (kc_str_eq(kc_value_as_str(kc_value_get(line, "id")), id))
             return true;
     return false;
 }
 
-kc_object *kc_phase_act(const kc_phase_machine *machine, const kc_object *object,
-                        const kc_phase_order *order, const kc_clock *clock, kc_error *err)
+kc_object *kc_phase_apply_action(const kc_phase_machine *machine, const kc_object *object,
+                                 const kc_phase_action_request *order, const kc_clock *clock,
+                                 kc_error *err)
 {
-    static int (*const acts[])(act *a, kc_error *err) = {
+    static int (*const acts[])(phase_action_act *a, kc_error *err) = {
         [KC_PHASE_RESET] = reset,
         [KC_PHASE_REVERT] = revert,
-        [KC_PHASE_CONTINUE] = go_on,
+        [KC_PHASE_CONTINUE] = phase_action_go_on,
         [KC_PHASE_PURGE] = purge,
     };
     kc_auto(kc_view) *view = kc_view_of(object);
     kc_auto(kc_edit) *edit = kc_edit_of(object);
-    act a = {.machine = machine, .root = kc_view_root(view), .edit = edit, .clock = clock};
+    phase_action_act a = {
+        .machine = machine, .root = kc_view_root(view), .edit = edit, .clock = clock};
     a.phase = kc_phase_of(machine, a.root);
     if (acts[order->action](&a, err) < 0) {
         kc_error_wrap(err, "cannot %s", names[order->action]);

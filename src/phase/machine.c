@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine.c: looking up phases, and whether a machine makes sense.
+ * machine.c: looks up phases and validates machines.
  *
- * A machine is checked when it is registered, before anything runs: what can be wrong with it is
- * wrong for every object. Reachable is what `next`, `failed` and the initial phase lead to; where a
- * handler goes by kc_phase_goto only it knows, so phases that are only gone to so must be someone's
- * `next` as well.
+ * A machine is validated when it is registered, before anything runs: an invalid machine is invalid
+ * for every object. Phases are reachable through `next`, `failed` and the initial phase; targets of
+ * kc_phase_goto are known only to the handler, so such phases must also be the `next` of another
+ * one.
  */
 #include "phase/phase_internal.h"
 
@@ -22,7 +22,7 @@ const kc_phase_def *kc__phase_find(const kc_phase_machine *machine, kc_str phase
     return NULL;
 }
 
-const kc_phase_def *kc__phase_failing_to(const kc_phase_machine *machine, kc_str phase)
+const kc_phase_def *kc__phase_find_failing_to(const kc_phase_machine *machine, kc_str phase)
 {
     EACH_PHASE(machine, p)
     if (p->failed && kc_str_is(phase, p->failed))
@@ -53,12 +53,12 @@ bool kc_phase_is_known(const kc_phase_machine *machine, kc_str phase)
 
 bool kc_phase_is_failed(const kc_phase_machine *machine, kc_str phase)
 {
-    return kc_phase_is_terminal(machine, phase) && kc__phase_failing_to(machine, phase);
+    return kc_phase_is_terminal(machine, phase) && kc__phase_find_failing_to(machine, phase);
 }
 
 kc_str kc_phase_of(const kc_phase_machine *machine, const kc_value *root)
 {
-    const kc_str phase = kc_as_str(kc_dig(root, "status.phase"));
+    const kc_str phase = kc_value_as_str(kc_value_nested(root, "status.phase"));
     return kc_str_empty(phase) ? kc_cstr(machine->initial) : phase;
 }
 
@@ -87,30 +87,29 @@ bool kc_phase_is_fatal(const kc_error *err, void *context)
     }
 }
 
-/* ---- checking ---- */
+/* ---- validation ---- */
 
 static int no_such_phase(const char *from, const char *word, const char *name, kc_error *err)
 {
-    return kc_error_set(err, KC_INVALID, "phase %s: there is no phase \"%s\", which is its %s",
-                        from, name, word);
+    return kc_error_set(err, KC_INVALID, "phase %s: unknown phase \"%s\" as its %s", from, name,
+                        word);
 }
 
 static int check_ways(const kc_phase_machine *machine, const kc_phase_def *p, kc_error *err)
 {
     if (!p->next)
-        return kc_error_set(err, KC_INVALID, "phase %s: there is no way on: it has no next",
-                            p->name);
+        return kc_error_set(err, KC_INVALID, "phase %s: next is missing", p->name);
     if (!kc_phase_is_known(machine, kc_cstr(p->next)))
         return no_such_phase(p->name, "next", p->next, err);
     if (!p->failed)
         return 0;
     if (!kc_phase_is_known(machine, kc_cstr(p->failed)))
         return no_such_phase(p->name, "failed", p->failed, err);
-    const kc_phase_def *first = kc__phase_failing_to(machine, kc_cstr(p->failed));
+    const kc_phase_def *first = kc__phase_find_failing_to(machine, kc_cstr(p->failed));
     if (first != p)
         return kc_error_set(err, KC_INVALID,
-                            "phases %s and %s: both fail to %s, so a reset would not know where to "
-                            "go back to; give each its own",
+                            "phases %s and %s have the same failed phase %s, so a reset could "
+                            "not tell them apart; give each its own",
                             first->name, p->name, p->failed);
     return 0;
 }
@@ -119,18 +118,16 @@ static int check_work(const kc_phase_def *p, kc_error *err)
 {
     const bool has_steps = p->steps && p->steps[0].name;
     if (!p->handler && !has_steps)
-        return kc_error_set(err, KC_INVALID, "phase %s: there is neither handler nor steps",
-                            p->name);
+        return kc_error_set(err, KC_INVALID, "phase %s: neither a handler nor steps", p->name);
     if (p->handler && has_steps)
-        return kc_error_set(err, KC_INVALID, "phase %s: there are both a handler and steps",
-                            p->name);
+        return kc_error_set(err, KC_INVALID, "phase %s: both a handler and steps", p->name);
     for (const kc_phase_step_def *s = p->steps; s && s->name; s++) {
         if (!s->run)
             return kc_error_set(err, KC_INVALID, "phase %s: step %s has no function", p->name,
                                 s->name);
         for (const kc_phase_step_def *t = p->steps; t != s; t++)
             if (!strcmp(s->name, t->name))
-                return kc_error_set(err, KC_INVALID, "phase %s: there are two steps %s", p->name,
+                return kc_error_set(err, KC_INVALID, "phase %s: duplicate step %s", p->name,
                                     s->name);
     }
     return 0;
@@ -139,28 +136,27 @@ static int check_work(const kc_phase_def *p, kc_error *err)
 static int check_phase(const kc_phase_machine *machine, const kc_phase_def *p, kc_error *err)
 {
     if (kc__phase_find(machine, kc_cstr(p->name)) != p)
-        return kc_error_set(err, KC_INVALID, "phase %s: it is there twice", p->name);
+        return kc_error_set(err, KC_INVALID, "phase %s: duplicate name", p->name);
     if (kc_phase_is_terminal(machine, kc_cstr(p->name)))
         return kc_error_set(err, KC_INVALID,
-                            "phase %s: it is terminal, so there must be nothing to do in it",
-                            p->name);
+                            "phase %s: a terminal phase must not have a handler or steps", p->name);
     const bool reached = !strcmp(p->name, machine->initial) ||
                          kc__phase_before(machine, kc_cstr(p->name)) ||
-                         kc__phase_failing_to(machine, kc_cstr(p->name));
+                         kc__phase_find_failing_to(machine, kc_cstr(p->name));
     if (!reached)
-        return kc_error_set(err, KC_INVALID, "phase %s: nothing leads to it", p->name);
-    return check_work(p, err) < 0 ? -1 : check_ways(machine, p, err);
+        return kc_error_set(err, KC_INVALID, "phase %s: unreachable", p->name);
+    return check_work(p, err) < 0 ? kc_error_result(err) : check_ways(machine, p, err);
 }
 
 static int check_terminal(const kc_phase_machine *machine, const char *name, kc_error *err)
 {
     const kc_str phase = kc_cstr(name);
-    if (!kc__phase_before(machine, phase) && !kc__phase_failing_to(machine, phase))
-        return kc_error_set(err, KC_INVALID, "phase %s: nothing leads to it", name);
+    if (!kc__phase_before(machine, phase) && !kc__phase_find_failing_to(machine, phase))
+        return kc_error_set(err, KC_INVALID, "phase %s: unreachable", name);
     return 0;
 }
 
-/* Everything that can be wrong but for names: a machine that goes round in circles never ends. */
+/* All checks except names: a machine whose next phases form a cycle never ends. */
 static int check_ends(const kc_phase_machine *machine, kc_error *err)
 {
     EACH_PHASE(machine, start)
@@ -172,8 +168,7 @@ static int check_ends(const kc_phase_machine *machine, kc_error *err)
         while (p && n++ <= phases)
             p = kc__phase_find(machine, kc_cstr(p->next));
         if (p)
-            return kc_error_set(err, KC_INVALID,
-                                "phase %s: its way on goes in a circle and never ends",
+            return kc_error_set(err, KC_INVALID, "phase %s: next leads in a cycle that never ends",
                                 start->name);
     }
     return 0;
@@ -183,16 +178,16 @@ static int check_all(const kc_phase_machine *machine, kc_error *err)
 {
     if (!machine->kind || !machine->initial || !machine->phases || !machine->terminal)
         return kc_error_set(err, KC_INVALID,
-                            "a machine needs a kind, an initial phase, phases and terminal ones");
+                            "a phase machine needs a kind, an initial phase, phases and "
+                            "terminal phases");
     if (!kc__phase_find(machine, kc_cstr(machine->initial)))
-        return kc_error_set(err, KC_INVALID, "phase %s: the initial phase is not there",
-                            machine->initial);
+        return kc_error_set(err, KC_INVALID, "phase %s: unknown initial phase", machine->initial);
     EACH_PHASE(machine, p)
     if (check_phase(machine, p, err) < 0)
-        return -1;
+        return kc_error_result(err);
     EACH_TERMINAL(machine, t)
     if (check_terminal(machine, *t, err) < 0)
-        return -1;
+        return kc_error_result(err);
     return check_ends(machine, err);
 }
 

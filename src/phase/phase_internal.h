@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* phase_internal.h: what the files of phase machines share: notes of handlers, records in objects.
- */
+/* phase_internal.h: shared by the files of phase machines: notes of handlers, records in
+ * objects. */
 #ifndef KC_PHASE_INTERNAL_H
 #define KC_PHASE_INTERNAL_H
 
@@ -8,49 +8,49 @@
 #include "kc/phase.h"
 #include "kc/vec.h"
 
-/* What a handler has said while it ran; written into its record afterwards (record.c). */
-typedef struct kc__phase_note {
+/* What a handler reported while it ran; stored in its record afterwards (record.c). */
+typedef struct kc__phase_call_notes {
     kc_arena arena;
-    const char *state;   /* JSON; NULL: nothing new. */
-    const char *warning; /* NULL: nothing new. */
-    const char *target;  /* Of kc_phase_goto. */
-    int64_t later;       /* 0: the machine's. */
-    bool counted;        /* Progress was said. */
+    const char *state;   /* JSON; NULL: unchanged. */
+    const char *warning; /* NULL: unchanged. */
+    const char *target;  /* Set by kc_phase_goto. */
+    int64_t later;       /* 0: the machine's default. */
+    bool counted;        /* Progress was reported. */
     int64_t done, total;
     KC_VEC(kc_phase_object) objects;
-    const kc_value *record; /* What is known from before. */
-} kc__phase_note;
+    const kc_value *record; /* The stored record. */
+} kc__phase_call_notes;
 
-void kc__phase_note_done(kc__phase_note *note);
+void kc__phase_call_notes_done(kc__phase_call_notes *note);
 
-/* How a handler's run ended. */
+/* Result of a handler. */
 typedef struct kc__phase_end {
-    kc_phase_verdict verdict;
+    kc_phase_result verdict;
     bool fatal; /* With KC_PHASE_FAIL. */
     const kc_error *error;
 } kc__phase_end;
 
 /* ---- record.c: records in an edit ---- */
 
-/* The record of a phase, made if it is not there. */
+/* The record of a phase, created if missing. */
 kc_node *kc__phase_record(kc_edit *edit, kc_str phase);
-/* That of a step in it. */
+/* The record of a step in it. */
 kc_node *kc__phase_step_record(kc_edit *edit, kc_node *record, const char *step);
-/* Writes down what was said, and how it ended. */
-void kc__phase_note_down(kc_edit *edit, kc_node *record, const kc__phase_note *note,
-                         const kc__phase_end *end, const kc_clock *clock);
-void kc__phase_forget(kc_edit *edit, kc_str phase);
+/* Stores the notes and the result. */
+void kc__phase_record_write(kc_edit *edit, kc_node *record, const kc__phase_call_notes *note,
+                            const kc__phase_end *end, const kc_clock *clock);
+void kc__phase_record_remove(kc_edit *edit, kc_str phase);
 bool kc__phase_record_is_done(const kc_value *record);
 const kc_value *kc__phase_record_of(const kc_value *root, kc_str phase);
 /* "2026-01-02T03:04:05Z" */
-kc_node *kc__phase_now(kc_edit *edit, const kc_clock *clock);
+kc_node *kc__phase_timestamp(kc_edit *edit, const kc_clock *clock);
 
 /* ---- machine.c ---- */
 
-/* NULL: terminal, or none of the machine's. */
+/* NULL: terminal, or not a phase of the machine. */
 const kc_phase_def *kc__phase_find(const kc_phase_machine *machine, kc_str phase);
-/* The one whose `failed` (or, else, `next`) it is; NULL: none. */
-const kc_phase_def *kc__phase_failing_to(const kc_phase_machine *machine, kc_str phase);
+/* The phase whose `failed` (or, else, `next`) it is; NULL: none. */
+const kc_phase_def *kc__phase_find_failing_to(const kc_phase_machine *machine, kc_str phase);
 const kc_phase_def *kc__phase_before(const kc_phase_machine *machine, kc_str phase);
 const char *kc__phase_machine_name(const kc_phase_machine *machine, kc_buf *out);
 

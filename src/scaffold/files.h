@@ -6,9 +6,9 @@
 #include "kc/buf.h"
 #include "kc/error.h"
 
-/* 1: read; 0: there is none; negative: it cannot be read. */
-int kc__folder_read(const char *folder, const char *path, kc_buf *out, kc_error *err);
-/* As a whole, making folders on the way. */
-int kc__folder_write(const char *folder, const char *path, kc_str text, kc_error *err);
+/* 1: read; 0: it does not exist; negative: it cannot be read. */
+int kc__scaffold_dir_read(const char *dir, const char *path, kc_buf *out, kc_error *err);
+/* Writes the whole file and creates parent directories. */
+int kc__scaffold_dir_write(const char *dir, const char *path, kc_str text, kc_error *err);
 
 #endif

@@ -2,16 +2,16 @@
 /*
  * insert.c: inserts lines at markers.
  *
- * What was inserted before is found by its text, wherever it stands by now: so a command that is
- * given twice changes nothing, and what people moved stays where they put it. The marker stays
- * below what was inserted, so that things stand in the order in which they were made.
+ * Earlier insertions are found by their text, at any place: so a repeated command changes nothing,
+ * and moved lines stay where users put them. The marker stays below inserted lines, so that they
+ * are in order of creation.
  */
 #include "scaffold/insert.h"
 
 #define MARKER "+kubebuilder:scaffold:"
 
-/* A text's next line, with its line break. */
-static kc_str next_line(kc_str *rest)
+/* The next line of a text, with its line break. */
+static kc_str scaffold_insert_next_line(kc_str *rest)
 {
     const ptrdiff_t end = kc_str_find(*rest, '\n');
     const size_t n = end < 0 ? rest->n : (size_t)end + 1;
@@ -44,27 +44,28 @@ static kc_str indentation(kc_str line)
 static void put_indented(kc_buf *out, kc_str indent, kc_str lines)
 {
     while (lines.n) {
-        kc_str line = next_line(&lines);
+        kc_str line = scaffold_insert_next_line(&lines);
         if (kc_str_trim(line).n)
             kc_buf_append(out, indent);
         kc_buf_append(out, line);
     }
 }
 
-kc__inserted kc__insert_at_marker(kc_str text, const char *name, kc_str lines, kc_buf *out)
+kc__scaffold_inserted kc__scaffold_insert_at_marker(kc_str text, const char *name, kc_str lines,
+                                                    kc_buf *out)
 {
     for (kc_str rest = text; rest.n;) {
-        kc_str line = next_line(&rest);
+        kc_str line = scaffold_insert_next_line(&rest);
         if (!is_marker(line, kc_cstr(name)))
             continue;
         kc_scoped(kc_buf) more = {0};
         put_indented(&more, indentation(line), lines);
         if (kc_str_contains(text, kc_buf_str(&more)))
-            return KC__INSERT_PRESENT;
+            return KC__SCAFFOLD_INSERT_PRESENT;
         kc_buf_append(out, kc_str_sub(text, 0, (size_t)(line.p - text.p)));
         kc_buf_append(out, kc_buf_str(&more));
         kc_buf_append(out, kc_str_sub(text, (size_t)(line.p - text.p), text.n));
-        return KC__INSERTED;
+        return KC__SCAFFOLD_INSERTED;
     }
-    return KC__INSERT_NO_MARKER;
+    return KC__SCAFFOLD_INSERT_NO_MARKER;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * license.c: what stands at the top of a project's sources: a license that is known, or the text of
- * a file. It is kept in hack/boilerplate.txt, from which later commands, and `make generate`, take
- * it. It has to be a comment, or nothing would compile.
+ * license.c: the license header of a project's sources: a known license, or the text of a file. It
+ * is stored in hack/boilerplate.txt, where later commands and `make generate` read it. It must be a
+ * comment, so that the sources compile.
  */
 #include "scaffold/license.h"
 
 #include "scaffold/files.h"
 
-/* Cuts a comment off its beginning; false if it begins with none. */
+/* Cuts a leading comment off; false if there is none. */
 static bool cut_comment(kc_str *text)
 {
     const bool line = kc_str_starts(*text, KC_STR("//"));
@@ -22,7 +22,7 @@ static bool cut_comment(kc_str *text)
     return true;
 }
 
-/* Comments, and nothing else. */
+/* Only comments. */
 static bool is_comment(kc_str text)
 {
     text = kc_str_trim(text);
@@ -34,30 +34,30 @@ static bool is_comment(kc_str text)
 static int read_license(const char *path, kc_buf *out, kc_error *err)
 {
     const bool absolute = path[0] == '/';
-    const int there = kc__folder_read(absolute ? "" : ".", path, out, err);
+    const int there = kc__scaffold_dir_read(absolute ? "" : ".", path, out, err);
     if (there < 0)
         return kc_error_wrap(err, "--license-file");
     if (there == 0)
-        return kc_error_set(err, KC_NOT_FOUND, "--license-file: there is no file %s", path);
+        return kc_error_set(err, KC_NOT_FOUND, "--license-file: file %s not found", path);
     if (!is_comment(kc_buf_str(out)))
         return kc_error_set(err, KC_INVALID,
-                            "--license-file: %s is no comment of C: it begins with /* and ends "
-                            "with */",
+                            "--license-file: %s is not a C comment: it must start with /* and "
+                            "end with */",
                             path);
     if (out->n && out->p[out->n - 1] != '\n')
         kc_buf_putc(out, '\n');
     return 0;
 }
 
-int kc__license_text(const kc__license_opts *opts, kc_buf *out, kc_error *err)
+int kc__scaffold_license_text(const kc__scaffold_license_opts *opts, kc_buf *out, kc_error *err)
 {
     const char *license = opts->license ? opts->license : "apache2";
     if (opts->file)
         return read_license(opts->file, out, err);
     if (strcmp(license, "apache2") != 0 && strcmp(license, "none") != 0)
         return kc_error_set(err, KC_INVALID,
-                            "--license: there is no '%s': it is apache2 or none; --license-file "
-                            "takes any other",
+                            "--license: unknown license '%s'; values: apache2, none; for others "
+                            "use --license-file",
                             license);
     if (!strcmp(license, "apache2"))
         kc_buf_puts(out, "/* SPDX-License-Identifier: Apache-2.0 */\n");

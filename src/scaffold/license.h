@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* license.h: the comment at the top of a project's sources. */
+/* license.h: the license header of a project's sources. */
 #ifndef KC_SCAFFOLD_LICENSE_H
 #define KC_SCAFFOLD_LICENSE_H
 
 #include "scaffold/scaffold.h"
 
-/* Appends it. KC_INVALID for a license that is not known, or a file that is no comment of C. */
-int kc__license_text(const kc__license_opts *opts, kc_buf *out, kc_error *err);
+/* Appends it. KC_INVALID for an unknown license, or a file that is not a C comment. */
+int kc__scaffold_license_text(const kc__scaffold_license_opts *opts, kc_buf *out, kc_error *err);
 
 #endif

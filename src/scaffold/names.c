@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c: names of a project's parts.
+ * names.c: validates and converts names of a project's parts.
  *
- * Texts that are typed are checked before anything is written, with Kubernetes' rules; since most
- * mistakes are of case or of a forgotten letter, the sentence names what was probably meant.
+ * Names given by the user are validated before anything is written, with Kubernetes' rules; most
+ * mistakes are of case or a missing letter, so the error suggests the nearest valid name.
  */
 #include "scaffold/names.h"
 
@@ -20,17 +20,17 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* ---- checking ---- */
+/* ---- validation ---- */
 
-/* `meant` is freed. */
+/* Frees `meant`. */
 static int bad(const char *what, const char *text, const char *rule, char *meant, bool meant_good,
                kc_error *err)
 {
     kc_autofree char *suggestion = meant;
     if (meant_good && strcmp(meant, text) != 0)
-        return kc_error_set(err, KC_INVALID, "'%s' is no %s: %s; did you mean '%s'?", text, what,
-                            rule, suggestion);
-    return kc_error_set(err, KC_INVALID, "'%s' is no %s: %s", text, what, rule);
+        return kc_error_set(err, KC_INVALID, "'%s' is not a valid %s: %s; did you mean '%s'?", text,
+                            what, rule, suggestion);
+    return kc_error_set(err, KC_INVALID, "'%s' is not a valid %s: %s", text, what, rule);
 }
 
 static int check_dns(const char *what, const char *text, kc_name_rule rule, const char *sentence,
@@ -38,7 +38,7 @@ static int check_dns(const char *what, const char *text, kc_name_rule rule, cons
 {
     if (kc_name_valid(rule, kc_cstr(text)))
         return 0;
-    char *meant = kc__lower_case(kc_cstr(text));
+    char *meant = kc__scaffold_lower_case(kc_cstr(text));
     for (char *c = meant; *c; c++)
         if (*c == '_' || *c == ' ')
             *c = '-';
@@ -46,35 +46,36 @@ static int check_dns(const char *what, const char *text, kc_name_rule rule, cons
 }
 
 static const char SUBDOMAIN[] = "lower case letters, digits, '-' and '.'";
-static const char LABEL[] = "lower case letters, digits and '-', 63 at most, a letter first";
+static const char LABEL[] = "lower case letters, digits and '-', at most 63, starting with a "
+                            "letter";
 
-int kc__check_domain(const char *text, kc_error *err)
+int kc__scaffold_check_domain(const char *text, kc_error *err)
 {
     return check_dns("domain", text, KC_NAME_DNS_SUBDOMAIN, SUBDOMAIN, err);
 }
 
-int kc__check_project_name(const char *text, kc_error *err)
+int kc__scaffold_check_project_name(const char *text, kc_error *err)
 {
-    return check_dns("name of a project", text, KC_NAME_DNS_1035_LABEL, LABEL, err);
+    return check_dns("project name", text, KC_NAME_DNS_1035_LABEL, LABEL, err);
 }
 
-int kc__check_group(const char *text, kc_error *err)
+int kc__scaffold_check_group(const char *text, kc_error *err)
 {
     return check_dns("group", text, KC_NAME_DNS_SUBDOMAIN, SUBDOMAIN, err);
 }
 
-int kc__check_plural(const char *text, kc_error *err)
+int kc__scaffold_check_plural(const char *text, kc_error *err)
 {
     return check_dns("plural", text, KC_NAME_DNS_1035_LABEL, LABEL, err);
 }
 
-int kc__check_controller(const char *text, kc_error *err)
+int kc__scaffold_check_controller(const char *text, kc_error *err)
 {
-    return check_dns("name of a controller", text, KC_NAME_DNS_1035_LABEL, LABEL, err);
+    return check_dns("controller name", text, KC_NAME_DNS_1035_LABEL, LABEL, err);
 }
 
 /* Letters, digits and some of `others`, at least one. */
-static bool is_of(const char *text, const char *others)
+static bool scaffold_names_is_of(const char *text, const char *others)
 {
     bool good = *text != 0;
     for (; good && *text; text++)
@@ -82,21 +83,22 @@ static bool is_of(const char *text, const char *others)
     return good;
 }
 
-int kc__check_image(const char *text, kc_error *err)
+int kc__scaffold_check_image(const char *text, kc_error *err)
 {
-    if (is_of(text, "./:@_-"))
+    if (scaffold_names_is_of(text, "./:@_-"))
         return 0;
-    return bad("image", text, "it is as registry.example.com/a/b:v1", NULL, false, err);
+    return bad("image", text, "example: registry.example.com/a/b:v1", NULL, false, err);
 }
 
-int kc__check_image_command(const char *text, kc_error *err)
+int kc__scaffold_check_image_command(const char *text, kc_error *err)
 {
     if (*text && !strpbrk(text, "\"\\\n\t"))
         return 0;
-    return bad("command", text, "words with commas between them, without quotes", NULL, false, err);
+    return bad("command", text, "comma-separated words without quotes", NULL, false, err);
 }
 
-static int check_number(const char *what, const char *text, uint64_t most, kc_error *err)
+static int scaffold_names_check_number(const char *what, const char *text, uint64_t most,
+                                       kc_error *err)
 {
     uint64_t n;
     kc_autofree char *rule = kc_asprintf("a number from 1 to %llu", (unsigned long long)most);
@@ -105,17 +107,17 @@ static int check_number(const char *what, const char *text, uint64_t most, kc_er
     return bad(what, text, rule, NULL, false, err);
 }
 
-int kc__check_image_port(const char *text, kc_error *err)
+int kc__scaffold_check_image_port(const char *text, kc_error *err)
 {
-    return check_number("port", text, UINT16_MAX, err);
+    return scaffold_names_check_number("port", text, UINT16_MAX, err);
 }
 
-int kc__check_image_user(const char *text, kc_error *err)
+int kc__scaffold_check_image_user(const char *text, kc_error *err)
 {
-    return check_number("user", text, INT32_MAX, err);
+    return scaffold_names_check_number("user", text, INT32_MAX, err);
 }
 
-/* As far as a path can be written into a string of C, a marker and a URL without escaping. */
+/* Characters that need no escapes in a C string, a marker and a URL. */
 static bool is_path(const char *text)
 {
     bool good = *text == '/' && text[1];
@@ -124,16 +126,16 @@ static bool is_path(const char *text)
     return good;
 }
 
-int kc__check_hook_path(const char *text, kc_error *err)
+int kc__scaffold_check_hook_path(const char *text, kc_error *err)
 {
     if (is_path(text))
         return 0;
     char *meant = kc_asprintf("/%s", text);
-    return bad("path", text, "it begins with '/'; letters, digits, '-', '_', '.' and '/' follow",
-               meant, is_path(meant), err);
+    return bad("path", text, "'/' followed by letters, digits, '-', '_', '.' and '/'", meant,
+               is_path(meant), err);
 }
 
-static const char *skip_digits(const char *text)
+static const char *scaffold_names_skip_digits(const char *text)
 {
     if (*text == '0')
         return text;
@@ -143,32 +145,33 @@ static const char *skip_digits(const char *text)
 }
 
 /* v1, v2beta1, v1alpha3 */
-static bool is_version(const char *text)
+static bool scaffold_names_is_version(const char *text)
 {
-    const char *at = *text == 'v' ? skip_digits(text + 1) : text;
+    const char *at = *text == 'v' ? scaffold_names_skip_digits(text + 1) : text;
     if (at < text + 2)
         return false;
     if (!*at)
         return true;
     const size_t stage = !strncmp(at, "alpha", 5) ? 5 : !strncmp(at, "beta", 4) ? 4 : 0;
-    const char *end = skip_digits(at + stage);
+    const char *end = scaffold_names_skip_digits(at + stage);
     return stage && end > at + stage && !*end;
 }
 
-int kc__check_version(const char *text, kc_error *err)
+int kc__scaffold_check_version(const char *text, kc_error *err)
 {
-    if (is_version(text))
+    if (scaffold_names_is_version(text))
         return 0;
-    kc_autofree char *lower = kc__lower_case(kc_cstr(text));
+    kc_autofree char *lower = kc__scaffold_lower_case(kc_cstr(text));
     char *meant = lower[0] == 'v' ? kc_strdup(lower) : kc_asprintf("v%s", lower);
-    if (!is_version(meant)) {
+    if (!scaffold_names_is_version(meant)) {
         kc_autofree char *shorter = meant;
         meant = kc_asprintf("%s1", shorter); /* v1alpha */
     }
-    return bad("version", text, "it is as v1, v1beta1 or v1alpha1", meant, is_version(meant), err);
+    return bad("version", text, "examples: v1, v1beta1, v1alpha1", meant,
+               scaffold_names_is_version(meant), err);
 }
 
-static bool is_kind(const char *text)
+static bool scaffold_names_is_kind(const char *text)
 {
     bool good = is_upper(*text) && strlen(text) <= 63;
     for (; good && *text; text++)
@@ -193,18 +196,20 @@ static char *camel_case(const char *text)
     return kc_buf_take(&out);
 }
 
-int kc__check_kind(const char *text, kc_error *err)
+int kc__scaffold_check_kind(const char *text, kc_error *err)
 {
-    if (is_kind(text))
+    if (scaffold_names_is_kind(text))
         return 0;
     char *meant = camel_case(text);
-    return bad("kind", text, "letters and digits, an upper case one first, as RobotArm", meant,
-               is_kind(meant), err);
+    return bad("kind", text,
+               "letters and digits, starting with an upper case letter; example: "
+               "RobotArm",
+               meant, scaffold_names_is_kind(meant), err);
 }
 
 /* ---- names in C ---- */
 
-char *kc__lower_case(kc_str text)
+char *kc__scaffold_lower_case(kc_str text)
 {
     char *out = kc_str_dup(text);
     for (char *c = out; *c; c++)
@@ -212,7 +217,7 @@ char *kc__lower_case(kc_str text)
     return out;
 }
 
-char *kc__identifier(kc_str text)
+char *kc__scaffold_identifier(kc_str text)
 {
     char *out = kc_str_dup(text);
     for (char *c = out; *c; c++)
@@ -221,12 +226,13 @@ char *kc__identifier(kc_str text)
     return out;
 }
 
-char *kc__snake_case(kc_str kind)
+char *kc__scaffold_snake_case(kc_str kind)
 {
     kc_buf out = {0};
     for (size_t i = 0; i < kind.n; i++) {
         const char c = kind.p[i];
-        /* A word begins after a small letter, and with the last of several capitals: HTTP Proxy. */
+        /* A word starts after a lower case letter, and with the last of several capitals: HTTP
+         * Proxy. */
         const bool after_small = i && !is_upper(kind.p[i - 1]);
         const bool before_small =
             i && i + 1 < kind.n && !is_upper(kind.p[i + 1]) && !is_digit(kind.p[i + 1]);
@@ -237,9 +243,9 @@ char *kc__snake_case(kc_str kind)
     return kc_buf_take(&out);
 }
 
-char *kc__plural_of(kc_str kind)
+char *kc__scaffold_plural_of(kc_str kind)
 {
-    kc_autofree char *lower = kc__lower_case(kind);
+    kc_autofree char *lower = kc__scaffold_lower_case(kind);
     const size_t n = strlen(lower);
     const char last = n ? lower[n - 1] : 0, before = n > 1 ? lower[n - 2] : 0;
     if (last == 'y' && !strchr("aeiou", before))
@@ -249,7 +255,7 @@ char *kc__plural_of(kc_str kind)
     return kc_asprintf("%s%s", lower, hisses ? "es" : "s");
 }
 
-char *kc__struct_name(kc_str kind, kc_str group)
+char *kc__scaffold_struct_name(kc_str kind, kc_str group)
 {
     static const char *const words[] = {
         "auto",   "bool",     "break",  "case",   "char",   "const",    "continue", "default",
@@ -257,7 +263,7 @@ char *kc__struct_name(kc_str kind, kc_str group)
         "if",     "inline",   "int",    "long",   "main",   "register", "return",   "short",
         "signed", "sizeof",   "static", "struct", "switch", "typedef",  "union",    "unsigned",
         "void",   "volatile", "while",  "class",  "new",    "private",  "public",   "template"};
-    kc_autofree char *snake = kc__snake_case(kind);
+    kc_autofree char *snake = kc__scaffold_snake_case(kind);
     bool taken = false;
     for (size_t i = 0; i < KC_COUNT(words); i++)
         taken |= !strcmp(snake, words[i]);
@@ -270,14 +276,14 @@ char *kc__struct_name(kc_str kind, kc_str group)
     return name;
 }
 
-bool kc__says_kind(const char *struct_name, kc_str kind)
+bool kc__scaffold_names_kind(const char *struct_name, kc_str kind)
 {
     kc_autofree char *camel = camel_case(struct_name);
     const kc_str name = kc_cstr(struct_name);
     if (!kc_str_is(kind, camel) || kc_str_ends(name, KC_STR("_t")))
         return false;
-    /* Versions are left out of names of structs. */
+    /* Names of structs have no version. */
     const char *last = strrchr(struct_name, '_'), *first = strchr(struct_name, '_');
     kc_autofree char *begin = first ? kc_strndup(struct_name, (size_t)(first - struct_name)) : NULL;
-    return !first || (!is_version(last + 1) && !is_version(begin));
+    return !first || (!scaffold_names_is_version(last + 1) && !scaffold_names_is_version(begin));
 }

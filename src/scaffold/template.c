@@ -2,22 +2,22 @@
 /*
  * template.c: fills values into templates.
  *
- * What differs between projects in more than a value is a template of its own, or a value that is
- * empty: so a template reads as the file it becomes. What a value holds is not looked at again.
+ * What differs between projects in more than a value is a template of its own, or an empty value:
+ * so a template reads like the resulting file. Values are not expanded again.
  *
  * To add a template: a file under src/scaffold/templates, and a row of the table in plan.c.
  */
 #include "scaffold/template.h"
 
-const kc__template *kc__template_find(const char *name)
+const kc__scaffold_template *kc__scaffold_template_find(const char *name)
 {
-    for (size_t i = 0; i < kc__n_templates; i++)
-        if (!strcmp(kc__templates[i].name, name))
-            return &kc__templates[i];
+    for (size_t i = 0; i < kc__scaffold_n_templates; i++)
+        if (!strcmp(kc__scaffold_templates[i].name, name))
+            return &kc__scaffold_templates[i];
     return NULL;
 }
 
-/* The name if the text begins with {{name}}; else empty. */
+/* The name if the text starts with {{name}}; else empty. */
 static kc_str name_at(kc_str text)
 {
     size_t n = 2;
@@ -29,7 +29,8 @@ static kc_str name_at(kc_str text)
     return closed ? kc_str_sub(text, 2, n) : (kc_str){0};
 }
 
-static const kc__template_value *find(kc__template_values values, kc_str name)
+static const kc__scaffold_template_value *scaffold_template_find(
+    kc__scaffold_template_values values, kc_str name)
 {
     for (size_t i = 0; i < values.n; i++)
         if (kc_str_is(name, values.items[i].name))
@@ -37,7 +38,8 @@ static const kc__template_value *find(kc__template_values values, kc_str name)
     return NULL;
 }
 
-int kc__template_expand(kc_str text, kc__template_values values, kc_buf *out, kc_error *err)
+int kc__scaffold_template_expand(kc_str text, kc__scaffold_template_values values, kc_buf *out,
+                                 kc_error *err)
 {
     size_t line = 1;
     for (size_t at = 0; at < text.n;) {
@@ -47,9 +49,9 @@ int kc__template_expand(kc_str text, kc__template_values values, kc_buf *out, kc
             kc_buf_putc(out, text.p[at++]);
             continue;
         }
-        const kc__template_value *value = find(values, name);
+        const kc__scaffold_template_value *value = scaffold_template_find(values, name);
         if (!value)
-            return kc_error_set(err, KC_INVALID, "line %zu: there is no value '%.*s'", line,
+            return kc_error_set(err, KC_INVALID, "line %zu: unknown value '%.*s'", line,
                                 KC_ARG(name));
         kc_buf_append(out, kc_cstr(value->value));
         at += name.n + 4;

@@ -23,7 +23,7 @@ teardown() { hub_stop; }
 
 told() { k get events --field-selector "involvedObject.name=$1,reason=$2" -o name | grep -q .; }
 
-@test "an application follows the pods that name it" {
+@test "application status follows the pods with its label" {
     hub_start run application -c configs/kubecontroller.yaml
     kubectl apply -f manifests/application/cr.yaml
     kubectl wait --for=condition=Available application/shop --timeout=20s
@@ -36,13 +36,13 @@ told() { k get events --field-selector "involvedObject.name=$1,reason=$2" -o nam
 
     k scale deployment shop-web --replicas=1
     kubectl wait --for=condition=Available=False application/shop --timeout=20s
-    field_is application shop '{.status.conditions[0].message}' "1 of its pods is ready, 2 are needed"
+    field_is application shop '{.status.conditions[0].message}' "1 of its pods is ready, 2 are required"
     eventually told shop Unavailable
     k patch application shop --type merge -p '{"spec":{"minReady":1}}'
     kubectl wait --for=condition=Available application/shop --timeout=20s
 }
 
-@test "a pod that is given to another leaves the first" {
+@test "pod with a changed label is counted by the other application" {
     hub_start run application
     k create -f - <<'YAML'
 apiVersion: apps.example.io/v1alpha1
@@ -62,7 +62,7 @@ YAML
     eventually field_is application two '{.status.pods}' 0
 }
 
-@test "what it needs is checked" {
+@test "invalid application is refused" {
     run -1 kubectl create -f - <<'YAML'
 apiVersion: apps.example.io/v1alpha1
 kind: Application
@@ -73,7 +73,7 @@ YAML
 }
 
 # The files that the document names, after each of its steps.
-@test "a project for such a kind is made step by step" {
+@test "project for an application kind is built step by step" {
     mkdir "$BATS_TEST_TMPDIR/app"
     cd "$BATS_TEST_TMPDIR/app" || return
     "$KC" init --domain example.io

@@ -7,7 +7,7 @@ setup_file() { load helpers; server_start; }
 teardown_file() { load helpers; server_stop; }
 setup() { load helpers; namespace; }
 
-@test "labels are added, changed and taken away" {
+@test "labels are added, changed and removed" {
     k create configmap greeting
     run -0 k label configmap greeting tier=front
     says "configmap/greeting labeled"
@@ -20,7 +20,7 @@ setup() { load helpers; namespace; }
     [ -z "$(k get configmap greeting -o jsonpath='{.metadata.labels}')" ]
 }
 
-@test "annotations are added and taken away" {
+@test "annotations are added and removed" {
     k create configmap greeting
     run -0 k annotate configmap greeting note='any text, with = and : in it'
     says "configmap/greeting annotated"
@@ -29,20 +29,20 @@ setup() { load helpers; namespace; }
     [ -z "$(k get configmap greeting -o jsonpath='{.metadata.annotations}')" ]
 }
 
-@test "a label that is no label is refused in the API's words" {
+@test "invalid label is refused with the API's message" {
     k create configmap greeting
     run -1 k patch configmap greeting --type merge -p '{"metadata":{"labels":{"tier":"not a label"}}}'
     says 'The ConfigMap "greeting" is invalid: metadata.labels: Invalid value: "not a label"' "a valid label must be"
 }
 
-@test "a merge patch changes, adds and removes" {
+@test "merge patch changes, adds and removes fields" {
     k create configmap greeting --from-literal=keep=1 --from-literal=change=1 --from-literal=remove=1
     run -0 k patch configmap greeting --type merge -p '{"data":{"change":"2","remove":null,"add":"3"}}'
     says "configmap/greeting patched"
     [ "$(k get configmap greeting -o jsonpath='{.data}')" = '{"add":"3","change":"2","keep":"1"}' ]
 }
 
-@test "a JSON patch tests and changes, and changes nothing when its test fails" {
+@test "JSON patch with a failing test changes nothing" {
     k create configmap greeting --from-literal=a=1
     run -0 k patch configmap greeting --type json \
         -p '[{"op":"test","path":"/data/a","value":"1"},{"op":"replace","path":"/data/a","value":"2"}]'
@@ -51,7 +51,7 @@ setup() { load helpers; namespace; }
     [ "$(k get configmap greeting -o jsonpath='{.data.a}')" = 2 ]
 }
 
-@test "a patch that changes nothing makes no new version" {
+@test "patch without changes keeps the resourceVersion" {
     k create configmap greeting --from-literal=a=1
     before=$(k get configmap greeting -o jsonpath='{.metadata.resourceVersion}')
     run -0 k patch configmap greeting --type merge -p '{"data":{"a":"1"}}'
@@ -59,7 +59,7 @@ setup() { load helpers; namespace; }
     [ "$(k get configmap greeting -o jsonpath='{.metadata.resourceVersion}')" = "$before" ]
 }
 
-@test "replacing with an old version is a conflict, and changes nothing" {
+@test "replace with a stale resourceVersion returns a conflict and changes nothing" {
     k create configmap greeting --from-literal=a=1
     k get configmap greeting -o yaml >"$BATS_TEST_TMPDIR/old.yaml"
     k patch configmap greeting --type merge -p '{"data":{"a":"2"}}'
@@ -68,7 +68,7 @@ setup() { load helpers; namespace; }
     [ "$(k get configmap greeting -o jsonpath='{.data.a}')" = 2 ]
 }
 
-@test "replacing with the version that is there works" {
+@test "replace with the current resourceVersion succeeds" {
     k create configmap greeting --from-literal=a=1
     k get configmap greeting -o yaml | sed 's/a: "1"/b: "2"/' >"$BATS_TEST_TMPDIR/new.yaml"
     run -0 k replace --validate=false -f "$BATS_TEST_TMPDIR/new.yaml"
@@ -76,12 +76,12 @@ setup() { load helpers; namespace; }
     [ "$(k get configmap greeting -o jsonpath='{.data}')" = '{"b":"2"}' ]
 }
 
-@test "replacing what is absent is not found" {
+@test "replace of an absent object returns not found" {
     run -1 k replace --validate=false -f - <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"nothing"}}'
     says "Error from server (NotFound)" 'configmaps "nothing" not found'
 }
 
-@test "a deployment is scaled by changing its spec, and its generation counts that" {
+@test "changed replicas of a deployment increment its generation" {
     k create deployment web --image=example/web
     [ "$(k get deployment web -o jsonpath='{.metadata.generation}')" = 1 ]
     k patch deployment web --type merge -p '{"spec":{"replicas":5}}'
@@ -90,7 +90,7 @@ setup() { load helpers; namespace; }
     [ "$(k get deployment web -o jsonpath='{.metadata.generation}')" = 2 ]
 }
 
-@test "the status subresource changes status alone" {
+@test "status subresource changes the status only" {
     k create deployment web --image=example/web
     k patch deployment web --subresource=status --type merge -p '{"status":{"replicas":4},"spec":{"replicas":9}}'
     [ "$(k get deployment web -o jsonpath='{.spec.replicas} {.status.replicas} {.metadata.generation}')" = "1 4 1" ]
@@ -98,7 +98,7 @@ setup() { load helpers; namespace; }
     [ "$(k get deployment web -o jsonpath='{.status.replicas}')" = 4 ]
 }
 
-@test "a dry run answers as if, and keeps nothing" {
+@test "dry run returns the result and stores nothing" {
     run -0 k create configmap greeting --dry-run=server -o json
     [ -n "$(field .metadata.uid <<<"$output")" ]
     run -1 k get configmap greeting

@@ -18,7 +18,7 @@ is() {
 
 # ---- create ----
 
-@test "create deployment, with several images" {
+@test "create deployment with several images" {
     run -0 k create deployment web --image=web:1 --image=registry.example.com/side --replicas=3
     says "deployment.apps/web created"
     is '{.spec.replicas} {.spec.template.spec.containers[*].name} {.spec.selector.matchLabels} {.spec.strategy.type}' \
@@ -98,7 +98,7 @@ is() {
     is '{.metadata.name}' robot serviceaccount robot
 }
 
-@test "create: what is wrong is told before or by the server" {
+@test "create with invalid arguments is refused by client or server" {
     run -1 k create deployment Web --image=x
     says 'error: failed to create deployment: Deployment.apps "Web" is invalid' 'a lowercase RFC 1123 subdomain must consist of'
     run -1 kubectl create namespace Not_One
@@ -109,7 +109,7 @@ is() {
 
 # ---- run, expose, autoscale ----
 
-@test "run makes a pod, and a service beside it" {
+@test "run creates a pod, and with --expose a service" {
     run -0 k run shop --image=shop:1 --port=80 --expose --labels=app=shop,tier=front --env=LEVEL=low
     says "service/shop created" "pod/shop created"
     is '{.spec.containers[0].env[0].value} {.status.phase} {.status.qosClass} {.spec.restartPolicy}' 'low Pending BestEffort Always' pod shop
@@ -120,7 +120,7 @@ is() {
     run -1 k get pod dry
 }
 
-@test "expose makes a service of a deployment, a pod and a service" {
+@test "expose creates a service for a deployment, a pod and a service" {
     k create deployment web --image=web:1
     run -0 k expose deployment web --port=80
     says "service/web exposed"
@@ -132,7 +132,7 @@ is() {
     is '{.spec.selector}' '{"run":"one"}' service one
 }
 
-@test "autoscale names its target" {
+@test "autoscale sets its target" {
     k create deployment web --image=web:1
     run -0 k autoscale deployment web --min=2 --max=5 --cpu-percent=80
     says "horizontalpodautoscaler.autoscaling/web autoscaled"
@@ -165,7 +165,7 @@ is() {
 
 # ---- patch ----
 
-@test "a strategic patch merges lists by their keys" {
+@test "strategic merge patch merges lists by their keys" {
     k create deployment web --image=web:1 --image=side:1
     k patch deployment web -p '{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"side:2"},{"name":"new","image":"new:1"}]}}}}'
     is '{.spec.template.spec.containers[*].image}' 'web:1 side:2 new:1' deployment web
@@ -175,7 +175,7 @@ is() {
     is '{.spec.template.spec.containers[*].name}' only deployment web
 }
 
-@test "a merge patch replaces lists, a JSON patch works on places" {
+@test "merge patch replaces lists, JSON patch changes list elements" {
     k create deployment web --image=web:1 --image=side:1
     k patch deployment web --type=merge -p '{"spec":{"template":{"spec":{"containers":[{"name":"only","image":"only:1"}]}}}}'
     is '{.spec.template.spec.containers[*].name}' only deployment web
@@ -189,7 +189,7 @@ is() {
     says "the server rejected our request due to an error in our request"
 }
 
-@test "a patch is judged like any other change" {
+@test "patched object is validated" {
     k create deployment web --image=web:1
     run -1 k patch deployment web -p '{"spec":{"replicas":-1}}'
     says 'The Deployment "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0'
@@ -200,7 +200,7 @@ is() {
     is '{.metadata.generation}' 1 deployment web
 }
 
-@test "annotations count for a deployment's generation, labels do not" {
+@test "annotations change the generation of a deployment, labels do not" {
     k create deployment web --image=web:1
     k annotate deployment web note=text
     is '{.metadata.generation}' 2 deployment web
@@ -212,7 +212,7 @@ is() {
     is '{.metadata.generation}' '' configmap words
 }
 
-@test "who uses a kind that others took the place of is told so" {
+@test "deprecated kind returns a warning" {
     run -0 k create -f - <<<'{"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"old"}}'
     says "Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice" "endpoints/old created"
     run -0 k get endpoints
@@ -223,7 +223,7 @@ is() {
 
 # ---- rollout, nodes ----
 
-@test "rollout pauses, resumes and restarts what controllers roll out" {
+@test "rollout pause, resume and restart" {
     k create deployment web --image=web:1
     run -0 k rollout pause deployment/web
     says "deployment.apps/web paused"
@@ -243,7 +243,7 @@ is() {
     says "Waiting for deployment spec update to be observed..."
 }
 
-@test "nodes are tainted, cordoned and uncordoned" {
+@test "taint, cordon and uncordon of a node" {
     kubectl create -f - <<<"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"$NS\"}}"
     # As every new node, until it is ready.
     is '{.spec.taints[*].key}' node.kubernetes.io/not-ready node "$NS"

@@ -16,28 +16,28 @@ copy() {
 holder() { kubectl get lease -n kube-system kc-controllers -o jsonpath='{.spec.holderIdentity}' 2>/dev/null || true; }
 ready_is() { [ "$(k get deployment web -o jsonpath='{.status.readyReplicas}')" = "$1" ]; }
 
-@test "it says which controllers there are" {
+@test "help lists the controllers" {
     run -0 "$KC" controllers --list
-    says garbagecollector namespace serviceaccount root-ca deployment replicaset scheduler nodelifecycle podgc pods
+    says garbagecollector namespace serviceaccount serviceaccount-token token-cleaner bootstrap-signer root-ca deployment replicaset scheduler nodelifecycle podgc storage-protection resourcequota pods
 }
 
-@test "a controller that there is not is an error, with the nearest" {
-    run -1 "$KC" controllers --kubeconfig="$KUBECONFIG" --controllers='*,-sheduler'
-    says 'there is no controller "sheduler"; did you mean "scheduler"?'
+@test "unknown controller is refused with the accepted names and the nearest" {
+    run -2 "$KC" controllers --kubeconfig="$KUBECONFIG" --controllers='*,-sheduler'
+    says "--controllers: invalid value 'sheduler': must be one of " "did you mean 'scheduler'?"
 }
 
-@test "a server that is not there is waited for, and a wrong flag is not" {
+@test "unreachable server is waited for, and an invalid flag is refused" {
     run -2 "$KC" controllers --pods=procces
-    says 'neither none, simulate nor process'
-    run -1 "$KC" controllers --kubeconfig="$KUBECONFIG" --pods=process
-    says 'folder'
+    says "invalid value" "must be one of none, simulate, process, auto"
+    run -1 "$KC" controllers --kubeconfig="$KUBECONFIG" --pods=process "${UNSAFE[@]}"
+    says 'requires a directory'
 }
 
 # Who leads is not who led before; an old lease is over after 15 seconds.
 lead_changed() { [ -n "$(holder)" ] && [ "$(holder)" != "$before" ]; }
 await_change() { eventually lead_changed || eventually lead_changed; }
 
-@test "of two copies one works, and the other goes on when it is killed" {
+@test "second copy takes over when the leader is killed" {
     before=$(holder)
     copy first '--controllers=*,-pods'
     await_change
@@ -53,7 +53,7 @@ await_change() { eventually lead_changed || eventually lead_changed; }
     eventually ready_is 4
 }
 
-@test "a copy that is told to stop gives the lead back at once" {
+@test "stopped copy releases its lease at once" {
     before=$(holder)
     copy third
     await_change

@@ -52,24 +52,24 @@ robot() {
     printf '{"apiVersion":"factory.example.com/v1","kind":"Robot","metadata":{"name":"%s"},"spec":{%s}}' "$1" "$2"
 }
 
-@test "an object of a new kind is created, with its defaults" {
+@test "object of a new kind is created with its defaults" {
     robot one '"mode":"fast"' | k create -f -
     [ "$(k get rb one -o 'jsonpath={.spec.mode} {.spec.replicas} {.metadata.generation}')" = "fast 1 1" ]
 }
 
-@test "a list shows the columns of the definition" {
+@test "list shows the columns of the CRD" {
     robot one '' | k create -f -
     run -0 k get robots
     [[ ${lines[0]} =~ ^NAME\ +MODE$ ]]
     [[ ${lines[1]} =~ ^one\ +slow$ ]]
 }
 
-@test "what the schema forbids is refused" {
+@test "object violating the schema is refused" {
     run ! bash -c "$(declare -f k robot); robot one '\"replicas\":11' | k create -f -"
     [[ $output == *"spec.replicas: Invalid value: 11: spec.replicas in body should be less than or equal to 10"* ]]
 }
 
-@test "an unknown field is refused by kubectl's way of asking, and dropped with a warning otherwise" {
+@test "unknown field is refused by kubectl and dropped with a warning otherwise" {
     run ! bash -c "$(declare -f k robot); robot one '\"wings\":2' | k create -f -"
     [[ $output == *'unknown field "spec.wings"'* ]]
     run -0 bash -c "$(declare -f k robot); robot one '\"wings\":2' | k create --validate=warn -f -"
@@ -77,14 +77,14 @@ robot() {
     [ -z "$(k get robot one -o 'jsonpath={.spec.wings}')" ]
 }
 
-@test "patches merge, and strategic ones are not known" {
+@test "merge patch is applied and strategic merge patch is refused" {
     robot one '' | k create -f -
     k patch robot one --type=merge -p '{"spec":{"mode":"fast"}}'
     [ "$(k get robot one -o 'jsonpath={.spec.mode} {.metadata.generation}')" = "fast 2" ]
     run ! k patch robot one --type=strategic -p '{"spec":{"mode":"slow"}}'
 }
 
-@test "the status is written through its subresource only" {
+@test "status is written through its subresource only" {
     robot one '' | k create -f -
     k patch robot one --type=merge -p '{"status":{"replicas":7}}'
     [ -z "$(k get robot one -o 'jsonpath={.status}')" ]
@@ -92,13 +92,13 @@ robot() {
     [ "$(k get robot one -o 'jsonpath={.status.replicas} {.metadata.generation}')" = "7 1" ]
 }
 
-@test "robots are scaled" {
+@test "custom objects are scaled" {
     robot one '' | k create -f -
     k scale robot one --replicas=4
     [ "$(k get robot one -o 'jsonpath={.spec.replicas}')" = 4 ]
 }
 
-@test "a watch sees what happens" {
+@test "watch of custom objects delivers events" {
     k get robots -w -o name >"$BATS_TEST_TMPDIR/seen" &
     local watcher=$!
     robot one '' | k create -f -
@@ -106,25 +106,25 @@ robot() {
     kill $watcher
 }
 
-@test "explain says what the definition says" {
+@test "explain shows the descriptions of the CRD" {
     run -0 kubectl explain robots.spec
     [[ $output == *"What a robot shall do."* ]]
     [[ $output == *"replicas"* ]]
 }
 
-@test "definitions themselves are explained and listed" {
+@test "CRDs are explained and listed" {
     run -0 kubectl explain crd.spec.versions.schema.openAPIV3Schema
     [[ $output == *"x-kubernetes-list-type"* ]]
     run -0 kubectl get crds
     [[ ${lines[0]} =~ ^NAME\ +CREATED\ AT$ ]]
 }
 
-@test "applying a definition again changes nothing" {
+@test "applying an unchanged CRD changes nothing" {
     run -0 kubectl apply -f "$DEFINITION"
     [[ $output == *unchanged* ]]
 }
 
-@test "deleting a definition deletes its objects" {
+@test "deleting a CRD deletes its objects" {
     sed 's/robots/drones/g; s/Robot/Drone/g; s/rb/dr/g' "$DEFINITION" | kubectl apply -f -
     kubectl wait --for=condition=Established --timeout=20s crd/drones.factory.example.com
     robot one '' | sed 's/Robot/Drone/' | k create -f -
@@ -135,7 +135,7 @@ robot() {
     [ -z "$(k get drones -o name)" ]
 }
 
-@test "definitions and objects are there after a restart" {
+@test "CRDs and objects survive a restart" {
     robot kept '' | k create -f -
     server_stop
     server_start

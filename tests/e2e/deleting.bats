@@ -25,7 +25,7 @@ pod() {
 
 release() { k patch "$1" "$2" --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'; }
 
-@test "a cascade in the foreground waits for what depends on it" {
+@test "foreground deletion waits for dependents" {
     k create deployment web --image=web:1
     machine press
     for object in "deployment web" "machine press"; do
@@ -38,7 +38,7 @@ release() { k patch "$1" "$2" --type=json -p '[{"op":"remove","path":"/metadata/
     done
 }
 
-@test "a deletion that leaves orphans waits until they are" {
+@test "orphaning deletion waits until the dependents are released" {
     k create deployment web --image=web:1
     k delete deployment web --cascade=orphan --wait=false
     [ "$(k get deployment web -o jsonpath='{.metadata.finalizers}')" = '["orphan"]' ]
@@ -46,14 +46,14 @@ release() { k patch "$1" "$2" --type=json -p '[{"op":"remove","path":"/metadata/
     run -1 k get deployment web
 }
 
-@test "a cascade in the background is over at once" {
+@test "background deletion returns at once" {
     k create deployment web --image=web:1
     run -0 k delete deployment web --cascade=background
     says 'deployment.apps "web" deleted'
     run -1 k get deployment web
 }
 
-@test "a pod on a node has time to end, and goes at once by force" {
+@test "pod on a node has a grace period, and --force deletes it at once" {
     pod slow node-1
     k delete pod slow --grace-period=5 --wait=false
     [ "$(k get pod slow -o jsonpath='{.metadata.deletionGracePeriodSeconds}')" = 5 ]
@@ -69,13 +69,13 @@ release() { k patch "$1" "$2" --type=json -p '[{"op":"remove","path":"/metadata/
     [ "$(k get pod default -o jsonpath='{.metadata.deletionGracePeriodSeconds}')" = 1 ]
 }
 
-@test "a pod that is on no node goes at once" {
+@test "pod without a node is deleted at once" {
     pod waiting
     k delete pod waiting
     run -1 k get pod waiting
 }
 
-@test "deleting several kinds, by manifest, by label and by field" {
+@test "delete several kinds, by manifest, by label and by field" {
     config_map one '"set":"x"'
     machine press
     k label machine press set=x
@@ -92,7 +92,7 @@ release() { k patch "$1" "$2" --type=json -p '[{"op":"remove","path":"/metadata/
     k delete -f "$BATS_TEST_TMPDIR/two.yaml" --ignore-not-found
 }
 
-@test "deleting can be tried without a trace" {
+@test "dry run of delete changes nothing" {
     config_map one
     run -0 k delete configmap one --dry-run=server
     says 'configmap "one" deleted (server dry run)'
@@ -101,7 +101,7 @@ release() { k patch "$1" "$2" --type=json -p '[{"op":"remove","path":"/metadata/
 
 # ---- waiting ----
 
-@test "wait for a condition, of a custom object too" {
+@test "wait for a condition, also of a custom object" {
     machine press
     background k wait machine/press --for=condition=Ready --timeout=20s
     k patch machine press --subresource=status --type=merge -p '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}'
@@ -112,7 +112,7 @@ release() { k patch "$1" "$2" --type=json -p '[{"op":"remove","path":"/metadata/
     says "timed out waiting for the condition on machines/press"
 }
 
-@test "wait for an object to be created, and to be deleted" {
+@test "wait for creation and for deletion" {
     background k wait configmap/late --for=create --timeout=20s
     config_map late
     wait "$job"
@@ -123,7 +123,7 @@ release() { k patch "$1" "$2" --type=json -p '[{"op":"remove","path":"/metadata/
     k wait configmap/never --for=delete --timeout=20s
 }
 
-@test "wait for a field to have a value, or any" {
+@test "wait for a field to have a value, or any value" {
     machine press
     k wait machine/press --for=jsonpath='{.spec.mode}'=slow --timeout=20s
     k wait machine/press --for=jsonpath='{.spec.load}' --timeout=20s

@@ -8,7 +8,7 @@ setup_file() {
     server_start
     controllers_start --pods=simulate --simulated-nodes=3
     eventually nodes_are_there
-    # Whoever watches over nodes takes this off when it finds them ready; where nobody does, it is done here.
+    # The node lifecycle controller removes this taint from ready nodes; it does not run here, so the test removes it.
     kubectl taint nodes --all node.kubernetes.io/not-ready- >/dev/null 2>&1 || true
 }
 
@@ -43,7 +43,7 @@ count() { k get "$@" --no-headers 2>/dev/null | wc -l; }
 counts() { [ "$(count "${@:2}")" -eq "$1" ]; }
 pods_have() { [ "$(images | tr ' ' '\n' | sort -u)" = "$1" ]; }
 
-@test "a deployment is created and rolled out" {
+@test "deployment is created and rolled out" {
     k create deployment web --image=web:1 --replicas=3
     run -0 rolled_out
     says 'deployment "web" successfully rolled out'
@@ -60,7 +60,7 @@ pods_have() { [ "$(images | tr ' ' '\n' | sort -u)" = "$1" ]; }
     shows "Controlled By: +Deployment/web" "replicaset-controller +Created pod: web-" "3 Running / 0 Waiting"
 }
 
-@test "a deployment is scaled up and down" {
+@test "deployment is scaled up and down" {
     deployment 1
     k scale deployment web --replicas=5
     rolled_out
@@ -70,7 +70,7 @@ pods_have() { [ "$(images | tr ' ' '\n' | sort -u)" = "$1" ]; }
     [ "$(of deployment/web '{.metadata.annotations.deployment\.kubernetes\.io/revision}')" = 1 ]
 }
 
-@test "a new image is rolled out, and the history tells" {
+@test "new image is rolled out and recorded in the history" {
     deployment 3
     run -0 k set image deployment/web web=web:2
     says "deployment.apps/web image updated"
@@ -87,7 +87,7 @@ pods_have() { [ "$(images | tr ' ' '\n' | sort -u)" = "$1" ]; }
 
 history_says() { k rollout history deployment/web | grep -qE "$1"; }
 
-@test "a roll-out is undone: the old set comes back with a new revision" {
+@test "undone rollout reuses the old ReplicaSet with a new revision" {
     deployment
     first=$(of replicasets '{.items[0].metadata.name}')
     k set image deployment/web web=web:2
@@ -109,7 +109,7 @@ history_says() { k rollout history deployment/web | grep -qE "$1"; }
     says "unable to find specified revision 77 in history"
 }
 
-@test "a restart replaces all pods" {
+@test "restart replaces all pods" {
     deployment
     before=$(of pods '{.items[*].metadata.uid}')
     run -0 k rollout restart deployment/web
@@ -121,7 +121,7 @@ history_says() { k rollout history deployment/web | grep -qE "$1"; }
     done
 }
 
-@test "a paused deployment waits, and goes on when it is resumed" {
+@test "paused deployment waits until it is resumed" {
     deployment
     run -0 k rollout pause deployment/web
     says "deployment.apps/web paused"
@@ -137,7 +137,7 @@ history_says() { k rollout history deployment/web | grep -qE "$1"; }
     eventually counts 3 pods
 }
 
-@test "a roll-out that gets stuck is told, and can be undone" {
+@test "stuck rollout is reported and can be undone" {
     deployment
     k patch deployment web --type=merge -p \
         '{"spec":{"progressDeadlineSeconds":2,"template":{"spec":{"nodeSelector":{"nowhere":"yes"}}}}}'
@@ -148,7 +148,7 @@ history_says() { k rollout history deployment/web | grep -qE "$1"; }
     rolled_out
 }
 
-@test "recreating lets old pods go before new ones come" {
+@test "recreate strategy deletes old pods before it creates new ones" {
     k create -f - <<'EOF'
 apiVersion: apps/v1
 kind: Deployment
@@ -168,7 +168,7 @@ EOF
     counts 2 pods
 }
 
-@test "applying the same again changes nothing" {
+@test "applying an unchanged deployment changes nothing" {
     cat >"$BATS_TEST_TMPDIR/web.yaml" <<'EOF'
 apiVersion: apps/v1
 kind: Deployment
@@ -189,7 +189,7 @@ EOF
     never_shows "^2 "
 }
 
-@test "a pod that is deleted is replaced, one whose label is taken off is left alone" {
+@test "deleted pod is replaced, and a pod without the label is released" {
     deployment
     pod=$(of pods '{.items[0].metadata.name}')
     k delete pod "$pod" --wait=false
@@ -204,7 +204,7 @@ EOF
 
 replaced() { ! k get pod "$1" >/dev/null 2>&1 && counts 2 pods; }
 
-@test "a deployment goes with its sets and pods" {
+@test "background deletion of a deployment deletes its ReplicaSets and pods" {
     deployment
     run -0 k delete deployment web
     says 'deployment.apps "web" deleted'
@@ -212,14 +212,14 @@ replaced() { ! k get pod "$1" >/dev/null 2>&1 && counts 2 pods; }
     eventually counts 0 pods
 }
 
-@test "in the foreground its sets and pods go first" {
+@test "foreground deletion of a deployment deletes its ReplicaSets and pods first" {
     deployment
     run -0 timeout 30 kubectl -n "$NS" delete deployment web --cascade=foreground
     counts 0 replicasets
     counts 0 pods
 }
 
-@test "what it leaves behind is taken over by another one" {
+@test "orphaned ReplicaSets are adopted by a new deployment" {
     deployment
     set=$(of replicasets '{.items[0].metadata.name}')
     pods=$(of pods '{.items[*].metadata.uid}')
@@ -232,3 +232,27 @@ replaced() { ! k get pod "$1" >/dev/null 2>&1 && counts 2 pods; }
 }
 
 orphaned() { [ -z "$(of "replicaset/$1" '{.metadata.ownerReferences}')" ]; }
+
+# managers KIND NAME: MANAGER/SUBRESOURCE of its managedFields, sorted.
+managers() {
+    kubectl -n "${3:-$NS}" get "$1" ${2:+"$2"} --show-managed-fields \
+        -o jsonpath='{range .metadata.managedFields[*]}{.manager}/{.subresource}{"\n"}{end}' | LC_ALL=C sort -u | tr '\n' ' '
+}
+
+@test "controllers write as the components of Kubernetes that they correspond to" {
+    local pod node
+    deployment 1
+    [[ $(managers deployment web) == *'kube-controller-manager/status '* ]]
+    [[ $(managers deployment web) == *'kubectl-create/ '* ]]
+    [ "$(managers "$(k get replicasets -o name)" '')" = 'kube-controller-manager/ kube-controller-manager/status ' ]
+    pod=$(k get pods -o jsonpath='{.items[0].metadata.name}')
+    [ "$(managers pod "$pod")" = 'kube-controller-manager/ kubelet/status ' ]
+    node=$(k get pod "$pod" -o jsonpath='{.spec.nodeName}')
+    [[ $(managers node "$node") == *'kubelet/ '* ]]
+    [ "$(managers lease "$node" kube-node-lease)" = 'kubelet/ ' ]
+    k run stuck --image=web:1 --overrides='{"spec":{"nodeSelector":{"no":"where"}}}'
+    eventually unschedulable
+    [ "$(managers pod stuck)" = 'kube-scheduler/status kubectl-run/ ' ]
+}
+
+unschedulable() { [ "$(k get pod stuck -o jsonpath='{.status.conditions[0].reason}')" = Unschedulable ]; }

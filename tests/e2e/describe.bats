@@ -30,7 +30,7 @@ describes() {
         "Tolerations: node.kubernetes.io/not-ready:NoExecute op=Exists for 300s" "Events: <none>"
 }
 
-@test "describe a node, with the pods on it" {
+@test "describe a node with its pods" {
     describes node node-1 "Roles: worker" "Taints: k=v:NoSchedule" "Unschedulable: false" "Non-terminated Pods: (1 in total)" "described pod-running"
 }
 
@@ -77,12 +77,12 @@ YAML
     describes networkpolicy closed "PodSelector: app=web"
 }
 
-@test "describe a custom object and its definition" {
+@test "describe a custom object and its CRD" {
     describes machine press "API Version: factory.example.com/v1" "Kind: Machine" "Load: 3" "Mode: slow" "Events: <none>"
     describes crd machines.factory.example.com "Group: factory.example.com" "Json Path: .spec.mode" "Type: NamesAccepted" "Type: Established"
 }
 
-@test "describe by label, and what is not there" {
+@test "describe by label, and of a missing object" {
     run -0 k describe pods -l app=web
     says pod-running
     never_says pod-waiting
@@ -105,7 +105,7 @@ YAML
     says 'field "wings" does not exist'
 }
 
-@test "explain in the older form, from version 2" {
+@test "explain from OpenAPI v2" {
     run -0 kubectl explain pods --output=plaintext-openapiv2
     says "KIND:     Pod" "VERSION:  v1" "spec	<Object>"
     run -0 kubectl explain machines.spec --output=plaintext-openapiv2
@@ -114,7 +114,7 @@ YAML
     says "rollingUpdate	<Object>"
 }
 
-@test "explain chooses among versions and groups" {
+@test "explain selects versions and groups" {
     run -0 kubectl explain events.reportingController --api-version=events.k8s.io/v1
     says "GROUP:      events.k8s.io" "FIELD: reportingController <string>"
     run -0 kubectl explain events.involvedObject --api-version=v1
@@ -125,7 +125,7 @@ YAML
 
 # ---- the server ----
 
-@test "resources are listed with verbs and categories, and chosen by them" {
+@test "api-resources lists verbs and categories and filters by them" {
     run -0 kubectl api-resources -o wide
     grep -qE '^pods +po +v1 +true +Pod +create,delete,deletecollection,get,list,patch,update,watch +all$' <<<"$output"
     grep -qE '^machines +mc +factory.example.com/v1 +true +Machine +.*list.* +all,equipment$' <<<"$output"
@@ -139,7 +139,7 @@ YAML
     [ "${lines[-1]}" = v1 ]
 }
 
-@test "a category of custom kinds is listed by its name" {
+@test "category of custom kinds is listed by its name" {
     run -0 k get equipment
     [[ ${lines[0]} =~ ^NAME\ +MODE\ +AGE$ ]]
     [[ ${lines[1]} =~ ^press\ +slow\  ]]
@@ -147,7 +147,7 @@ YAML
     says machine.factory.example.com/press
 }
 
-@test "the cluster, the versions and the configuration" {
+@test "cluster-info, version and config" {
     run -0 kubectl cluster-info
     says "Kubernetes control plane" "is running at"
     run -0 --separate-stderr kubectl version -o json

@@ -63,101 +63,146 @@ fails() {
     [[ $output == *"$sentence"* ]]
 }
 
-@test "the root path is required" {
+@test "root path is required" {
     refused "--file-rootpath is required"
 }
 
-@test "an empty root path is refused" {
+@test "empty root path is refused" {
     refused "--file-rootpath is required and must not be empty" --file-rootpath=
     refused "--file-rootpath is required and must not be empty" --file-rootpath ""
 }
 
-@test "an unknown flag gets the nearest one" {
-    refused "there is no flag '--secure-prot'; did you mean '--secure-port'?" --file-rootpath="$root" --secure-prot=1
-    refused "there is no flag '-secure-port'; did you mean '--secure-port'?" --file-rootpath="$root" -secure-port 1
+@test "unknown flag suggests the nearest one" {
+    refused "kc apiserver: unknown flag '--secure-prot'; did you mean '--secure-port'?" --file-rootpath="$root" --secure-prot=1
+    refused "kc apiserver: unknown flag '-secure-port'; did you mean '--secure-port'?" --file-rootpath="$root" -secure-port 1
 }
 
-@test "an unknown flag that is near to none is sent to the help" {
-    refused "there is no flag '--zzzzzzzz' ('kc apiserver --help' lists those there are)" --zzzzzzzz
-    refused "there is no flag '-x'" -x
+@test "unknown flag without a near one refers to the help" {
+    refused "kc apiserver: unknown flag '--zzzzzzzz'; 'kc apiserver --help' lists the flags" --zzzzzzzz
+    refused "kc apiserver: unknown flag '-x'" -x
 }
 
-@test "a flag without its value is refused" {
-    refused "--file-rootpath needs a value: --file-rootpath=FOLDER" --file-rootpath
+@test "flag without a value is refused" {
+    refused "--file-rootpath needs a value: --file-rootpath=DIR" --file-rootpath
 }
 
-@test "a port that is none is refused" {
+@test "invalid port is refused" {
     for port in x -1 65536 "" 1.5 0x10 " 1"; do
-        refused "--secure-port: '$port' is not a port" --file-rootpath="$root" --secure-port="$port"
+        refused "--secure-port: invalid value '$port': must be a port from 0 to 65535" --file-rootpath="$root" --secure-port="$port"
     done
 }
 
-@test "an address that is none is refused" {
+@test "invalid address is refused" {
     for address in localhost 127.1 "" 300.0.0.1 "[::1]" 127.0.0.1:80; do
-        refused "--bind-address: '$address' is not an IP address" --file-rootpath="$root" --bind-address="$address"
+        refused "--bind-address: invalid value '$address': must be an IP address" --file-rootpath="$root" --bind-address="$address"
     done
 }
 
-@test "a duration that is none is refused" {
-    refused "--request-timeout: '10' is not a duration" --file-rootpath="$root" --request-timeout=10
-    refused "--request-timeout: '0s' is not longer than nothing" --file-rootpath="$root" --request-timeout=0s
-    refused "--request-timeout: '-1s' is not longer than nothing" --file-rootpath="$root" --request-timeout=-1s
+@test "invalid or contradictory limits are refused" {
+    refused "--max-object-bytes: invalid value 'x': must be a number of bytes, such as 1048576 or 1Mi" --file-rootpath="$root" --max-object-bytes=x
+    refused "--max-object-bytes must be at most 15Mi" --file-rootpath="$root" --max-object-bytes=16Mi
+    refused "--max-watches-per-user: invalid value '0': must be an integer from 1 to 1000000000" --file-rootpath="$root" --max-watches-per-user=0
+    refused "--max-requests-inflight: invalid value '0': must be an integer from 1 to 1000000000" --file-rootpath="$root" --max-requests-inflight=0
+    refused "--memory-soft-limit must be at most --memory-hard-limit" --file-rootpath="$root" --memory-soft-limit=2Gi --memory-hard-limit=1Gi
 }
 
-@test "verbosity is from 0 to 10" {
-    refused "--v: '11' is not a number from 0 to 10" --file-rootpath="$root" -v 11
-    refused "--v: 'x' is not a number from 0 to 10" --file-rootpath="$root" -vx
-    refused "--v: '' is not a number from 0 to 10" --file-rootpath="$root" -v=
+@test "invalid duration is refused" {
+    for duration in 10 0s -1s x ""; do
+        refused "--request-timeout: invalid value '$duration': must be a duration of more than 0" --file-rootpath="$root" --request-timeout="$duration"
+    done
 }
 
-@test "formats and backends are those there are" {
-    refused "--log-format: 'xml' is neither console nor json" --file-rootpath="$root" --log-format=xml
-    refused "--backend: 'mysql' is not a backend; there is 'file'" --file-rootpath="$root" --backend=mysql
+@test "number of request workers outside 0 to 16 is refused" {
+    refused "--request-workers: invalid value '17': must be an integer from 0 to 16" --file-rootpath="$root" --request-workers=17
+    refused "--request-workers: invalid value 'x': must be an integer from 0 to 16" --file-rootpath="$root" --request-workers=x
 }
 
-@test "a switch is true or false" {
-    refused "--anonymous-auth: 'perhaps' is neither true nor false" --file-rootpath="$root" --anonymous-auth=perhaps
-    refused "'false' is no flag; for a switch write --anonymous-auth=false" --file-rootpath="$root" --anonymous-auth false
+@test "verbosity outside 0 to 10 is refused" {
+    refused "--v: invalid value '11': must be one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10" --file-rootpath="$root" -v 11
+    refused "--v: invalid value 'x': must be one of 0, 1," --file-rootpath="$root" -vx
+    refused "--v: invalid value '': must be one of 0, 1," --file-rootpath="$root" -v=
 }
 
-@test "an argument that is no flag is refused" {
-    refused "'now' is no flag" --file-rootpath="$root" now
-    refused "'--' is no flag" --file-rootpath="$root" -- now
+@test "error lists the values of a closed set" {
+    refused "--log-format: invalid value 'xml': must be one of console, json" --file-rootpath="$root" --log-format=xml
+    refused "must be one of console, json; did you mean 'json'?" --file-rootpath="$root" --log-format=jsn
+    refused "--backend: invalid value 'mysql': must be one of file, etcd" --file-rootpath="$root" --backend=mysql
 }
 
-@test "a certificate needs its key, and a key its certificate" {
+@test "switch other than true or false is refused" {
+    refused "--anonymous-auth: invalid value 'perhaps': must be true or false" --file-rootpath="$root" --anonymous-auth=perhaps
+    refused "unexpected argument 'false'; did you mean --anonymous-auth=false?" --file-rootpath="$root" --anonymous-auth false
+}
+
+@test "argument that is not a flag is refused" {
+    refused "unexpected argument 'now'" --file-rootpath="$root" now
+    refused "unexpected argument 'now'" --file-rootpath="$root" -- now
+    refused "unexpected argument '--help'" --file-rootpath="$root" -- --help
+}
+
+@test "certificate without key, or key without certificate, is refused" {
     refused "--tls-cert-file needs --tls-private-key-file" --file-rootpath="$root" --tls-cert-file=x
     refused "--tls-private-key-file needs --tls-cert-file" --file-rootpath="$root" --tls-private-key-file=x
 }
 
-@test "some port must be open, and two ports are two" {
+@test "no port, or equal ports, are refused" {
     refused "leave no port to listen on" --file-rootpath="$root" --secure-port=0 --insecure-port=0
     refused "must not be the same" --file-rootpath="$root" --secure-port=7000 --insecure-port=7000
 }
 
-@test "certificates without TLS are a contradiction" {
-    refused "of no use with --secure-port=0" --file-rootpath="$root" --secure-port=0 --client-ca-file=x
-    refused "of no use with --secure-port=0" --file-rootpath="$root" --secure-port=0 --cert-dir=x
+@test "certificates with TLS disabled are refused" {
+    refused "have no effect with --secure-port=0" --file-rootpath="$root" --secure-port=0 --client-ca-file=x
+    refused "have no effect with --secure-port=0" --file-rootpath="$root" --secure-port=0 --cert-dir=x
 }
 
-@test "plain HTTP beyond this machine needs authentication" {
-    refused "without any authentication" --file-rootpath="$root" --insecure-addr=0.0.0.0
-    refused "without any authentication" --file-rootpath="$root" --insecure-addr=::
-    refused "let anybody" --file-rootpath="$root" --insecure-addr=0.0.0.0 --token-auth-file=x --anonymous-auth
+@test "plain HTTP beyond loopback without authentication is refused" {
+    refused "without authentication" --file-rootpath="$root" --insecure-addr=0.0.0.0
+    refused "without authentication" --file-rootpath="$root" --insecure-addr=::
+    refused "full access" --file-rootpath="$root" --insecure-addr=0.0.0.0 --token-auth-file=x --anonymous-auth --authorization-mode=AlwaysAllow
 }
 
-@test "nobody is anonymous beyond this machine" {
-    refused "let anybody" --file-rootpath="$root" --bind-address=0.0.0.0 --anonymous-auth=true
-    refused "let anybody" --file-rootpath="$root" --bind-address=192.0.2.1 --anonymous-auth
+@test "invalid users of loopback clients, or those of pods, are refused" {
+    refused "invalid user 'no-such-user': must be a user name of this machine or a uid" --file-rootpath="$root" --authn-allow-localhost --authn-localhost-users=no-such-user
+    refused "invalid user '4294967295'" --file-rootpath="$root" --authn-allow-localhost --authn-localhost-users=0,4294967295
+    refused "--authn-localhost-users needs --authn-allow-localhost" --file-rootpath="$root" --authn-localhost-users=1000
+    run "$KC" apiserver --file-rootpath="$root" --authn-allow-localhost --authn-localhost-users=nobody
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"uid 65534 cannot be trusted: pods or other untrusted programs run as it"* ]]
 }
 
-@test "an unknown verb gets the nearest one" {
+@test "anonymous access beyond loopback is refused" {
+    refused "full access" --file-rootpath="$root" --bind-address=0.0.0.0 --anonymous-auth=true --authorization-mode=AlwaysAllow
+    refused "full access" --file-rootpath="$root" --bind-address=192.0.2.1 --anonymous-auth --authorization-mode=RBAC,AlwaysAllow
+}
+
+@test "unknown verb suggests the nearest one" {
     run "$KC" apisrver
     [ "$status" -eq 2 ]
-    [[ $output == *"there is no verb 'apisrver'; did you mean 'apiserver'?"* ]]
+    [[ $output == *"unknown command 'apisrver'; did you mean 'apiserver'?"* ]]
 }
 
-@test "help lists the verbs" {
+@test "unknown command of a verb suggests the nearest one, and nothing is done" {
+    mkdir "$root"
+    while read -r verb typed nearest; do
+        run "$KC" "$verb" "$typed"
+        echo "$output"
+        [ "$status" -eq 2 ]
+        [[ $output == "kc $verb: unknown command '$typed': must be "*"; did you mean '$nearest'?" ]]
+    done <<'END'
+alpha generat generate
+cel evl eval
+certs renew-leafs renew-leaves
+create webhok webhook
+store rewrit rewrite
+user disabel disable
+END
+    run "$KC" store list --file-rootpath="$root"
+    [ "$status" -eq 2 ]
+    [[ $output == "kc store: unknown command 'list': must be one of rewrite, check, export, import, backup, restore, migrate" ]]
+    [ -z "$(ls -A "$root")" ]
+}
+
+@test "help lists the commands" {
     run "$KC" help
     [ "$status" -eq 0 ]
     for verb in apiserver completion generate help version; do
@@ -165,7 +210,24 @@ fails() {
     done
 }
 
-@test "help of a verb is the same however it is asked for" {
+@test "every command has help with usage and examples" {
+    for verb in $("$KC" completion fish | sed -nE 's/.*__fish_use_subcommand -a ([a-z-]+) .*/\1/p'); do
+        run "$KC" "$verb" --help
+        [ "$status" -eq 0 ]
+        [[ $output == *"Usage: kc $verb"* ]]
+        [[ $output == *"Examples:"*"kc $verb"* ]]
+        [ "$output" = "$("$KC" help "$verb")" ]
+    done
+}
+
+@test "help lists the accepted values of a flag" {
+    run "$KC" controllers --help
+    for value in none simulate process auto; do
+        [[ $output =~ $'\n'\ +$value\  ]]
+    done
+}
+
+@test "help of a verb is the same with help, --help and -h" {
     "$KC" apiserver --help >"$BATS_TEST_TMPDIR/a"
     "$KC" apiserver -h >"$BATS_TEST_TMPDIR/b"
     "$KC" help apiserver >"$BATS_TEST_TMPDIR/c"
@@ -179,7 +241,7 @@ flags_of_apiserver() {
     "$KC" completion fish | sed -nE "s/.*from apiserver' -l ([a-z-]+) .*/\1/p"
 }
 
-@test "every flag stands in the help and in the man page" {
+@test "every flag is in the help and in the man page" {
     [ "$(flags_of_apiserver | wc -l)" -ge 16 ]
     for flag in $(flags_of_apiserver); do
         echo "--$flag"
@@ -195,7 +257,7 @@ flags_of_apiserver() {
     done
 }
 
-@test "every flag of other verbs stands in the help and in the man page" {
+@test "every flag of other verbs is in the help and in the man page" {
     for verb in controllers.8 generate.1 hub.8 networks.8 up.8; do
         for flag in $("$KC" completion fish | sed -nE "s/.*from ${verb%.*}' -l ([a-z-]+) .*/\1/p"); do
             echo "${verb%.*} --$flag"
@@ -205,20 +267,20 @@ flags_of_apiserver() {
     done
 }
 
-@test "every flag of run stands in the man page of hub" {
+@test "every flag of run is in the man page of hub" {
     for flag in $("$KC" completion fish | sed -nE "s/.*from run' -l ([a-z-]+) .*/\1/p"); do
         "$KC" run --help | grep -qE -- "^  (-., )?--$flag( |=|\$)"
         grep -qE -- "^\.It .*Fl -$flag( |\$)" docs/man/kc-hub.8
     done
 }
 
-@test "every verb stands in the man page" {
-    for verb in $("$KC" completion fish | sed -nE 's/.*__fish_use_subcommand -a ([a-z]+) .*/\1/p'); do
+@test "every verb is in the man page" {
+    for verb in $("$KC" completion fish | sed -nE 's/.*__fish_use_subcommand -a ([a-z-]+) .*/\1/p'); do
         grep -qE "^\.It Cm $verb" docs/man/kc.1
     done
 }
 
-@test "the man pages render without warnings" {
+@test "man pages render without warnings" {
     command -v groff >/dev/null || skip "groff is not there"
     for page in docs/man/*; do
         run groff -ww -mdoc -Tutf8 -z "$page"
@@ -226,7 +288,7 @@ flags_of_apiserver() {
     done
 }
 
-@test "completion in bash offers verbs, flags and values" {
+@test "bash completion offers verbs, flags and values" {
     # shellcheck disable=SC1090
     source <("$KC" completion bash)
     compopt() { :; }
@@ -244,13 +306,13 @@ flags_of_apiserver() {
     [ "${COMPREPLY[*]}" = docs ]
 }
 
-@test "completion for another shell is refused" {
+@test "completion for an unknown shell is refused" {
     run "$KC" completion tcsh
     [ "$status" -eq 2 ]
-    [[ $output == *"name one shell: bash, zsh or fish"* ]]
+    [[ $output == *"unknown shell 'tcsh': must be one of bash, zsh, fish"* ]]
 }
 
-@test "a first start says what to try, and leaves certificates and a kubeconfig" {
+@test "first start prints next steps and writes certificates and a kubeconfig" {
     start
     grep -qF "https://127.0.0.1:$secure" "$BATS_TEST_TMPDIR/out"
     grep -qF "kubectl --kubeconfig $root/admin.kubeconfig get namespaces" "$BATS_TEST_TMPDIR/out"
@@ -264,7 +326,7 @@ flags_of_apiserver() {
     [ "$status" -eq 0 ]
 }
 
-@test "SIGINT stops it too, and SIGHUP does not" {
+@test "SIGINT stops the server, and SIGHUP does not" {
     start -v 1
     kill -HUP "$pid"
     kill -0 "$pid"
@@ -272,7 +334,7 @@ flags_of_apiserver() {
     [ "$status" -eq 0 ]
 }
 
-@test "a second signal ends it at once" {
+@test "second signal ends the server at once" {
     start
     # Both wait while it is stopped; SIGINT, the lower number, is taken first.
     kill -STOP "$pid"
@@ -283,14 +345,14 @@ flags_of_apiserver() {
     [ "$status" -eq 143 ]
 }
 
-@test "flags may be written in every usual way" {
+@test "flags are accepted in every usual form" {
     start -v=2 --log-format json --request-timeout 30s --anonymous-auth=false --authn-allow-localhost
     stop TERM
     [ "$status" -eq 0 ]
     grep -q '^{"ts":' "$BATS_TEST_TMPDIR/err"
 }
 
-@test "a second start keeps the certificates" {
+@test "second start keeps the certificates" {
     start
     stop TERM
     before=$(cat "$root"/certs/* | sha256sum)
@@ -299,7 +361,7 @@ flags_of_apiserver() {
     [ "$(cat "$root"/certs/* | sha256sum)" = "$before" ]
 }
 
-@test "without TLS there is no certificate for it" {
+@test "server without TLS has no serving certificate" {
     read -r insecure < <("$BATS_TEST_DIRNAME/free-ports" 1)
     "$KC" apiserver --file-rootpath="$root" --secure-port=0 --insecure-port="$insecure" >"$BATS_TEST_TMPDIR/out" 3>&- &
     pid=$!
@@ -314,25 +376,25 @@ flags_of_apiserver() {
     [ "$status" -eq 0 ]
 }
 
-@test "a second server on the same folder is refused" {
+@test "second server on the same directory is refused" {
     start
     fails "is in use by process $pid"
     stop TERM
 }
 
-@test "a bad token file is refused with its line, before anything is written" {
+@test "invalid token file is refused with its line before anything is written" {
     printf 't1,alice,1\nt2,bob\n' >"$BATS_TEST_TMPDIR/tokens.csv"
     fails "tokens.csv: line 2: at least 3 columns are needed" --token-auth-file="$BATS_TEST_TMPDIR/tokens.csv"
     [ ! -e "$root" ]
     fails "cannot open /no/such/file" --token-auth-file=/no/such/file
 }
 
-@test "client authorities that are none are refused" {
+@test "invalid client CA file is refused" {
     fails "cannot open /no/such/ca.crt" --client-ca-file=/no/such/ca.crt
-    fails "there is no certificate in README.md" --client-ca-file=README.md
+    fails "no certificate found in README.md" --client-ca-file=README.md
 }
 
-@test "the kubeconfig trusts a serving certificate of the operator's, by a name it has" {
+@test "kubeconfig trusts the operator's serving certificate by one of its names" {
     command -v openssl >/dev/null || skip "openssl is not there"
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=plane -days 10 \
         -addext subjectAltName=DNS:plane.example -keyout "$BATS_TEST_TMPDIR/own.key" -out "$BATS_TEST_TMPDIR/own.crt"

@@ -37,7 +37,7 @@ family() {
     owned grandchild "$(reference configmap child)"
 }
 
-@test "in the background dependents go after their owner" {
+@test "background deletion deletes dependents after their owner" {
     family
     run -0 k delete configmap owner --cascade=background
     says "configmap \"owner\" deleted"
@@ -46,13 +46,13 @@ family() {
     eventually is_gone configmap grandchild
 }
 
-@test "that is what is done unless one says otherwise" {
+@test "background deletion is the default" {
     family
     k delete configmap owner
     eventually is_gone configmap grandchild
 }
 
-@test "in the foreground the owner waits for its dependents, and kubectl for the owner" {
+@test "foreground deletion of the owner waits for its dependents" {
     family
     k patch configmap grandchild --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}'
     background k delete configmap owner --cascade=foreground
@@ -69,7 +69,7 @@ family() {
     is_gone configmap grandchild
 }
 
-@test "orphans stay, without that owner" {
+@test "orphans stay without their owner reference" {
     family
     config_map other
     owned shared "$(reference configmap owner),$(reference configmap other)"
@@ -80,7 +80,7 @@ family() {
     has_owners shared other
 }
 
-@test "a child of two owners stays until both are gone" {
+@test "dependent of two owners stays until both are deleted" {
     config_map one
     config_map two
     owned child "$(reference configmap one),$(reference configmap two)"
@@ -90,7 +90,7 @@ family() {
     eventually is_gone configmap child
 }
 
-@test "an owner in another namespace deletes nothing, and an event says so" {
+@test "owner in another namespace deletes nothing and records an event" {
     config_map owner
     reference=$(reference configmap owner)
     kubectl create namespace "$NS-other"
@@ -106,7 +106,7 @@ family() {
     says garbage-collector-controller
 }
 
-@test "custom objects own and are owned, as soon as there is their kind" {
+@test "custom objects are owners and dependents" {
     kubectl apply -f "$E2E/fixtures/machines.yaml"
     kubectl wait --for=condition=Established --timeout=20s crd/machines.factory.example.com
     k create -f - <<<'{"apiVersion":"factory.example.com/v1","kind":"Machine","metadata":{"name":"press"},"spec":{"load":3}}'
@@ -126,7 +126,7 @@ family() {
     is_gone machine motor
 }
 
-@test "what went while nobody looked is collected later" {
+@test "deletions during an outage are collected later" {
     family
     controllers_stop
     k delete configmap owner

@@ -32,14 +32,14 @@ typedef struct robot {
 HEADER
 }
 
-@test "without arguments everything is written where it belongs" {
+@test "generate without arguments writes all files to their default paths" {
     run "$KC" generate
     [ "$status" -eq 0 ] && [ -z "$output" ]
     grep -q "description: Legs to walk on." config/crd/bases/apps.example.io_robots.yaml
     grep -q "kubecontroller.io/version: v" config/crd/bases/apps.example.io_robots.yaml
 }
 
-@test "a folder or standard output can be named" {
+@test "output directory or standard output can be chosen" {
     "$KC" generate crd ./api/... --output-dir=out
     "$KC" generate crd api/apps/v1/robot_types.h -o - >one
     "$KC" generate all api -o root
@@ -47,10 +47,10 @@ HEADER
     cmp root/config/crd/bases/apps.example.io_robots.yaml one
 }
 
-@test "check tells what is not current and writes nothing" {
+@test "--check reports outdated files and writes nothing" {
     run "$KC" generate --check
     [ "$status" -eq 1 ]
-    [[ $output == *"config/crd/bases/apps.example.io_robots.yaml is not current"* ]]
+    [[ $output == *"config/crd/bases/apps.example.io_robots.yaml is outdated"* ]]
     [ ! -e config ]
     "$KC" generate
     "$KC" generate --check
@@ -59,14 +59,14 @@ HEADER
     [ "$status" -eq 1 ]
 }
 
-@test "a file that is current is not touched" {
+@test "unchanged file is not written" {
     "$KC" generate
     touch -d 2001-01-01 config/crd/bases/apps.example.io_robots.yaml
     "$KC" generate
     [ "$(stat -c %Y config/crd/bases/apps.example.io_robots.yaml)" -lt 1000000000 ]
 }
 
-@test "mistakes are lines of file, line and column, relative to where it runs" {
+@test "errors have file, line and column relative to the working directory" {
     sed -i 's/int32_t legs/union { int a; } legs/' api/apps/v1/robot_types.h
     run "$KC" generate
     [ "$status" -eq 1 ]
@@ -74,13 +74,13 @@ HEADER
     [ ! -e config ]
 }
 
-@test "a header file is put in front, with its year" {
+@test "header file is prepended with its year" {
     echo '# Copyright YEAR' >license
     "$KC" generate crd -o - --header-file=license --year=2031 | head -n 2 >top
     [ "$(cat top)" = $'# Copyright 2031\n---' ]
 }
 
-@test "the server takes what was generated, and holds objects to it" {
+@test "generated CRD is accepted and enforced by the server" {
     sed -i 's|/// Legs|/// +kubebuilder:validation:Maximum=8\n    /// Legs|' api/apps/v1/robot_types.h
     "$KC" generate crd -o out
     kubectl apply -f out
@@ -94,34 +94,34 @@ HEADER
     [[ $output == *"Legs to walk on."* ]]
 }
 
-@test "a wrong call is told" {
+@test "invalid arguments are refused" {
     run "$KC" generate --outputdir=x
     [ "$status" -eq 2 ]
     [[ $output == *"did you mean '--output-dir'?"* ]]
     run "$KC" generate crds
     [ "$status" -eq 1 ]
-    [[ $output == *"'crds' is neither a file or folder here nor a generator; did you mean 'crd'?"* ]]
+    [[ $output == *"'crds' is neither a file or directory nor a command; did you mean 'crd'?"* ]]
     run "$KC" generate crd nowhere
     [ "$status" -eq 1 ]
     [[ $output == *"nowhere: No such file or directory"* ]]
     mkdir empty
     run "$KC" generate crd empty
     [ "$status" -eq 1 ]
-    [[ $output == *"no header of API types is below empty: they are called *_types.h"* ]]
+    [[ $output == *"no header of API types below empty: expected *_types.h"* ]]
     cd empty
     run "$KC" generate
     [ "$status" -eq 1 ]
-    [[ $output == *"there is no folder 'api' here"* ]]
+    [[ $output == *"directory 'api' does not exist"* ]]
 }
 
-@test "roles need no headers" {
+@test "roles are generated without headers" {
     mkdir controllers
     cd controllers
     echo '/* +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get */' >robot.c
     "$KC" generate rbac -o - | grep -q '^  - deployments$'
 }
 
-@test "headers come from CRDs, and the same CRDs from these" {
+@test "headers generated from CRDs give the same CRDs" {
     sed -i 's|\(.*\) legs;|&\n    KC_MAP_OF(KC_LIST_OF(char *)) names;|' api/apps/v1/robot_types.h
     "$KC" generate crd -o - >crd.yaml
     { cat crd.yaml; printf -- '---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n'; } >bundle.yaml
@@ -133,9 +133,9 @@ HEADER
     echo >>again/apps/v1/robot_types.h
     run "$KC" generate types --from bundle.yaml -o again
     [ "$status" -eq 0 ]
-    [[ $output == *"robot_types.h is there already, and was left alone"* ]]
+    [[ $output == *"robot_types.h exists; left unchanged"* ]]
     echo '{kind: ConfigMap}' >other.yaml
     run "$KC" generate types --from other.yaml
     [ "$status" -eq 1 ]
-    [[ $output == *"other.yaml: there is no CustomResourceDefinition in it"* ]]
+    [[ $output == *"other.yaml: no CustomResourceDefinition found"* ]]
 }

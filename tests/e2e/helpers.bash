@@ -11,6 +11,7 @@
 #   $SERVER           the server's folder: root/ (its data), out, err, pid, rc (once it has ended)
 #   $HTTP, $HTTPS     its two addresses; $KUBECONFIG is the administrator's, over HTTPS
 #   $NS               a namespace of the test's own, which `k` (kubectl) works in
+#   $KC_BACKEND       etcd: servers have an etcd of their own, in $SERVER/etcd; the file by default
 #
 # One server for a file's tests, each of which has a namespace of its own, keeps the suite quick. A server that crashed, that a
 # sanitizer found something in or that does not exit with 0 on SIGTERM fails the file's teardown.
@@ -26,11 +27,12 @@ usertoken,alice,2,"dev"'
 # free_ports: two of them, separated by a space.
 free_ports() { "$E2E/free-ports" 2; }
 
-# eventually COMMAND…: tries it for 20 seconds until it succeeds.
+# eventually COMMAND…: tries it until it succeeds, for 90 seconds at most. This is no bound on latency: with sanitizers, on a machine that is busy
+# with other tests, a server alone may need 20 seconds to start.
 eventually() {
-    local deadline=$((SECONDS + 20))
+    local deadline=$((SECONDS + 90))
     until "$@"; do
-        [ $SECONDS -lt $deadline ] || { echo "not within 20 seconds: $*"; return 1; }
+        [ $SECONDS -lt $deadline ] || { echo "not within 90 seconds: $*"; return 1; }
         sleep 0.05
     done
 }
@@ -52,18 +54,43 @@ server_is_ready() {
     [ "$(curl -s -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer admintoken' "$HTTP/readyz")" = 200 ]
 }
 
-# server_start FLAG…: a server on free ports, in $SERVER (made if it is not set); returns when it is ready.
+# shared_keys ROOT: the keys that servers of one etcd share, in the data directory ROOT: the same for all servers of a file.
+shared_keys() {
+    local shared=${BATS_FILE_TMPDIR:-$SERVER}/keys
+    [ ! -d "$1/certs" ] || return 0
+    "$E2E/etcd" keys "$shared" "$KC" && mkdir -p -m 700 "$1" && cp -r "$shared/certs" "$1/certs"
+}
+
+# server_backend FLAG…: starts the etcd of a server where KC_BACKEND=etcd asks for it, and FLAG… does not name a backend; sets the array
+# $backend to the flags that the server needs.
+server_backend() {
+    backend=()
+    [ "${KC_BACKEND:-file}" = etcd ] && [[ " $* " != *" --backend"* ]] || return 0
+    local url
+    url=$("$E2E/etcd" start "$SERVER/etcd") && "$E2E/etcd" keys "$SERVER/root" "$KC" || return
+    backend=(--backend=etcd --etcd-servers="$url")
+}
+
+# file_backend_only: skips a test that looks into the files of a store.
+file_backend_only() { [ "${KC_BACKEND:-file}" = file ] || skip "about the files of the backend file"; }
+
+# server_start FLAG…: a server on free ports, in $SERVER (made if it is not set); returns when it is ready. No controller creates service
+# accounts: the plugin that requires them is off, unless WITH_ACCOUNTS is set.
 server_start() {
-    local secure insecure
+    local secure insecure backend plugins=(--disable-admission-plugins=ServiceAccount)
+    [ -z "${WITH_ACCOUNTS:-}" ] || plugins=()
     KC=$(realpath "${KC:-$E2E/../../build/release/kc}")
     SERVER=${SERVER:-$(mktemp -d "$BATS_FILE_TMPDIR/server.XXXXXX")}
     printf '%s\n' "$TOKENS" >"$SERVER/tokens.csv"
     rm -f "$SERVER/rc" "$SERVER/pid"
+    server_backend "$@"
     read -r secure insecure < <(free_ports)
     HTTP=http://127.0.0.1:$insecure HTTPS=https://127.0.0.1:$secure
     KUBECONFIG=$SERVER/root/admin.kubeconfig KUBECACHEDIR=$SERVER/cache
     export KC SERVER HTTP HTTPS KUBECONFIG KUBECACHEDIR
-    server_run --secure-port="$secure" --insecure-port="$insecure" --token-auth-file="$SERVER/tokens.csv" "$@" 3>&- 4>&- &
+    [[ " $* " != *" --backend=etcd "* ]] || [[ " $* " == *" --cert-dir="* ]] || shared_keys "$SERVER/root"
+    server_run --secure-port="$secure" --insecure-port="$insecure" --token-auth-file="$SERVER/tokens.csv" "${plugins[@]}" "${backend[@]}" "$@" \
+        3>&- 4>&- &
     eventually server_is_ready
     [ ! -e "$SERVER/rc" ] || { cat "$SERVER/err"; return 1; }
 }
@@ -81,11 +108,12 @@ server_log_is_clean() {
     fi
 }
 
-# server_stop: SIGTERM, exit code 0, nothing bad in the log.
+# server_stop: SIGTERM, exit code 0, nothing bad in the log. Its etcd ends too, and keeps its data.
 server_stop() {
     [ -n "${SERVER:-}" ] && [ -e "$SERVER/pid" ] || return 0
     server_ended || server_signal TERM
     eventually server_ended || { server_signal KILL; return 1; }
+    [ ! -d "$SERVER/etcd" ] || "$E2E/etcd" stop "$SERVER/etcd"
     server_log_is_clean
     [ "$(cat "$SERVER/rc")" -eq 0 ] || { echo "exit code $(cat "$SERVER/rc")"; tail -n 30 "$SERVER/err"; return 1; }
     rm "$SERVER/pid"
@@ -94,7 +122,7 @@ server_stop() {
 # controllers_start FLAG…: `kc controllers` beside the server, with its administrator's kubeconfig. Returns at once: what it does is waited
 # for with `eventually`.
 controllers_start() {
-    "$KC" controllers --kubeconfig="$KUBECONFIG" --leader-elect=false "$@" >>"$SERVER/controllers.err" 2>&1 3>&- 4>&- &
+    "$KC" controllers --kubeconfig="$KUBECONFIG" --leader-elect=false --node-client-ca-file="$SERVER/root/certs/node-client-ca.crt" "$@" >>"$SERVER/controllers.err" 2>&1 3>&- 4>&- &
     echo $! >"$SERVER/controllers.pid"
 }
 
@@ -138,6 +166,12 @@ hub_stop() {
     ! grep -nE 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/hub.log"
 }
 
+# UNSAFE: what pods as processes need where the tests are not run by root: they share our user.
+# shellcheck disable=SC2034  # Tests use it.
+UNSAFE=()
+# shellcheck disable=SC2034
+[ "$(id -u)" -eq 0 ] || UNSAFE=(--unsafe-pods-can-read-credentials)
+
 # up_prepare: a folder, $root, and ports for `kc up`, for a test of its own.
 up_prepare() {
     KC=$(realpath "${KC:-$E2E/../../build/release/kc}")
@@ -154,10 +188,11 @@ up_ports() {
 
 # up FLAG…: `kc up`; returns when it says that it is ready. $pid is its process, $BATS_TEST_TMPDIR/out and err are what it says.
 up() {
+    : >"$BATS_TEST_TMPDIR/out" # Before the background process empties it, it has the output of an earlier start.
     "$KC" up --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure" "$@" \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
     pid=$!
-    eventually up_is_ready
+    eventually up_is_ready || { cat "$BATS_TEST_TMPDIR/err"; return 1; }
     kill -0 "$pid" || { cat "$BATS_TEST_TMPDIR/err"; return 1; }
 }
 

@@ -10,12 +10,12 @@ setup() { load helpers; namespace; }
 # ask OPTION… URL: curl as the administrator, to either port.
 ask() { curl -sk --max-time 30 -H 'Authorization: Bearer admintoken' "$@"; }
 
-@test "TLS clients get the version of HTTP they ask for" {
+@test "TLS clients negotiate the HTTP version" {
     [ "$(ask --http2 -o /dev/null -w '%{http_version}' "$HTTPS/healthz")" = 2 ]
     [ "$(ask --http1.1 -o /dev/null -w '%{http_version}' "$HTTPS/healthz")" = 1.1 ]
 }
 
-@test "plain clients get HTTP/1.1, and HTTP/2 when they begin with it" {
+@test "plain clients get HTTP/1.1, and HTTP/2 with prior knowledge" {
     [ "$(ask -o /dev/null -w '%{http_version}' "$HTTP/healthz")" = 1.1 ]
     [ "$(ask --http2-prior-knowledge -o /dev/null -w '%{http_version}' "$HTTP/healthz")" = 2 ]
 }
@@ -38,7 +38,7 @@ ask() { curl -sk --max-time 30 -H 'Authorization: Bearer admintoken' "$@"; }
     done
 }
 
-@test "a large list is compressed for those who want it, and is the same list" {
+@test "large list is compressed on request and has the same content" {
     for i in $(seq 60); do echo "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"many-$i\"},\"data\":{\"text\":\"$(head -c 3000 /dev/zero | tr '\0' x)\"}}"; done |
         k create --validate=false -f - >/dev/null
     path=/api/v1/namespaces/$NS/configmaps
@@ -51,19 +51,19 @@ ask() { curl -sk --max-time 30 -H 'Authorization: Bearer admintoken' "$@"; }
     done
 }
 
-@test "a small answer is not compressed" {
+@test "small response is not compressed" {
     run -0 api /api/v1/namespaces/default --compressed -o /dev/null -D -
     never_says "ontent-encoding"
 }
 
-@test "people with curl get indented JSON, and programs compact" {
+@test "curl gets indented JSON, and other clients compact JSON" {
     [ "$(api /api/v1/namespaces/default | wc -l)" -gt 5 ]
     [ "$(api /api/v1/namespaces/default -A kubectl/v1.34.0 | wc -l)" -le 1 ]
     [ "$(api '/api/v1/namespaces/default?pretty=1' -A kubectl/v1.34.0 | wc -l)" -gt 5 ]
     [ "$(api '/api/v1/namespaces/default?pretty=0' | wc -l)" -le 1 ]
 }
 
-@test "answers come as tables and as metadata alone where asked" {
+@test "tables and partial metadata are returned on request" {
     config_map greeting
     path=/api/v1/namespaces/$NS/configmaps
     [ "$(api "$path" -H 'Accept: application/json;as=Table;v=v1;g=meta.k8s.io' | field .kind)" = Table ]
@@ -73,12 +73,12 @@ ask() { curl -sk --max-time 30 -H 'Authorization: Bearer admintoken' "$@"; }
     [ "$(api "$path" -H 'Accept: text/html' | field .code)" = 406 ]
 }
 
-@test "HEAD has the answer's head alone" {
+@test "HEAD returns the headers only" {
     run -0 api /healthz -I
     says "200" "ontent-"
 }
 
-@test "every answer has an id of its own" {
+@test "every response has its own audit id" {
     ids=$(for _ in 1 2 3; do api /api/v1/namespaces -o /dev/null -D - | grep -i '^audit-id:'; done)
     [ "$(sort -u <<<"$ids" | wc -l)" -eq 3 ]
 }

@@ -25,7 +25,7 @@ teardown() {
     kubectl delete ats,bananas,dummies,robots,deployments --all --wait=false >/dev/null 2>&1 || true
 }
 
-@test "the list says what there is" {
+@test "list shows the reconcilers" {
     run -0 "$KC" hub --list
     says NAME KIND PHASES ENABLED
     [[ $output =~ banana\ +Banana.demo.wukong.com\ +yes\ +yes ]]
@@ -34,16 +34,16 @@ teardown() {
     [[ $output =~ dummy\ +Dummy.demo.wukong.com\ +no\ +no ]]
 }
 
-@test "settings are listed as a config file has them" {
+@test "settings are listed in the format of the config file" {
     "$KC" hub --settings >"$BATS_TEST_TMPDIR/all.yaml"
     grep -q '    service: "http://127.0.0.1:6090"' "$BATS_TEST_TMPDIR/all.yaml"
     run -0 "$KC" hub -c "$BATS_TEST_TMPDIR/all.yaml" --list
     sed -i 's/service:/servce:/' "$BATS_TEST_TMPDIR/all.yaml"
     run -1 "$KC" hub -c "$BATS_TEST_TMPDIR/all.yaml" --list
-    says "all.yaml: line " "reconcilers.network.servce: there is no such setting; did you mean \"service\"?"
+    says "all.yaml: line " "reconcilers.network.servce: unknown setting; did you mean \"service\"?"
 }
 
-@test "phases are drawn" {
+@test "phase graphs are printed" {
     run -0 "$KC" hub --graph=banana
     says digraph Init Migrate Success Fail
     run -0 "$KC" hub --graph banana --format=mermaid
@@ -54,7 +54,7 @@ teardown() {
     says "there is no reconciler \"bananas\"; did you mean \"banana\"?"
 }
 
-@test "a hub takes objects to where they should be" {
+@test "hub reconciles objects to their final phase" {
     hub_start hub -c configs/kubecontroller.yaml
     kubectl apply -f manifests/banana/cr.yaml -f manifests/dummy/cr.yaml
     eventually field_is banana banana-one '{.status.phase}' Success
@@ -66,7 +66,7 @@ teardown() {
 
 told() { k get events --field-selector "reason=$1" -o name | grep -q .; }
 
-@test "what failed is reset by an annotation" {
+@test "failed object is reset by an annotation" {
     hub_start hub --zap-log-level=4
     kubectl create -f - <<'YAML'
 apiVersion: demo.wukong.com/v1
@@ -75,7 +75,7 @@ metadata: {name: still, namespace: default}
 spec: {source: here, dest: here}
 YAML
     eventually field_is banana still '{.status.phase}' Fail
-    field_is banana still '{.status.state.Migrate.error}' "here is where it is already"
+    field_is banana still '{.status.state.Migrate.error}' "here is already at its destination"
     k patch banana still --type merge -p '{"spec":{"dest":"there"}}'
     k annotate banana still kubecontroller.io/phase-action=reset
     eventually field_is banana still '{.status.phase}' Success
@@ -84,7 +84,7 @@ YAML
     told PhaseFailed
 }
 
-@test "one that is killed goes on where it was" {
+@test "killed hub continues at the last phase" {
     hub_start hub
     kubectl apply -f manifests/banana/cr.yaml
     eventually field_is banana banana-one '{.status.phase}' Migrate
@@ -97,7 +97,7 @@ YAML
     field_is banana banana-one '{.status.state.Migrate.startTime}' "$started"
 }
 
-@test "one under way is deleted when it has ended" {
+@test "object in progress is deleted when it has ended" {
     hub_start hub
     kubectl apply -f manifests/banana/cr.yaml
     eventually field_is banana banana-one '{.metadata.finalizers[0]}' kubecontroller.io/ongoing
@@ -105,21 +105,21 @@ YAML
     says deleted
 }
 
-@test "one reconciler runs alone" {
+@test "run starts only the named reconciler" {
     hub_start run banana -c configs/kubecontroller.yaml
     kubectl apply -f manifests/dummy/cr.yaml -f manifests/banana/cr.yaml
     eventually field_is banana banana-one '{.status.phase}' Success
     field_is dummy dummy-one '{.status}' ""
 }
 
-# A lease of 3 seconds, which is asked for each half second, or up to 1.2 times that later.
+# two_hubs SECONDS: with a lease of so many, which is asked for each half second, or up to 1.2 times that later.
 two_hubs() {
-    cat >"$BATS_TEST_TMPDIR/two.yaml" <<'YAML'
+    cat >"$BATS_TEST_TMPDIR/two.yaml" <<YAML
 reconcilermgr:
   controllers: [robot]
   leader-elect: true
-  leader-elect-lease-duration: 3s
-  leader-elect-renew-deadline: 2s
+  leader-elect-lease-duration: ${1}s
+  leader-elect-renew-deadline: $(($1 - 1))s
   leader-elect-retry-period: 500ms
 YAML
     hub_start hub -c "$BATS_TEST_TMPDIR/two.yaml"
@@ -132,8 +132,8 @@ lease_field() { k get lease kc-hub -o jsonpath="{.spec.$1}" 2>/dev/null; }
 lease_is_held() { [ -n "$(lease_field holderIdentity)" ]; }
 lease_time() { date -d "$(lease_field "$1")" +%s%3N; }
 
-@test "of two hubs one works, and when it is killed the other takes over within the lease" {
-    two_hubs
+@test "second hub takes over within the lease when the first is killed" {
+    two_hubs 3
     kubectl apply -f manifests/robot/cr.yaml
     eventually field_is deployment robot-one '{.spec.replicas}' 2
     kill -KILL "$first"
@@ -144,14 +144,14 @@ lease_time() { date -d "$(lease_field "$1")" +%s%3N; }
     [ "$(lease_field holderIdentity)" != "$holder" ]
     took=$(($(lease_time acquireTime) - renewed))
     echo "taken over $took ms after it was last renewed"
-    # Never before it has run out; but the other sees a renewal, and counts from then, up to 1.1 seconds late.
+    # Never before it has run out; but the other sees a renewal, and counts from then, up to 1.1 seconds late. The rest is for the machine.
     [ $took -ge 3000 ]
-    [ $took -le 4600 ]
+    [ $took -le 8000 ]
     hub_stop
 }
 
-@test "a hub that is stopped gives its lease back, and the other need not wait for it to run out" {
-    two_hubs
+@test "stopped hub releases its lease, and the second takes over at once" {
+    two_hubs 60
     kubectl apply -f manifests/robot/cr.yaml
     eventually field_is deployment robot-one '{.spec.replicas}' 2
     second=$hub_pid hub_pid=$first
@@ -161,11 +161,11 @@ lease_time() { date -d "$(lease_field "$1")" +%s%3N; }
     eventually field_is deployment robot-one '{.spec.replicas}' 4
     took=$(($(lease_time acquireTime) - released))
     echo "taken over $took ms after it was given back"
-    [ $took -le 2500 ]
+    [ $took -le 15000 ]
     hub_stop
 }
 
-@test "a reconciler of one's own is loaded" {
+@test "reconciler plugin is loaded" {
     command -v cc >/dev/null || skip "there is no compiler"
     cc -shared -fPIC -D_GNU_SOURCE -Iinclude -o "$BATS_TEST_TMPDIR/greeter.so" tests/e2e/fixtures/plugin/greeter.c
     run -0 "$KC" hub --plugin="$BATS_TEST_TMPDIR/greeter.so" --list
@@ -180,48 +180,67 @@ YAML
     eventually field_is configmap me '{.data.greeting}' hello
     field_is configmap other '{.data}' ""
     run -1 "$KC" hub --plugin="$BATS_TEST_TMPDIR/greeter.so:$BATS_TEST_TMPDIR/greeter.so" --list
-    says "there are two reconcilers \"greeter\""
+    says "duplicate reconciler \"greeter\""
 }
 
-@test "a plugin that is none is refused" {
+@test "a plugin that crashes leaves the hub running" {
+command -v cc >/dev/null || skip "there is no compiler"
+cc -shared -fPIC -D_GNU_SOURCE -Iinclude -o "$BATS_TEST_TMPDIR/greeter.so" tests/e2e/fixtures/plugin/greeter.c
+hub_start hub --plugin="$BATS_TEST_TMPDIR/greeter.so"
+k create -f - <<'YAML'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: crash, labels: {greet: me}}
+YAML
+eventually grep -qF "panic: greeter crashed [recovered]" "$BATS_TEST_TMPDIR/hub.log"
+k create -f - <<'YAML'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: after-crash, labels: {greet: me}}
+YAML
+eventually field_is configmap after-crash '{.data.greeting}' hello
+kill -0 "$hub_pid"
+k delete configmap crash after-crash
+}
+@test "invalid plugin is refused" {
     run -1 "$KC" hub --plugin=/no/such.so
     says "cannot load /no/such.so"
     command -v cc >/dev/null || skip "there is no compiler"
     echo 'int nothing;' | cc -shared -fPIC -x c -o "$BATS_TEST_TMPDIR/empty.so" -
     run -1 "$KC" hub --plugin="$BATS_TEST_TMPDIR/empty.so"
-    says "empty.so: there is no reconciler in it"
+    says "empty.so: no reconciler found"
 }
 
-@test "mistakes are told before anything runs" {
+@test "invalid arguments are refused before anything runs" {
     run -1 "$KC" hub --controllers='*,-bananna'
     says "there is no reconciler \"bananna\"; did you mean \"banana\"?"
     printf 'log:\n  lvel: info\n' >"$BATS_TEST_TMPDIR/bad.yaml"
     run -1 "$KC" hub -c "$BATS_TEST_TMPDIR/bad.yaml"
-    says "bad.yaml: line 2: log.lvel: there is no such key; did you mean \"level\"?"
+    says "bad.yaml: line 2: log.lvel: unknown key; did you mean \"level\"?"
     run -1 "$KC" run bananas
     says "there is no reconciler \"bananas\""
     run -2 "$KC" run
-    says "name one reconciler"
+    says "expected the name of one reconciler"
     run -2 "$KC" hub --zap-log-level=loud
-    says "--zap-log-level: 'loud' is not a number from 0 to 10"
+    says "--zap-log-level: invalid value 'loud': must be one of info, debug, 0, 1,"
 }
 
-@test "a port in use is told" {
+@test "port in use is reported" {
     hub_start hub
     run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address= --health-probe-bind-address="${HEALTH#http://}"
     says "kc hub: " "${HEALTH#http://}" "in use"
     run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address=18001 --health-probe-bind-address=
-    says "18001 is not an address"
+    says "18001 is not a valid address"
 }
 
-@test "a server that is not there is told" {
+@test "unreachable server is reported" {
     run -1 timeout 20 "$KC" run dummy -s http://127.0.0.1:1 --metrics-bind-address= --health-probe-bind-address=
     says "kc run: " "127.0.0.1:1"
     run -1 timeout 20 "$KC" hub --kubeconfig=/no/such/config
     says "/no/such/config"
 }
 
-@test "metrics tell of phases" {
+@test "metrics include phases" {
     read -r metrics _ < <(free_ports)
     hub_start hub --metrics-bind-address="127.0.0.1:$metrics"
     kubectl apply -f manifests/banana/cr.yaml
@@ -230,15 +249,15 @@ YAML
     says 'kc_phase_transitions_total{reconciler="banana",phase="Success"} 1'
 }
 
-@test "a kind that the server lacks is named" {
+@test "kind missing on the server is named" {
     kubectl delete crd dummies.demo.wukong.com
     run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address= --health-probe-bind-address=
     kubectl apply -f manifests/dummy/demo.wukong.com_dummies.yaml
     says "reconciler dummy: the server has no kind Dummy of demo.wukong.com/v1; apply its CustomResourceDefinition first"
 }
 
-@test "an at runs its command once, and its pod's log has what it printed" {
-    controllers_start --controllers=scheduler,nodelifecycle,pods --pods=process --pods-folder="$BATS_TEST_TMPDIR/pods"
+@test "At runs its command once, and the log of its pod has the output" {
+    controllers_start --controllers=scheduler,nodelifecycle,pods --pods=process --pods-dir="$BATS_TEST_TMPDIR/pods" "${UNSAFE[@]}"
     hub_start run at -c configs/kubecontroller.yaml
     kubectl apply -f manifests/at/cr.yaml
     eventually field_is at at-one '{.status.phase}' DONE
@@ -249,10 +268,10 @@ YAML
     hub_stop
     controllers_stop
     k delete pod at-one-pod --now --wait=false
-    kubectl delete node --all # It has nobody behind it any more.
+    kubectl delete node --all # No runner serves this node any more.
 }
 
-@test "a robot has its deployment, with its pods" {
+@test "Robot gets its deployment with pods" {
     controllers_start --pods=simulate
     hub_start hub -c configs/kubecontroller.yaml
     kubectl apply -f manifests/robot/cr.yaml

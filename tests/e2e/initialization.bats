@@ -6,9 +6,6 @@
 setup_file() {
     load helpers
     server_start --authn-allow-localhost
-    cd "$E2E/../.."
-    kubectl apply -f manifests/platform
-    kubectl wait --for=condition=Established crd --all --timeout=10s
 }
 teardown_file() { load helpers; server_stop; }
 
@@ -23,7 +20,7 @@ put() { printf 'apiVersion: platform.kubecontroller.io/v1\nkind: %s\nmetadata: {
 user() { put User ann "$1"; }
 binmeta() { put BinMeta tool "$1"; }
 
-@test "the five commands make what there is at first, and the users are there" {
+@test "five commands create the initial objects and users" {
     for folder in namespaces catalogs binmetas teams users; do
         run -0 kubectl -s "$HTTP" apply -f "initialization/$folder"
         says created
@@ -33,7 +30,16 @@ binmeta() { put BinMeta tool "$1"; }
     [[ $output =~ admin\ +Administrator.*\[\"admins\"\] ]]
 }
 
-@test "applied again they are unchanged" {
+@test "definitions of the server cannot be deleted or changed" {
+    run -1 kubectl delete crd users.platform.kubecontroller.io
+    says 'customresourcedefinitions.apiextensions.k8s.io "users.platform.kubecontroller.io" is forbidden: this definition belongs to the server and cannot be deleted'
+    run -1 kubectl patch crd teams.platform.kubecontroller.io --type=merge -p '{"spec":{"names":{"shortNames":["t"]}}}'
+    says 'cannot be changed'
+    run -0 kubectl apply -f manifests/platform
+    says 'users.platform.kubecontroller.io configured'
+}
+
+@test "applying them again leaves them unchanged" {
     for folder in namespaces catalogs binmetas teams users; do
         run -0 kubectl -s "$HTTP" apply -f "initialization/$folder"
         says unchanged
@@ -53,19 +59,19 @@ binmeta() { put BinMeta tool "$1"; }
         binmeta.platform.kubecontroller.io/kc
 }
 
-@test "a catalog has a place even if it says none" {
+@test "catalog without an order gets the default" {
     put Catalog mine '{title: Mine}'
     [ "$(kubectl get catalog mine -o jsonpath='{.spec.order}')" = 100 ]
 }
 
-@test "explain tells of users" {
+@test "explain describes users" {
     run -0 kubectl explain users
-    says "GROUP:      platform.kubecontroller.io" "KIND:       User" "User is somebody who uses the plane."
+    says "GROUP:      platform.kubecontroller.io" "KIND:       User" "User is a user of the control plane."
     run -0 kubectl explain users.spec.credentialsRef
-    says "Without one they cannot log in" "namespace" "-required-"
+    says "Without it the user cannot log in" "namespace" "-required-"
 }
 
-@test "what a user cannot be is refused" {
+@test "invalid user is refused" {
     run -1 user '{}'
     says 'spec.displayName: Required value'
     run -1 user '{displayName: Ann, email: nowhere}'
@@ -78,11 +84,13 @@ binmeta() { put BinMeta tool "$1"; }
     says 'spec.credentialsRef.namespace: Required value'
     run -1 user '{displayName: Ann, password: secret}'
     says 'unknown field "spec.password"'
-    run -0 user '{displayName: Ann, email: ann@example.com, teams: [admins], credentialsRef: {namespace: default, name: ann}}'
+    run -1 user '{displayName: Ann, credentialsRef: {namespace: default, name: ann}}'
+    says 'spec.credentialsRef can only name the Secret user-ann in the namespace kc-credentials'
+    run -0 user '{displayName: Ann, email: ann@example.com, teams: [admins], credentialsRef: {namespace: kc-credentials, name: user-ann}}'
     says 'user.platform.kubecontroller.io/ann created'
 }
 
-@test "what a binary cannot be is refused" {
+@test "invalid binary is refused" {
     run -1 binmeta '{binary: tool, version: newest}'
     says 'spec.version: Invalid value: "newest"'
     run -1 binmeta '{binary: tool, version: v1.2, builds: [{os: plan9, arch: amd64, url: "https://example.com/tool", sha256: ""}]}'

@@ -23,13 +23,13 @@ selects() {
     [ "$(names)" = "$3" ] || { echo "$2 gave: $(names)"; return 1; }
 }
 
-@test "a list is in the order of names" {
+@test "list is sorted by name" {
     for name in m z a k; do config_map $name; done
     run -0 k get configmaps -o name
     [ "$(names)" = "a k m z" ]
 }
 
-@test "a list in pages is the same as in one" {
+@test "paged list equals the unpaged list" {
     five
     whole=$(k get configmaps -o name)
     run -0 k get configmaps --chunk-size=2 -o name
@@ -38,7 +38,7 @@ selects() {
     [ "$(grep -c 'limit=2' <<<"$output")" -ge 3 ]
 }
 
-@test "pages show one moment, whatever is written between them" {
+@test "pages show one snapshot during writes" {
     five
     first=$(api "/api/v1/namespaces/$NS/configmaps?limit=2")
     [ "$(field .metadata.remainingItemCount <<<"$first")" = 3 ]
@@ -49,7 +49,7 @@ selects() {
     [ "$(python3 -c 'import json, sys; print(*[i["metadata"]["name"] for i in json.load(sys.stdin)["items"]])' <<<"$rest")" = "c d e" ]
 }
 
-@test "labels select by equality, by sets and by presence" {
+@test "labels select by equality, by set and by presence" {
     five
     selects -l tier=front "a c"
     selects -l tier=front,app=web "a"
@@ -61,7 +61,7 @@ selects() {
     selects -l tier=none ""
 }
 
-@test "a label selector that is none is refused" {
+@test "invalid label selector is refused" {
     run -1 k get configmaps -l 'tier in front'
     says "unable to parse"
     run -0 api "/api/v1/namespaces/$NS/configmaps?labelSelector=tier+in+front"
@@ -88,12 +88,12 @@ selects() {
     never_says namespace/default
 }
 
-@test "a field that cannot be selected by is named" {
+@test "unsupported field selector is named in the error" {
     run -1 k get configmaps --field-selector data.key=value
     says 'Error from server (BadRequest)' '"data.key" is not a known field selector: only "metadata.name", "metadata.namespace"'
 }
 
-@test "all namespaces are listed with the namespace of each" {
+@test "list of all namespaces shows each namespace" {
     config_map here
     kubectl create configmap "$NS" -n default
     run -0 kubectl get configmaps -A
@@ -108,7 +108,7 @@ selects() {
     grep -qE '^b .* back$' <<<"${lines[1]}"
 }
 
-@test "an old version can be listed exactly" {
+@test "old resourceVersion is listed exactly" {
     config_map a
     version=$(api "/api/v1/namespaces/$NS/configmaps" | field .metadata.resourceVersion)
     config_map b
@@ -117,7 +117,7 @@ selects() {
     never_says '"name":"b"'
 }
 
-@test "a version that is yet to come is refused as too large" {
+@test "future resourceVersion is refused as too large" {
     run -0 api "/api/v1/namespaces/$NS/configmaps?resourceVersion=999999999&resourceVersionMatch=Exact"
     says "Too large resource version"
 }

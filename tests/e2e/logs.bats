@@ -6,7 +6,7 @@
 setup_file() {
     load helpers
     server_start
-    controllers_start --controllers=pods --pods=process --pods-folder="$SERVER/pods" --node-name=here
+    controllers_start --controllers=pods --pods=process --pods-dir="$SERVER/pods" --node-name=here "${UNSAFE[@]}"
     eventually kubectl get node here
 }
 
@@ -21,7 +21,7 @@ run_pod() {
 }
 phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 
-@test "logs show what a container has written, all of it or a part" {
+@test "logs show the whole output of a container, or a part" {
     run_pod talk 'for i in 1 2 3 4 5; do echo line $i; done; echo to stderr >&2'
     eventually phase_is talk Succeeded
     [ "$(k logs talk | grep -c line)" -eq 5 ]
@@ -32,13 +32,13 @@ phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
     [ -z "$(k logs talk --since-time=2099-01-01T00:00:00Z)" ]
 }
 
-@test "logs follow a container until it ends" {
+@test "logs --follow continues until the container ends" {
     run_pod count 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done'
     eventually phase_is count Running
     [ "$(timeout 20 kubectl -n "$NS" logs -f count | tail -n 1)" = 6 ]
 }
 
-@test "a container among several must be named" {
+@test "container name is required among several" {
     run_pod two 'echo a' ',{"name":"other","image":"none","command":["sh","-c","echo b"]}'
     eventually phase_is two Succeeded
     [ "$(k logs two -c other)" = b ]
@@ -47,7 +47,7 @@ phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
     [[ "$output" == *"container nobody is not valid for pod two"* ]]
 }
 
-@test "the attempt before is there while its successor runs" {
+@test "log of the previous attempt is readable while the next runs" {
     k create -f - <<<'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"again"},"spec":{"nodeName":"here","restartPolicy":"OnFailure",
         "volumes":[{"name":"v","emptyDir":{}}],"containers":[{"name":"main","image":"none","volumeMounts":[{"name":"v","mountPath":"/tmp"}],
         "command":["sh","-c","if [ -e /tmp/x ]; then echo second; sleep 60; else touch /tmp/x; echo first; exit 3; fi"]}]}}'
@@ -57,27 +57,30 @@ phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
     k delete pod again --now
 }
 
-@test "a long log comes whole" {
+@test "long log is complete" {
     run_pod long 'seq 1 200000'
     eventually phase_is long Succeeded
     [ "$(k logs long | sha256sum)" = "$(seq 1 200000 | sha256sum)" ]
 }
 
-@test "nobody but the API server is answered by a node" {
+@test "node answers the API server only" {
     run_pod secret 'echo hidden'
     eventually phase_is secret Succeeded
     port=$(kubectl get node here -o jsonpath='{.status.daemonEndpoints.kubeletEndpoint.Port}')
     url=https://127.0.0.1:$port/containerLogs/$NS/secret/main
     run curl -sk -w '%{http_code}' "$url"
     [[ "$output" == *401 ]]
-    # The administrator's certificate is of the same authority, and not the API server's.
-    run curl -sk -w '%{http_code}' --cert "$SERVER/root/certs/admin.crt" --key "$SERVER/root/certs/admin.key" "$url"
-    [[ "$output" == *401 ]]
+    # The authority of clients is not the one of node connections, whatever name it signs.
+    openssl req -new -newkey rsa:2048 -nodes -keyout "$BATS_TEST_TMPDIR/key" -subj /CN=kube-apiserver-kubelet-client -out "$BATS_TEST_TMPDIR/csr" 2>/dev/null
+    openssl x509 -req -in "$BATS_TEST_TMPDIR/csr" -CA "$SERVER/root/certs/ca.crt" -CAkey "$SERVER/root/certs/ca.key" -days 1 -out "$BATS_TEST_TMPDIR/crt" 2>/dev/null
+    run ! curl -sk --cert "$BATS_TEST_TMPDIR/crt" --key "$BATS_TEST_TMPDIR/key" "$url"
+    run ! curl -sk --cert "$SERVER/root/certs/admin.crt" --key "$SERVER/root/certs/admin.key" "$url"
+    never_says hidden
     run curl -sk --cert "$SERVER/root/certs/apiserver-kubelet-client.crt" --key "$SERVER/root/certs/apiserver-kubelet-client.key" "$url"
     [ "$output" = hidden ]
 }
 
-@test "a node with another key is not talked to" {
+@test "node with another key is not contacted" {
     run_pod own 'echo mine'
     eventually phase_is own Succeeded
     key=$(kubectl get node here -o jsonpath='{.metadata.annotations.kubecontroller\.io/serving-key}')
@@ -85,4 +88,19 @@ phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
     run ! k logs own
     kubectl annotate --overwrite node here "kubecontroller.io/serving-key=$key"
     [ "$(k logs own)" = mine ]
+}
+
+@test "forged ConfigMap of client CAs is restored and not read by nodes" {
+    run_pod forged 'echo mine'
+    eventually phase_is forged Succeeded
+    map() { kubectl -n kube-system get configmap extension-apiserver-authentication -o jsonpath='{.data.client-ca-file}'; }
+    before=$(map)
+    [ "$before" = "$(cat "$SERVER/root/certs/ca.crt")" ]
+    kubectl -n kube-system patch configmap extension-apiserver-authentication --type=merge -p '{"data":{"client-ca-file":"forged","other":"kept"}}'
+    is_right() { [ "$(map)" = "$before" ]; }
+    eventually is_right
+    [ "$(kubectl -n kube-system get configmap extension-apiserver-authentication -o jsonpath='{.data.other}')" = kept ]
+    kubectl -n kube-system delete configmap extension-apiserver-authentication
+    eventually is_right
+    [ "$(k logs forged)" = mine ]
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Manifests, as people keep them in files: applied, changed, pruned, compared, edited, replaced, built by kustomize; of built-in kinds and of
-# custom ones; and what the server and kubectl say about fields that nobody knows.
+# custom ones; and the messages of server and kubectl about unknown fields.
 
 setup_file() {
     load helpers
@@ -50,7 +50,7 @@ editor() {
 
 machine() { printf '{"apiVersion":"factory.example.com/v1","kind":"Machine","metadata":{"name":"press"},"spec":{%s}}' "$1"; }
 
-@test "an application is applied, again, and with a change" {
+@test "application is applied, applied again and applied with a change" {
     run -0 k apply -f - <<<"$(app)"
     says "configmap/settings created" "deployment.apps/web created" "machine.factory.example.com/press created"
     run -0 k apply -f - <<<"$(app)"
@@ -59,19 +59,19 @@ machine() { printf '{"apiVersion":"factory.example.com/v1","kind":"Machine","met
     k patch machine press --type=merge -p '{"spec":{"mode":"fast"}}'
     run -0 k apply -f - <<<"$(app | sed 's/web:1/web:2/; s/load: 3/load: 4/')"
     says "configmap/settings unchanged" "deployment.apps/web configured" "machine.factory.example.com/press configured"
-    # What somebody else changed is put back where the manifest speaks of it, and stays where it does not.
+    # Changes of another client are reverted in fields of the manifest and kept in others.
     [ "$(k get deployment web -o jsonpath='{.spec.template.spec.containers[*].image}')" = "web:2 side:1" ]
     [ "$(k get machine press -o jsonpath='{.spec.load} {.spec.mode}')" = "4 fast" ]
 }
 
-@test "what leaves a manifest leaves the object" {
+@test "field removed from a manifest is removed from the object" {
     k apply -f - <<<"$(app)"
     k apply -f - <<<"$(app | sed 's/, env: .*}]}/}/; /name: side/d; s/, {name: saw, size: big}//')"
     [ "$(k get deployment web -o jsonpath='{.spec.template.spec.containers[*].name} {..env}')" = "main " ]
     [ "$(k get machine press -o jsonpath='{.spec.tools[*].name}')" = hammer ]
 }
 
-@test "objects that left a manifest are pruned, by label" {
+@test "objects removed from a manifest are pruned by label" {
     k apply -f - <<<"$(app)"
     k create configmap other
     run -0 k apply --prune -l part-of=shop --prune-allowlist=core/v1/ConfigMap --prune-allowlist=apps/v1/Deployment \
@@ -80,7 +80,7 @@ machine() { printf '{"apiVersion":"factory.example.com/v1","kind":"Machine","met
     k get configmap other
 }
 
-@test "the difference to a manifest is shown" {
+@test "diff shows the difference to a manifest" {
     k apply -f - <<<"$(app)"
     run -0 k diff --server-side=false -f - <<<"$(app)"
     [ -z "$output" ]
@@ -89,14 +89,14 @@ machine() { printf '{"apiVersion":"factory.example.com/v1","kind":"Machine","met
     [ "$(k get configmap settings -o jsonpath='{.data.colour}')" = blue ]
 }
 
-@test "applying can be tried without a trace" {
+@test "dry run of apply changes nothing" {
     run -0 k apply --dry-run=server -f - <<<"$(app)"
     says "configmap/settings created (server dry run)" "machine.factory.example.com/press created (server dry run)"
     run -0 k get configmaps,deployments,machines
     says "No resources found"
 }
 
-@test "what was applied last is remembered, shown and changed" {
+@test "last applied configuration is recorded, shown and changed" {
     k apply -f - <<<"$(app)"
     run -0 k apply view-last-applied machine/press
     says "load: 3"
@@ -118,7 +118,7 @@ machine() { printf '{"apiVersion":"factory.example.com/v1","kind":"Machine","met
     says "Edit cancelled, no changes made."
 }
 
-@test "an edit that is refused says why and keeps what was typed" {
+@test "refused edit reports the reason and keeps the edited text" {
     k apply -f - <<<"$(app)"
     KUBE_EDITOR=$(editor 's/^  load:.*/  load: 99/') TMPDIR=$BATS_TEST_TMPDIR run -1 k edit machine press
     says 'machines.factory.example.com "press" is invalid' "A copy of your changes has been stored to" "no valid changes were saved"
@@ -126,7 +126,7 @@ machine() { printf '{"apiVersion":"factory.example.com/v1","kind":"Machine","met
     [ "$(k get machine press -o jsonpath='{.spec.load}')" = 3 ]
 }
 
-@test "objects are replaced, and made anew where that is asked for" {
+@test "objects are replaced, and recreated with --force" {
     k apply -f - <<<"$(app)"
     uid=$(k get machine press -o jsonpath='{.metadata.uid}')
     run -0 k replace -f - <<<"$(machine '"load":5')"
@@ -138,7 +138,7 @@ machine() { printf '{"apiVersion":"factory.example.com/v1","kind":"Machine","met
     [ "$(k get machine press -o jsonpath='{.metadata.uid}')" != "$uid" ]
 }
 
-@test "what kustomize builds is applied, compared and deleted" {
+@test "kustomize output is applied, compared and deleted" {
     mkdir "$BATS_TEST_TMPDIR/shop"
     cd "$BATS_TEST_TMPDIR/shop"
     app >app.yaml
@@ -152,7 +152,7 @@ machine() { printf '{"apiVersion":"factory.example.com/v1","kind":"Machine","met
     [ -z "$(k get machines,deployments,configmaps -o name)" ]
 }
 
-# ---- fields that nobody knows ----
+# ---- unknown fields ----
 
 # kubectl_says CODE VERB VALIDATION: what it says about a manifest on standard input.
 kubectl_says() { run "-$1" k "$2" --validate="$3" -f -; }
@@ -160,7 +160,7 @@ kubectl_says() { run "-$1" k "$2" --validate="$3" -f -; }
 UNKNOWN='{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"odd"},"spec":{"replica":3,"selector":{"matchLabels":{"a":"b"}},
 "template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"main","image":"img","imag":"x"}]}}}}'
 
-@test "fields of a built-in kind: strict refuses, warn warns, ignore is silent" {
+@test "unknown fields of a built-in kind: Strict refuses, Warn warns, Ignore is silent" {
     for verb in create apply; do
         kubectl_says 1 $verb strict <<<"$UNKNOWN"
         says 'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: unknown field "spec.replica", unknown field "spec.template.spec.containers[0].imag"'
@@ -174,7 +174,7 @@ UNKNOWN='{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"odd"},"
     [ -z "$(k get deployment odd -o jsonpath='{.spec.replica}{..imag}')" ]
 }
 
-@test "fields of a strategic patch are told in the order of their names" {
+@test "unknown fields of a strategic merge patch are reported in order of their names" {
     k apply -f - <<<"$(app)"
     run -0 k patch deployment web -p '{"spec":{"template":{"spec":{"nothing":1}},"replica":1},"extra":1}'
     [ "$(grep Warning <<<"$output" | tr '\n' ' ')" = 'Warning: unknown field "extra" Warning: unknown field "spec.replica" Warning: unknown field "spec.template.spec.nothing" ' ]
@@ -182,7 +182,7 @@ UNKNOWN='{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"odd"},"
     [ "$(grep -c Warning <<<"$output")" = 3 ]
 }
 
-@test "fields of a custom kind: strict refuses, warn warns, ignore is silent" {
+@test "unknown fields of a custom kind: Strict refuses, Warn warns, Ignore is silent" {
     for verb in create apply; do
         kubectl_says 1 $verb strict <<<"$(machine '"load":3,"wings":2,"tools":[{"name":"saw","teeth":9}]')"
         says 'Machine in version "v1" cannot be handled as a Machine: strict decoding error: unknown field "spec.tools[0].teeth", unknown field "spec.wings"'
@@ -195,7 +195,7 @@ UNKNOWN='{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"odd"},"
     [ "$(k get machine press -o jsonpath='{.spec}')" = '{"load":3,"mode":"slow"}' ]
 }
 
-@test "fields of a change: an apply and a patch are refused, warned about or taken" {
+@test "unknown fields of an apply and a patch are refused, warned about or ignored" {
     kubectl_says 0 apply strict <<<"$(machine '"load":3')"
     kubectl_says 1 apply strict <<<"$(machine '"load":3,"wings":2')"
     says 'strict decoding error: unknown field "spec.wings"'
@@ -208,7 +208,7 @@ UNKNOWN='{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"odd"},"
     [ "$(k get machine press -o jsonpath='{.spec}')" = '{"load":5,"mode":"slow"}' ]
 }
 
-@test "a field that stands twice in JSON is refused under strict, and the last counts otherwise" {
+@test "duplicate JSON field is refused under Strict, and the last value is used otherwise" {
     for validation in Warn Ignore; do
         run -0 api "/apis/factory.example.com/v1/namespaces/$NS/machines?fieldValidation=$validation" -D "$BATS_TEST_TMPDIR/headers" \
             -H 'Content-Type: application/json' -d "$(machine '"load":3,"load":4' | sed "s/press/press-${validation,,}/")"
@@ -219,7 +219,7 @@ UNKNOWN='{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"odd"},"
     [ "$(field .message <<<"$output")" = 'Machine in version "v1" cannot be handled as a Machine: strict decoding error: duplicate field "spec.load"' ]
 }
 
-@test "values of the wrong type are refused, whatever the validation" {
+@test "values of the wrong type are refused under any validation" {
     for validation in strict ignore; do
         kubectl_says 1 create $validation <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"odd"},"data":{"a":1}}'
         says 'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string'
@@ -228,7 +228,7 @@ UNKNOWN='{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"odd"},"
     done
 }
 
-@test "a kind that is not served, and one that is not named, are refused before anything is sent" {
+@test "unserved or missing kind is refused before any request" {
     run -1 k apply -f - <<<'{"apiVersion":"nowhere.example.com/v1","kind":"Thing","metadata":{"name":"x"}}'
     says 'resource mapping not found for name: "x"' 'no matches for kind "Thing" in version "nowhere.example.com/v1"' "ensure CRDs are installed first"
     run -1 k apply -f - <<<'{"kind":"ConfigMap","metadata":{"name":"x"}}'

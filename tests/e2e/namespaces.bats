@@ -25,7 +25,7 @@ condition() {
 condition_is() { [ "$(condition "$1")" = "$2" ]; }
 is_there() { k get "$@" >/dev/null 2>&1; }
 
-@test "a new namespace gets a service account, and again when it is deleted" {
+@test "new namespace gets a service account, which is recreated when deleted" {
     eventually is_there serviceaccount default
     uid=$(k get serviceaccount default -o jsonpath='{.metadata.uid}')
     k delete serviceaccount default
@@ -33,7 +33,7 @@ is_there() { k get "$@" >/dev/null 2>&1; }
     [ "$(k get serviceaccount default -o jsonpath='{.metadata.uid}')" != "$uid" ]
 }
 
-@test "a new namespace gets the server's authority, which cannot be changed for long" {
+@test "new namespace gets the root CA ConfigMap, which is restored when changed" {
     published_is_ours() {
         [ "$(k get configmap kube-root-ca.crt -o jsonpath='{.data.ca\.crt}')" = "$(kubectl config view --raw -o \
             jsonpath='{.clusters[0].cluster.certificate-authority-data}' | base64 -d)" ]
@@ -48,7 +48,7 @@ is_there() { k get "$@" >/dev/null 2>&1; }
     eventually published_is_ours
 }
 
-@test "a namespace is deleted with all there is in it, custom objects too" {
+@test "deleted namespace is emptied, custom objects included" {
     config_map one
     config_map two
     k create deployment web --image=web:1
@@ -64,7 +64,7 @@ is_there() { k get "$@" >/dev/null 2>&1; }
     [ "$(k get configmaps -o name | grep -v kube-root-ca.crt)" = "" ]
 }
 
-@test "what keeps a namespace is shown, and it goes once that is free" {
+@test "conditions show what keeps a namespace, and it is deleted afterwards" {
     machine press
     config_map one
     k patch machine press --type=merge -p '{"metadata":{"finalizers":["factory.example.com/brake"]}}'
@@ -85,7 +85,7 @@ is_there() { k get "$@" >/dev/null 2>&1; }
     run -1 kubectl get namespace "$NS"
 }
 
-@test "finalizers that others gave a namespace keep it when it is empty" {
+@test "foreign finalizers keep an empty namespace" {
     config_map one
     kubectl get namespace "$NS" -o json | sed 's|"kubernetes"$|"kubernetes", "example.com/mine"|' >"$BATS_TEST_TMPDIR/ns.json"
     kubectl replace --raw "/api/v1/namespaces/$NS/finalize" -f "$BATS_TEST_TMPDIR/ns.json"
@@ -98,7 +98,7 @@ is_there() { k get "$@" >/dev/null 2>&1; }
     run -1 kubectl get namespace "$NS"
 }
 
-@test "the namespaces every plane has stay" {
+@test "system namespaces cannot be deleted" {
     run -1 kubectl delete namespace kube-system
     says "this namespace may not be deleted"
 }

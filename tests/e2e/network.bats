@@ -21,7 +21,7 @@ setup() {
     NETWORKS=http://127.0.0.1:$port/v1/networks
     FILE=$BATS_TEST_TMPDIR/networks.json
     CONFIG=$BATS_TEST_TMPDIR/network.yaml
-    printf 'reconcilers:\n  network:\n    service: http://127.0.0.1:%s\n' "$port" >"$CONFIG"
+    printf 'reconcilers:\n  network:\n    service: http://127.0.0.1:%s\n    token-file: %s\n' "$port" "$FILE.token" >"$CONFIG"
 }
 
 teardown() {
@@ -56,9 +56,12 @@ networks_kill() {
     networks_pid=
 }
 
+# ask ARG…: curl with the token of the service.
+ask() { curl -H "Authorization: Bearer $(cat "$FILE.token")" "$@"; }
+
 # service_has PATH FIELD VALUE: what the service says of a network.
-service_has() { [ "$(curl -s "$NETWORKS/$1" | field "$2" 2>/dev/null)" = "$3" ]; }
-service_lacks() { [ "$(curl -s -o /dev/null -w '%{http_code}' "$NETWORKS/$1")" = 404 ]; }
+service_has() { [ "$(ask -s "$NETWORKS/$1" | field "$2" 2>/dev/null)" = "$3" ]; }
+service_lacks() { [ "$(ask -s -o /dev/null -w '%{http_code}' "$NETWORKS/$1")" = 404 ]; }
 told() { k get events --field-selector "reason=$1" -o jsonpath='{.items[*].message}' | grep -q -- "$2"; }
 
 # The document's own text.
@@ -90,12 +93,12 @@ spec:
 YAML
 }
 
-@test "the document's files are the document's" {
+@test "files of the document equal those of the repository" {
     diff <(the_definition) manifests/network/v1beta1/crd.yaml
     diff <(the_object) manifests/network/example/example-network.yaml
 }
 
-@test "the document's network comes, changes and goes" {
+@test "network of the document is created, changed and deleted" {
     the_definition | kubectl apply -f -
     kubectl wait --for=condition=Established --timeout=20s crd/networks.samplecrd.k8s.io
     networks_start
@@ -117,13 +120,13 @@ YAML
     eventually told Deleted "deleted the network"
 }
 
-@test "what is deleted while the reconciler is away goes when it is back" {
+@test "object deleted during an outage of the reconciler is cleaned up later" {
     kubectl apply -f manifests/network/v1beta1
     networks_start
     hub_start run network -c "$CONFIG"
     kubectl apply -f manifests/network/example
     eventually service_has default/example-network .cidr 192.168.0.0/16
-    curl -sf -o /dev/null -X PUT -d '{"cidr":"172.16.0.0/12"}' "$NETWORKS/default/by-hand"
+    ask -sf -o /dev/null -X PUT -d '{"cidr":"172.16.0.0/12"}' "$NETWORKS/default/by-hand"
     hub_stop
     kubectl delete network example-network
     service_has default/example-network .cidr 192.168.0.0/16
@@ -132,7 +135,7 @@ YAML
     service_has default/by-hand .cidr 172.16.0.0/12
 }
 
-@test "a service that is killed has lost nothing, and catches up" {
+@test "killed service keeps its networks and is updated after its restart" {
     kubectl apply -f manifests/network/v1beta1
     networks_start
     hub_start run network -c "$CONFIG"
@@ -149,7 +152,7 @@ YAML
     service_has default/second .gateway 10.7.0.1
 }
 
-@test "the definition of today is applied by its folder, and has a status" {
+@test "current CRD is applied by directory and has a status" {
     kubectl apply -f manifests/network
     kubectl wait --for=condition=Established --timeout=20s crd/networks.samplecrd.k8s.io
     networks_start
@@ -167,7 +170,7 @@ YAML
     eventually field_is network third '{.status.ready}' false
 }
 
-@test "one definition may follow the other" {
+@test "one CRD may replace the other" {
     kubectl apply -f manifests/network/v1beta1
     kubectl apply -f manifests/network/example
     kubectl apply -f manifests/network
@@ -176,24 +179,35 @@ YAML
     kubectl apply -f manifests/network/v1beta1
 }
 
-@test "the service refuses with sentences" {
+@test "service refuses invalid requests with a message" {
     networks_start
-    run -0 curl -s -X PUT -d '{"cidr":"10.0.0.1/8"}' "$NETWORKS/default/one"
+    run -0 ask -s -X PUT -d '{"cidr":"10.0.0.1/8"}' "$NETWORKS/default/one"
     says '"code":422' 'did you mean \"10.0.0.0/8\"?'
-    run -0 curl -si -X POST "$NETWORKS/default/one"
+    run -0 ask -si -X POST "$NETWORKS/default/one"
     says "405 Method Not Allowed" "Allow: GET, PUT, DELETE"
-    run -0 curl -si -X PUT -d '{"cidr":"10.0.0.0/8"}' "$NETWORKS/default/one"
+    run -0 ask -si -X PUT -d '{"cidr":"10.0.0.0/8"}' "$NETWORKS/default/one"
     says "201 Created" 'ETag: "1"'
-    run -0 curl -si -X PUT -H 'If-Match: "7"' -d '{"cidr":"11.0.0.0/8"}' "$NETWORKS/default/one"
+    run -0 ask -si -X PUT -H 'If-Match: "7"' -d '{"cidr":"11.0.0.0/8"}' "$NETWORKS/default/one"
     says "412 Precondition Failed"
     head -c 20000 /dev/zero | tr '\0' x >"$BATS_TEST_TMPDIR/long"
-    run -0 curl -s -X PUT -d "@$BATS_TEST_TMPDIR/long" "$NETWORKS/default/one"
+    run -0 ask -s -X PUT -d "@$BATS_TEST_TMPDIR/long" "$NETWORKS/default/one"
     says '"code":413'
 }
 
-@test "the service does not answer web pages" {
+@test "service refuses requests without its token" {
     networks_start
-    code() { curl -s -o /dev/null -w '%{http_code}' "$@" "$NETWORKS"; }
+    [ "$(stat -c %a "$FILE.token")" = 600 ]
+    code() { curl -s -o /dev/null -w '%{http_code}' "$@"; }
+    [ "$(code "$NETWORKS")" = 401 ]
+    [ "$(code -H 'Authorization: Bearer wrong' "$NETWORKS")" = 401 ]
+    [ "$(code -X PUT -d '{"cidr":"10.0.0.0/8"}' "$NETWORKS/default/one")" = 401 ]
+    [ "$(ask -s -o /dev/null -w '%{http_code}' "$NETWORKS/default/one")" = 404 ]
+    [ "$(code "${NETWORKS%/v1/networks}/healthz")" = 200 ]
+}
+
+@test "service refuses requests of web pages" {
+    networks_start
+    code() { ask -s -o /dev/null -w '%{http_code}' "$@" "$NETWORKS"; }
     [ "$(code)" = 200 ]
     [ "$(code -H "Host: localhost:$port")" = 200 ]
     [ "$(code -H 'Host: rebound.example:6090')" = 403 ]
@@ -201,16 +215,21 @@ YAML
     [ "$(code -H 'Sec-Fetch-Site: cross-site')" = 403 ]
 }
 
-@test "mistakes are told" {
+@test "invalid arguments are refused" {
     networks_start
-    run -1 "$KC" networks --listen="127.0.0.1:$port"
+    run -1 "$KC" networks --listen="127.0.0.1:$port" --token-file="$FILE.token"
     says "kc networks: serve 127.0.0.1:$port: " "in use"
     run -1 "$KC" networks --listen=127.0.0.1:0 --file="$FILE"
     says "is in use by another process"
     run -1 "$KC" networks --listen=127.0.0.1:0 --file=/no/such/folder/networks.json
     says "/no/such/folder"
-    run -1 "$KC" networks --listen=nowhere
+    run -1 "$KC" networks --listen=nowhere --token-file="$FILE.token"
     says "kc networks: "
+    run -2 "$KC" networks
+    says "--token-file is required without --file"
+    chmod 644 "$FILE.token"
+    run -1 "$KC" networks --listen=127.0.0.1:0 --token-file="$FILE.token"
+    says "accessible to other users (mode 644)"
     run -2 "$KC" networks --lissten=x
     says "did you mean"
     printf 'reconcilers: {network: {sevice: here}}\n' >"$CONFIG"

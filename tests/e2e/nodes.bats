@@ -53,7 +53,7 @@ pod_ready_is() { [ "$(k get pod "$1" -o jsonpath="{.status.conditions[?(@.type==
 pod_is_leaving() { [ -n "$(k get pod "$1" -o jsonpath='{.metadata.deletionTimestamp}')" ]; }
 is_gone() { ! k get "$@" >/dev/null 2>&1; }
 
-@test "a lost node is shown, and comes back" {
+@test "lost node is NotReady, and Ready when it returns" {
     node=wobbly
     node_start $node
     pod web
@@ -76,7 +76,7 @@ is_gone() { ! k get "$@" >/dev/null 2>&1; }
     says Running
 }
 
-@test "pods of a lost node leave it when they have tolerated that for long enough" {
+@test "pods of a lost node are evicted after their toleration seconds" {
     node=fragile
     node_start $node
     pod hasty 1
@@ -94,7 +94,7 @@ is_gone() { ! k get "$@" >/dev/null 2>&1; }
     eventually is_gone pod hasty || eventually is_gone pod hasty
 }
 
-@test "pods of a lost node are replaced on another" {
+@test "pods of a lost node are replaced on another node" {
     node=doomed
     kubectl cordon steady-0
     node_start $node
@@ -113,7 +113,7 @@ EOF
     k rollout status deployment/web --timeout=30s
 }
 
-@test "a cordoned node is tainted, and is not when it is free again" {
+@test "cordoned node is tainted until it is uncordoned" {
     node=calm
     node_start $node
     kubectl cordon $node-0

@@ -7,13 +7,13 @@ setup_file() { load helpers; server_start; }
 teardown_file() { load helpers; server_stop; }
 setup() { load helpers; namespace; }
 
-@test "what is created can be read, and is as it was given" {
+@test "created object is read back unchanged" {
     run -0 k create configmap greeting --from-literal=text=hello
     says "configmap/greeting created"
     [ "$(k get configmap greeting -o jsonpath='{.data.text}')" = hello ]
 }
 
-@test "a new object has its server's fields" {
+@test "new object has its server-set fields" {
     k create configmap greeting
     run -0 k get configmap greeting -o json
     [ "$(field .metadata.namespace <<<"$output")" = "$NS" ]
@@ -22,7 +22,7 @@ setup() { load helpers; namespace; }
     [[ $(field .metadata.creationTimestamp <<<"$output") =~ ^20[0-9-]{8}T[0-9:]{8}Z$ ]]
 }
 
-@test "an object reads the same as YAML and as JSON" {
+@test "object is the same as YAML and as JSON" {
     k create configmap greeting --from-literal=text=hello
     run -0 k get configmap greeting -o yaml
     says "apiVersion: v1" "kind: ConfigMap" "  text: hello" "  name: greeting" "  namespace: $NS"
@@ -30,7 +30,7 @@ setup() { load helpers; namespace; }
     says '"kind": "ConfigMap"' '"text": "hello"'
 }
 
-@test "a table has the name and the age, also wide" {
+@test "table has name and age, also with -o wide" {
     k create configmap greeting
     run -0 k get configmaps
     says NAME AGE greeting
@@ -39,7 +39,7 @@ setup() { load helpers; namespace; }
     [ "$(k get configmaps -o name)" = configmap/greeting ]
 }
 
-@test "objects are made from YAML on standard input" {
+@test "objects are created from YAML on standard input" {
     run -0 k create --validate=false -f - <<'YAML'
 apiVersion: v1
 kind: ConfigMap
@@ -66,7 +66,7 @@ YAML
     says configmap/one deployment.apps/two
 }
 
-@test "a deployment, a pod, a service and a job can be made as kubectl makes them" {
+@test "deployment, pod, service and job are created as kubectl does" {
     run -0 k create deployment web --image=example/web --replicas=3 --port=8080
     run -0 k run once --image=example/once --restart=Never
     run -0 k create service clusterip web --tcp=80:8080
@@ -81,13 +81,13 @@ YAML
     [ "$(k get role reader -o jsonpath='{.rules[0].verbs[1]}')" = list ]
 }
 
-@test "a second object of the same name is refused" {
+@test "second object of the same name is refused" {
     k create configmap greeting
     run -1 k create configmap greeting
     says 'error: failed to create configmap: configmaps "greeting" already exists'
 }
 
-@test "what is absent is not found, by name" {
+@test "absent object is not found by name" {
     run -1 k get configmap nothing
     says 'Error from server (NotFound): configmaps "nothing" not found'
     run -1 k get deployment nothing
@@ -98,24 +98,24 @@ YAML
     [ -z "$output" ]
 }
 
-@test "a resource that is not served is named" {
+@test "unserved resource is named in the error" {
     run -1 k get unicorns
     says "error: the server doesn't have a resource type \"unicorns\""
 }
 
-@test "an empty list says so" {
+@test "empty list is reported" {
     run -0 k get configmaps
     says "No resources found in $NS namespace."
 }
 
-@test "an object is deleted by name" {
+@test "object is deleted by name" {
     k create configmap greeting
     run -0 k delete configmap greeting
     says 'configmap "greeting" deleted'
     run -1 k get configmap greeting
 }
 
-@test "objects are deleted by label, and the others stay" {
+@test "objects are deleted by label, and others stay" {
     config_map one '"tier":"front"'
     config_map two '"tier":"back"'
     config_map three '"tier":"front"'
@@ -124,7 +124,7 @@ YAML
     [ "$(k get configmaps -o name)" = configmap/two ]
 }
 
-@test "all objects of a kind are deleted, in this namespace alone" {
+@test "all objects of a kind are deleted in one namespace only" {
     config_map one
     config_map two
     kubectl create configmap "$NS" -n default
@@ -134,7 +134,7 @@ YAML
     kubectl -n default delete configmap "$NS"
 }
 
-@test "a finalizer keeps an object until it is taken away" {
+@test "finalizer keeps an object until it is removed" {
     config_map held
     k patch configmap held --type merge -p '{"metadata":{"finalizers":["example.com/hold"]}}'
     k delete configmap held --wait=false
@@ -153,20 +153,20 @@ YAML
     background_says "configmap/greeting condition met"
 }
 
-@test "wait gives up when its time is over" {
+@test "wait times out" {
     config_map greeting
     run -1 k wait configmap/greeting --for=jsonpath='{.data.state}'=done --timeout=1s
     says "timed out waiting for the condition on configmaps/greeting"
 }
 
-@test "a namespace can be made and used" {
+@test "namespace is created and used" {
     run -0 kubectl create namespace "$NS-more"
     says "namespace/$NS-more created"
     [ "$(kubectl get namespace "$NS-more" -o jsonpath='{.status.phase} {.spec.finalizers[0]}')" = "Active kubernetes" ]
     kubectl -n "$NS-more" create configmap greeting
 }
 
-@test "a deleted namespace is terminating, and takes nothing new" {
+@test "deleted namespace is terminating and refuses creates" {
     kubectl create namespace "$NS-gone"
     run -0 kubectl delete namespace "$NS-gone" --wait=false
     says "namespace \"$NS-gone\" deleted"
@@ -175,17 +175,17 @@ YAML
     says "is forbidden: unable to create new content in namespace $NS-gone because it is being terminated"
 }
 
-@test "nothing is created in a namespace that is not there" {
+@test "create in a missing namespace is refused" {
     run -1 kubectl -n nowhere create configmap greeting
     says 'namespaces "nowhere" not found'
 }
 
-@test "the four namespaces of every cluster are there" {
+@test "the four system namespaces exist" {
     run -0 kubectl get namespaces -o name
     says namespace/default namespace/kube-system namespace/kube-public namespace/kube-node-lease
 }
 
-@test "a name that is generated is new each time" {
+@test "generated names are unique" {
     for _ in 1 2 3; do
         run -0 k create --validate=false -f - <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"many-"}}'
     done

@@ -12,7 +12,7 @@ manifest() {
     printf '%s\n' 'apiVersion: v1' 'kind: ConfigMap' 'metadata:' '  name: settings' 'data:' '  colour: blue' "${1:-}"
 }
 
-@test "kubectl creates from a file with its usual validation" {
+@test "kubectl creates from a file with its default validation" {
     run -0 k create -f - <<<"$(manifest)"
     says "configmap/settings created"
     [ "$(k get configmap settings -o jsonpath='{.data.colour}')" = blue ]
@@ -28,19 +28,19 @@ manifest() {
     [ "$(k get configmap settings -o jsonpath='{.data.size}')" = large ]
 }
 
-@test "a field that is not known is refused when it is created" {
+@test "unknown field is refused on create" {
     run -1 k create -f - <<<"$(manifest 'colours: [blue]')"
     says 'strict decoding error: unknown field "colours"'
     run -1 k get configmap settings
 }
 
-@test "a field that is not known is refused when it is applied" {
+@test "unknown field is refused on apply" {
     k apply -f - <<<"$(manifest)"
     run -1 k apply -f - <<<"$(manifest 'colours: [blue]')"
     says 'unknown field "colours"'
 }
 
-@test "a field that is not known is only warned about where that is asked for" {
+@test "unknown field is a warning with --validate=warn" {
     run -0 k create --validate=warn -f - <<<"$(manifest 'colours: [blue]')"
     says 'unknown field "colours"' "configmap/settings created"
 }
@@ -61,7 +61,7 @@ manifest() {
     says "pathType	<string> -required-"
 }
 
-@test "a field that is not there is not explained" {
+@test "explain of a missing field is refused" {
     run -1 kubectl explain pod.spec.nonsense
     says 'field "nonsense" does not exist'
 }
@@ -71,12 +71,12 @@ manifest() {
     says "VERSION:    v1" targetCPUUtilizationPercentage
 }
 
-@test "clients that know only the protobuf of version 2 understand it" {
+@test "protobuf of version 2 is read by older clients" {
     run -0 kubectl explain deployment.spec.template.spec --output=plaintext-openapiv2
     says "RESOURCE: spec <Object>" "restartPolicy	<string>"
 }
 
-@test "kubectl shows what would change" {
+@test "kubectl diff shows the changes" {
     k apply -f - <<<"$(manifest)"
     run -0 k diff -f - <<<"$(manifest)"
     run -1 k diff -f - <<<"$(manifest '  size: large')"
@@ -90,7 +90,7 @@ manifest() {
     [ "$(k get configmap settings -o jsonpath='{.data.colour}')" = green ]
 }
 
-@test "the index leads to documents that may be kept for good" {
+@test "index links to immutable documents" {
     place=$(api /openapi/v3 | python3 -c 'import json, sys; print(json.load(sys.stdin)["paths"]["api/v1"]["serverRelativeURL"])')
     run -0 api "$place" -o /dev/null -D -
     says "200 OK" "Cache-Control: public, immutable" "Expires: "
@@ -98,7 +98,7 @@ manifest() {
     [ "$(api "$place" -o /dev/null -w '%{http_code}' -H "If-None-Match: \"${place#*hash=}\"")" = 304 ]
 }
 
-@test "documents are the same over HTTP/2, compressed" {
+@test "documents are the same over HTTP/2 and compressed" {
     plain=$(api /openapi/v3/apis/apps/v1 | sha256sum)
     packed=$(curl -sS --http2 --compressed --cacert "$SERVER/root/certs/ca.crt" -H 'Authorization: Bearer admintoken' \
         "$HTTPS/openapi/v3/apis/apps/v1" | sha256sum)

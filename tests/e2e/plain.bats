@@ -28,12 +28,12 @@ p() { kubectl --kubeconfig /dev/null -s "$HTTP" -n "$NS" "$@"; }
     eventually background_says '^DELETED +greeting '
 }
 
-@test "what one port is told, the other shows" {
+@test "writes on one port are read on the other" {
     p create configmap greeting
     [ "$(k get configmap greeting -o name)" = configmap/greeting ]
 }
 
-@test "a web page is not a program of this machine" {
+@test "cross-site page has no local trust" {
     for header in "Host: evil.example" "Origin: http://evil.example" "Sec-Fetch-Site: cross-site"; do
         run -0 curl -s -H "$header" -H 'Content-Type: application/json' -d '{"metadata":{"name":"stolen"}}' \
             "$HTTP/api/v1/namespaces/$NS/configmaps"
@@ -42,7 +42,22 @@ p() { kubectl --kubeconfig /dev/null -s "$HTTP" -n "$NS" "$@"; }
     run -1 p get configmap stolen
 }
 
-@test "a header does not make somebody else's request local" {
+@test "forwarding header does not make a request local" {
     run -0 curl -s -H 'Authorization: Bearer wrong' -H 'X-Forwarded-For: 127.0.0.1' "$HTTP/api/v1/namespaces"
     [ "$(field .code <<<"$output")" = 401 ]
+}
+
+@test "impersonation changes the user" {
+    run -0 p --as=viewer --as-group=viewers --as-uid=7 auth whoami -o 'jsonpath={.status.userInfo}'
+    says '{"groups":["viewers","system:authenticated"],"uid":"7","username":"viewer"}'
+}
+
+@test "another local user needs credentials" {
+    [ "$(id -u)" -eq 0 ] || skip "only root can act as another user"
+    run -0 setpriv --reuid=65534 --clear-groups curl -s -o /dev/null -w '%{http_code}' "$HTTP/api/v1/namespaces"
+    says 401
+    run -0 setpriv --reuid=65534 --clear-groups curl -s -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer admintoken' "$HTTP/api/v1/namespaces"
+    says 200
+    run -0 setpriv --reuid=65534 --clear-groups curl -s -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer usertoken' "$HTTP/api/v1/namespaces"
+    says 403
 }

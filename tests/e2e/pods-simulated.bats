@@ -24,7 +24,7 @@ run_pod() {
 column() { k get pod "$1" --no-headers | awk "{print \$$2}"; }
 column_is() { [ "$(column "$1" "$2")" = "$3" ]; }
 
-@test "nodes are there and ready, with what they have" {
+@test "nodes are ready and have capacity" {
     run -0 kubectl wait --for=condition=Ready --timeout=20s node --all
     run -0 kubectl get nodes --no-headers
     [ "${#lines[@]}" -eq 3 ]
@@ -38,7 +38,7 @@ column_is() { [ "$(column "$1" "$2")" = "$3" ]; }
     grep -qE "pods: +1k" <<<"$output"
 }
 
-@test "a pod that is bound to a node runs" {
+@test "pod bound to a node runs" {
     run_pod web
     run -0 k wait --for=condition=Ready --timeout=20s pod/web
     [ "$(column web 2)" = 1/1 ]
@@ -51,7 +51,7 @@ column_is() { [ "$(column "$1" "$2")" = "$3" ]; }
     says "Status:       Running" "Started:" "Ready:          True" "kubelet" "Created container: web" "simulated://"
 }
 
-@test "a pod that is deleted goes, when its containers have gone" {
+@test "deleted pod is removed when its containers have stopped" {
     run_pod web
     k wait --for=condition=Ready --timeout=20s pod/web
     run -0 timeout 30 kubectl -n "$NS" delete pod web
@@ -60,7 +60,7 @@ column_is() { [ "$(column "$1" "$2")" = "$3" ]; }
     says NotFound
 }
 
-@test "a pod that does its work completes" {
+@test "pod that finishes is completed" {
     run_pod work --restart=Never --annotations=simulate.kubecontroller.io/run-for=1s
     eventually column_is work 3 Completed
     run -0 k get pod work -o jsonpath='{.status.phase} {.status.containerStatuses[0].state.terminated.exitCode}'
@@ -68,7 +68,7 @@ column_is() { [ "$(column "$1" "$2")" = "$3" ]; }
     [ "$(column work 2)" = 0/1 ]
 }
 
-@test "a pod that fails says so, and one that fails again and again backs off" {
+@test "failed pod is reported, and repeated failures back off" {
     run_pod once --restart=Never --annotations=simulate.kubecontroller.io/exit-code=3
     eventually column_is once 3 Error
     run_pod loop --annotations=simulate.kubecontroller.io/exit-code=3
@@ -79,7 +79,7 @@ column_is() { [ "$(column "$1" "$2")" = "$3" ]; }
     eventually backed_off
 }
 
-@test "a pod waits for the ConfigMap it needs" {
+@test "pod waits for its ConfigMap" {
     k create -f - <<END
 {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": {"nodeName": "simulated-1", "containers": [{"name": "web", "image": "web:1",
  "envFrom": [{"configMapRef": {"name": "settings"}}]}]}}
@@ -89,7 +89,7 @@ END
     eventually column_is web 3 Running
 }
 
-@test "a pod that asks for more than the node has is refused" {
+@test "pod over the capacity of the node is refused" {
     run_pod greedy --overrides='{"spec":{"nodeName":"simulated-0","containers":[{"name":"greedy","image":"x","resources":{"requests":{"cpu":"1000"}}}]}}'
     eventually column_is greedy 3 OutOfcpu
     run -0 k describe pod greedy
@@ -109,14 +109,14 @@ END
     eventually unhealthy
 }
 
-@test "a node that was deleted registers again" {
+@test "deleted node registers again" {
     uid=$(kubectl get node simulated-2 -o jsonpath='{.metadata.uid}')
     kubectl delete node simulated-2
     again() { [ "$(kubectl get node simulated-2 -o jsonpath='{.metadata.uid}' 2>/dev/null)" != "$uid" ] && kubectl get node simulated-2 >/dev/null 2>&1; }
     eventually again
 }
 
-@test "pods go on when their runner is started again" {
+@test "pods continue after a restart of the runner" {
     run_pod web
     k wait --for=condition=Ready --timeout=20s pod/web
     version=$(k get pod web -o jsonpath='{.metadata.resourceVersion}')

@@ -61,7 +61,7 @@ spec:
 EOF
 }
 
-@test "the document's migration succeeds, and the keys are there" {
+@test "migration of the document succeeds and copies the keys" {
     know_both
     fill 3000
     ali RPUSH queue one two three
@@ -79,26 +79,26 @@ EOF
     run -0 kubectl get redismigrations -l kubecontroller.io/phase=Succeeded -o name
     says redismigration.database.cloud.tencent.com/rmtest
     run -0 kubectl get redismigrations,events -o yaml
-    says "The dest has enough memory" "InFlight ended in Succeeded"
+    says "Destination has enough memory" "InFlight ended in Succeeded"
     never_says s3cret-of-ali
     run -0 cat "$BATS_TEST_TMPDIR/hub.log"
     never_says s3cret-of-ali
 }
 
-@test "a name that nobody knows is told; put right and reset, it goes on" {
+@test "unknown endpoint is reported, and the migration continues after a reset" {
     ali SET one 1
     hub_start run redismigration --zap-log-level=4 --config=configs/kubecontroller.yaml
     rmtest
     eventually field_is redismigration rmtest '{.status.phase}' PreFailed
     run -0 kubectl get redismigration rmtest -o jsonpath='{.status.state.PreFlight.error}'
-    says "spec.source: no Redis is known as ali-123: there is neither a Secret nor a ConfigMap of that name in namespace default"
+    says "spec.source: Redis ali-123 not found: no Secret or ConfigMap of that name in namespace default"
     know_both
     kubectl annotate redismigration rmtest kubecontroller.io/phase-action=reset
     eventually field_is redismigration rmtest '{.status.phase}' Succeeded
     [ "$(tx GET one)" = 1 ]
 }
 
-@test "one that is killed on the way goes on where it was" {
+@test "killed migration continues where it was" {
     know_both
     fill 20000
     hub_start run redismigration --config=configs/kubecontroller.yaml
@@ -112,14 +112,14 @@ EOF
     [ "$(tx DBSIZE)" = 20000 ]
 }
 
-@test "its phases are drawn" {
+@test "phase graph is printed" {
     run -0 "$KC" hub --graph redismigration
     says digraph '"Pending" -> "PreFlight"' '"PreFlight" -> "PreFailed"' 'copy_keys, verify' '"InFlight" -> "Succeeded"' '"InFlight" -> "Failed"'
 }
 
-@test "settings are read, and mistakes in them told" {
+@test "settings are read, and invalid ones are refused" {
     printf 'reconcilers: {redismigration: {batch: many}}\n' >"$BATS_TEST_TMPDIR/bad.yaml"
     run -1 timeout 20 "$KC" run redismigration -c "$BATS_TEST_TMPDIR/bad.yaml" --kubeconfig="$KUBECONFIG" \
         --metrics-bind-address= --health-probe-bind-address=
-    says 'batch: "many" is no number from 1 to 1000000'
+    says 'batch: "many" is not a number from 1 to 1000000'
 }

@@ -15,71 +15,71 @@ create() {
     api "/api/v1/namespaces/$NS/configmaps$query" -H 'Content-Type: application/json' "$@"
 }
 
-@test "an unknown field is refused under strict validation" {
+@test "unknown field is refused under strict validation" {
     run -0 create "?fieldValidation=Strict" -d "$UNKNOWN"
     [ "$(field .code <<<"$output")" = 400 ]
     says 'strict decoding error: unknown field \"dat\"'
     run -1 k get configmap odd
 }
 
-@test "an unknown field is a warning by default, and is dropped" {
+@test "unknown field is dropped with a warning by default" {
     run -0 create "" -d "$UNKNOWN" -D "$BATS_TEST_TMPDIR/headers"
     [ "$(field .metadata.name <<<"$output")" = odd ]
     never_says '"dat"'
     grep -qi '^warning: 299 - "unknown field \\"dat\\""' "$BATS_TEST_TMPDIR/headers"
 }
 
-@test "an unknown field is dropped silently where that is asked for" {
+@test "unknown field is dropped silently under Ignore" {
     run -0 create "?fieldValidation=Ignore" -d "$UNKNOWN" -D "$BATS_TEST_TMPDIR/headers"
     [ "$(field .metadata.name <<<"$output")" = odd ]
     run ! grep -qi '^warning:' "$BATS_TEST_TMPDIR/headers"
 }
 
-@test "kubectl shows the server's warnings" {
+@test "kubectl shows the warnings of the server" {
     run -0 k create --raw "/api/v1/namespaces/$NS/configmaps?fieldValidation=Warn" -f - <<<"$UNKNOWN"
     says 'Warning: unknown field "dat"'
 }
 
-@test "a duplicate field is refused under strict validation" {
+@test "duplicate field is refused under strict validation" {
     run -0 create "?fieldValidation=Strict" -d '{"metadata":{"name":"twice"},"data":{"a":"1"},"data":{"b":"2"}}'
     says 'duplicate field \"data\"'
 }
 
-@test "a body that is no JSON is refused" {
+@test "body that is not JSON is refused" {
     run -0 create "" -d '{"metadata":'
     [ "$(field .code <<<"$output")" = 400 ]
     [ "$(field .status <<<"$output")" = Failure ]
 }
 
-@test "a body of another kind is refused" {
+@test "body of another kind is refused" {
     run -0 create "" -d '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"odd"}}'
     [ "$(field .code <<<"$output")" = 400 ]
 }
 
-@test "a content type that nobody reads is refused" {
+@test "unsupported content type is refused" {
     run -0 api "/api/v1/namespaces/$NS/configmaps" -H 'Content-Type: text/html' -d '<p>'
     [ "$(field .code <<<"$output")" = 415 ]
     [ "$(field .reason <<<"$output")" = UnsupportedMediaType ]
 }
 
-@test "a name that is none is refused with its field" {
+@test "invalid name is refused with its field" {
     run -1 k create configmap Not_A_Name
     says 'ConfigMap "Not_A_Name" is invalid: metadata.name: Invalid value: "Not_A_Name"' "a lowercase RFC 1123 subdomain"
 }
 
-@test "a name in the path and another in the body are refused" {
+@test "different names in path and body are refused" {
     config_map greeting
     run -0 api "/api/v1/namespaces/$NS/configmaps/greeting" -X PUT -H 'Content-Type: application/json' -d '{"metadata":{"name":"other"}}'
     [ "$(field .code <<<"$output")" = 400 ]
     says "the name of the object (other) does not match the name on the URL (greeting)"
 }
 
-@test "a method that a path does not have is refused" {
+@test "unsupported method is refused" {
     run -0 api "/api/v1/namespaces/$NS/configmaps" -X PUT -d '{}' -H 'Content-Type: application/json'
     [ "$(field .code <<<"$output")" = 405 ]
 }
 
-@test "a body of more than three mebibytes is refused, and the server goes on" {
+@test "body above three mebibytes is refused, and the server continues" {
     head -c 4000000 /dev/zero | tr '\0' x >"$BATS_TEST_TMPDIR/large"
     run -0 api "/api/v1/namespaces/$NS/configmaps" -o /dev/null -w '%{http_code}' -H 'Content-Type: application/json' --data-binary "@$BATS_TEST_TMPDIR/large"
     [ "$output" = 413 ]
@@ -88,7 +88,7 @@ create() {
     config_map after
 }
 
-@test "a precondition that does not hold is a conflict" {
+@test "failed precondition returns a conflict" {
     config_map greeting
     run -0 api "/api/v1/namespaces/$NS/configmaps/greeting" -X DELETE -H 'Content-Type: application/json' \
         -d '{"preconditions":{"uid":"11111111-2222-4333-8444-555555555555"}}'
@@ -96,7 +96,7 @@ create() {
     k get configmap greeting
 }
 
-@test "a bad token is unauthorized, over either port" {
+@test "invalid token is unauthorized on either port" {
     for url in "$HTTP" "$HTTPS"; do
         run -0 curl -sk -H 'Authorization: Bearer wrong' "$url/api/v1/namespaces"
         [ "$(field .code <<<"$output")" = 401 ]
@@ -106,20 +106,22 @@ create() {
     says "You must be logged in to the server"
 }
 
-@test "nobody without credentials is let in when that is turned off" {
+@test "anonymous request is unauthorized when disabled" {
     for url in "$HTTP" "$HTTPS"; do
         [ "$(curl -sk -o /dev/null -w '%{http_code}' "$url/api/v1/namespaces")" = 401 ]
     done
 }
 
-@test "a token lets in, over TLS" {
-    for token in admintoken usertoken; do
-        run -0 kubectl --kubeconfig /dev/null -s "$HTTPS" --certificate-authority="$SERVER/root/certs/ca.crt" --token=$token get namespaces -o name
-        says namespace/default
-    done
+@test "token authenticates over TLS" {
+    run -0 kubectl --kubeconfig /dev/null -s "$HTTPS" --certificate-authority="$SERVER/root/certs/ca.crt" --token=admintoken get namespaces -o name
+    says namespace/default
+    run -0 kubectl --kubeconfig /dev/null -s "$HTTPS" --certificate-authority="$SERVER/root/certs/ca.crt" --token=usertoken auth whoami -o 'jsonpath={.status.userInfo.username}'
+    says alice
+    run -1 kubectl --kubeconfig /dev/null -s "$HTTPS" --certificate-authority="$SERVER/root/certs/ca.crt" --token=usertoken get namespaces -o name
+    says 'namespaces is forbidden: User "alice" cannot list resource "namespaces" in API group "" at the cluster scope'
 }
 
-@test "the administrator's certificate needs no token, and its server is verified" {
+@test "admin certificate authenticates, and the server is verified" {
     ca=$SERVER/root/certs/ca.crt
     [ "$(curl -s --cacert "$ca" --cert "$SERVER/root/certs/admin.crt" --key "$SERVER/root/certs/admin.key" -o /dev/null \
         -w '%{http_code}' "$HTTPS/api/v1/namespaces")" = 200 ]
@@ -127,7 +129,7 @@ create() {
     run -60 curl -sS "$HTTPS/healthz"
 }
 
-@test "a path means the same however it is written, and detours lead nowhere" {
+@test "equivalent paths are equal, and dot segments do not escape" {
     config_map greeting
     [ "$(api "/api/v1/namespaces/$NS/%63onfigmaps/greeting" --path-as-is | field .kind)" = ConfigMap ]
     for path in "/api/v1/namespaces/$NS/secrets/../configmaps/greeting" "/api/v1//namespaces/$NS/configmaps/greeting"; do
@@ -135,7 +137,7 @@ create() {
     done
 }
 
-@test "health and version are told to everybody, the rest to nobody without credentials" {
+@test "health and version are public, everything else needs credentials" {
     for path in /healthz /livez /readyz /version /livez/ping; do
         [ "$(curl -s -o /dev/null -w '%{http_code}' "$HTTP$path")" = 200 ]
     done

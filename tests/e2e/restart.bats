@@ -10,7 +10,7 @@ restart() { server_stop; server_start; }
 
 version() { api /api/v1/namespaces/default/configmaps | field .metadata.resourceVersion; }
 
-@test "a restart keeps everything as it was" {
+@test "restart keeps all objects unchanged" {
     k create configmap greeting --from-literal=text=hello
     k create deployment web --image=example/web
     kubectl create namespace other
@@ -21,7 +21,7 @@ version() { api /api/v1/namespaces/default/configmaps | field .metadata.resource
     [ "$(kubectl get configmaps,deployments,namespaces -A -o yaml)" = "$before" ]
 }
 
-@test "versions go on after a restart, and are never given twice" {
+@test "resourceVersions continue after a restart and are never reused" {
     config_map one
     before=$(version)
     restart
@@ -30,7 +30,7 @@ version() { api /api/v1/namespaces/default/configmaps | field .metadata.resource
     [ "$(k get configmap two -o jsonpath='{.metadata.resourceVersion}')" -gt "$before" ]
 }
 
-@test "a watch from before a restart resumes without a gap" {
+@test "watch from before a restart resumes without a gap" {
     config_map one
     before=$(version)
     config_map two
@@ -42,7 +42,7 @@ version() { api /api/v1/namespaces/default/configmaps | field .metadata.resource
         "ADDED two DELETED one ADDED three " ]
 }
 
-@test "an old page token goes on after a restart" {
+@test "continue token remains valid after a restart" {
     for name in a b c; do config_map $name; done
     token=$(api "/api/v1/namespaces/default/configmaps?limit=1" | field .metadata.continue)
     restart
@@ -51,21 +51,22 @@ version() { api /api/v1/namespaces/default/configmaps | field .metadata.resource
     [ "$(field .items[1].metadata.name <<<"$output")" = c ]
 }
 
-@test "the kubeconfig of the first start is good for the next" {
+@test "kubeconfig of the first start remains valid" {
     cp "$SERVER/root/certs/ca.crt" "$BATS_TEST_TMPDIR/ca.crt"
     restart
     cmp "$SERVER/root/certs/ca.crt" "$BATS_TEST_TMPDIR/ca.crt"
     kubectl get namespaces
 }
 
-@test "a second server on the same folder is refused, and harms nothing" {
+@test "second server on the same directory is refused and changes nothing" {
+    file_backend_only
     read -r secure insecure < <(free_ports)
     run -1 "$KC" apiserver --file-rootpath="$SERVER/root" --secure-port="$secure" --insecure-port="$insecure"
     says "is in use by process $(cat "$SERVER/pid")"
     config_map after
 }
 
-@test "an open watch does not hold up the end, and ends properly" {
+@test "open watch does not delay the stop and ends cleanly" {
     background curl -sS -N -H 'Authorization: Bearer admintoken' "$HTTP/api/v1/namespaces?watch=1"
     eventually background_says ADDED
     start=$SECONDS
@@ -75,7 +76,7 @@ version() { api /api/v1/namespaces/default/configmaps | field .metadata.resource
     job=
 }
 
-@test "an idle connection does not hold up the end" {
+@test "idle connection does not delay the stop" {
     exec 9<>"/dev/tcp/127.0.0.1/${HTTP##*:}"
     start=$SECONDS
     server_stop
@@ -83,7 +84,7 @@ version() { api /api/v1/namespaces/default/configmaps | field .metadata.resource
     [ $((SECONDS - start)) -le 5 ]
 }
 
-@test "a second SIGTERM ends it at once" {
+@test "second SIGTERM ends the server at once" {
     # Both wait while it is stopped; a request that is half sent keeps it from ending after the first.
     exec 9<>"/dev/tcp/127.0.0.1/${HTTP##*:}"
     printf 'POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer admintoken\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{' >&9
@@ -98,7 +99,7 @@ version() { api /api/v1/namespaces/default/configmaps | field .metadata.resource
     server_start
 }
 
-@test "a server that was killed starts again with all that it acknowledged" {
+@test "killed server restarts with every acknowledged write" {
     for i in $(seq 20); do config_map "kept-$i"; done
     server_signal KILL
     eventually server_ended

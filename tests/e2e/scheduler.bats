@@ -55,7 +55,7 @@ why() { k get pod "$1" -o jsonpath='{.status.conditions[?(@.type=="PodScheduled"
 waits_for() { [[ "$(why "$1")" == *"$2"* ]]; }
 has_event() { [[ "$(k describe pod "$1")" == *"$2"* ]]; }
 
-@test "a pod gets a node, and describe says so" {
+@test "pod is scheduled, and describe shows the event" {
     node only
     pod web 100m
     eventually is_on web only
@@ -65,7 +65,7 @@ has_event() { [[ "$(k describe pod "$1")" == *"$2"* ]]; }
     [ "$(k get pod web -o jsonpath='{.status.conditions[?(@.type=="PodScheduled")].status}')" = True ]
 }
 
-@test "pods are shared out among nodes" {
+@test "pods are spread over nodes" {
     node one
     node two
     for i in 1 2 3 4; do pod "p$i" 1; done
@@ -74,7 +74,7 @@ has_event() { [[ "$(k describe pod "$1")" == *"$2"* ]]; }
     [ "$(tr ' ' '\n' <<<"$output" | sort | uniq -c | tr -s ' \n' ' ')" = " 2 one 2 two " ]
 }
 
-@test "a pod that fits nowhere says why, and comes when there is room" {
+@test "unschedulable pod reports the reason and is scheduled when resources are free" {
     pod web 2
     eventually waits_for web "no nodes available to schedule pods"
     node small 1
@@ -86,7 +86,7 @@ has_event() { [[ "$(k describe pod "$1")" == *"$2"* ]]; }
     eventually is_on web large
 }
 
-@test "taints keep pods away, tolerations let them in" {
+@test "taints exclude pods without a toleration" {
     node only
     kubectl taint node only dedicated=db:NoSchedule
     pod web 100m
@@ -97,7 +97,7 @@ has_event() { [[ "$(k describe pod "$1")" == *"$2"* ]]; }
     eventually is_on web only
 }
 
-@test "a node selector chooses" {
+@test "node selector selects the node" {
     node one 4 disk=hdd
     node two 4 disk=ssd
     pod web 100m ',"nodeSelector":{"disk":"ssd"}'
@@ -108,7 +108,7 @@ has_event() { [[ "$(k describe pod "$1")" == *"$2"* ]]; }
     eventually is_on odd one
 }
 
-@test "a cordoned node gets nothing until it is uncordoned" {
+@test "cordoned node gets no pods until it is uncordoned" {
     node only
     kubectl cordon only
     pod web 100m
@@ -117,7 +117,7 @@ has_event() { [[ "$(k describe pod "$1")" == *"$2"* ]]; }
     eventually is_on web only
 }
 
-@test "a drained node's pods do not come back" {
+@test "drained node gets no pods" {
     node one
     pod web 100m
     eventually is_on web one
@@ -128,7 +128,7 @@ has_event() { [[ "$(k describe pod "$1")" == *"$2"* ]]; }
     eventually is_on web two
 }
 
-@test "gates hold a pod back" {
+@test "scheduling gates hold a pod" {
     node only
     pod web 100m ',"schedulingGates":[{"name":"example.com/wait"}]'
     eventually waits_for web "Scheduling is blocked due to non-empty scheduling gates"
@@ -138,7 +138,7 @@ has_event() { [[ "$(k describe pod "$1")" == *"$2"* ]]; }
     eventually is_on web only
 }
 
-@test "pods that do not want to be together are not" {
+@test "pods with anti-affinity run on different nodes" {
     node one
     node two
     apart=',"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchExpressions":[{"key":"app","operator":"Exists"}]}}]}}'
@@ -149,7 +149,7 @@ has_event() { [[ "$(k describe pod "$1")" == *"$2"* ]]; }
     eventually waits_for p3 "2 node(s) didn't match pod anti-affinity rules"
 }
 
-@test "a more important pod takes the place of another" {
+@test "higher priority pod preempts a lower one" {
     node only 1
     kubectl create priorityclass "high-$BATS_TEST_NUMBER" --value=1000
     pod low 800m ',"terminationGracePeriodSeconds":0'

@@ -43,7 +43,7 @@ hook_is_known() {
     [ -n "$(kubectl get mutatingwebhookconfiguration sidecar-injector -o jsonpath='{.webhooks[0].clientConfig.caBundle}')" ]
 }
 
-@test "a deployment that is there gets its sidecars, and follows their ConfigMap" {
+@test "existing deployment gets its sidecars and follows their ConfigMap" {
     kubectl apply -f manifests/sidecar/deployment.yaml
     eventually ready 1
     without_hook
@@ -65,16 +65,16 @@ hook_is_known() {
     eventually ready 1
 }
 
-@test "a pod that is there alone is told to be made anew" {
+@test "pod without an owner gets an event that asks to recreate it" {
     kubectl apply -f manifests/sidecar/envoy-initializer.yaml -f manifests/sidecar/pod.yaml
     without_hook
     eventually told SidecarsMissing annotated
     run -0 kubectl describe pod annotated
-    says "it has to be made anew to have its sidecars"
+    says "recreate it to get its sidecars"
     field_is pod annotated '{.spec.containers[*].name}' web
 }
 
-@test "a pod labelled for it gets its sidecar" {
+@test "labelled pod gets its sidecar" {
     kubectl apply -f manifests/sidecar/envoy-initializer.yaml
     hub_start run sidecar
     eventually hook_is_known
@@ -102,21 +102,21 @@ hook_is_known() {
     ! told SidecarsMissing labelled
 }
 
-@test "a ConfigMap without sense lets pods in, with a warning" {
+@test "invalid ConfigMap admits pods with a warning" {
     kubectl apply -f manifests/sidecar/envoy-initializer.yaml
     hub_start run sidecar
     eventually hook_is_known
     k patch configmap envoy-initializer --type merge -p '{"data":{"config":"containers: 5"}}'
     warned() {
         k delete pod warned --now >/dev/null 2>&1 || true
-        k run warned --image=busybox --labels=sidecar.kubecontroller.io/inject=true 2>&1 | grep -q "Warning: the ConfigMap of this pod's sidecars cannot be understood"
+        k run warned --image=busybox --labels=sidecar.kubecontroller.io/inject=true 2>&1 | grep -q "Warning: invalid sidecar ConfigMap"
     }
     eventually warned
     eventually told BadSidecars envoy-initializer
     field_is pod warned '{.spec.containers[*].name}' warned
 }
 
-@test "pods are made while the injector is down" {
+@test "pods are created while the injector is down" {
     kubectl apply -f manifests/sidecar/envoy-initializer.yaml
     hub_start run sidecar
     eventually hook_is_known

@@ -177,7 +177,44 @@ NAME  PROVISIONER  RECLAIMPOLICY  VOLUMEBINDINGMODE  ALLOWVOLUMEEXPANSION  AGE
 storageclass.storage.k8s.io/fast  example.com/disks  Delete  Immediate  false  AGE' persistentvolumes,storageclasses
 }
 
-@test "custom objects and their definitions" {
+@test "devices, IP addresses and volume attributes classes" {
+    k create -f - <<'EOF'
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: gpu}
+spec: {devices: {requests: [{name: one, exactly: {deviceClassName: gpu}}]}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: slice}
+spec: {driver: gpu.example.com, nodeName: node-1, pool: {name: pool-1, generation: 1, resourceSliceCount: 1}, devices: [{name: a}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: IPAddress
+metadata: {name: 10.96.0.77}
+spec: {parentRef: {resource: services, namespace: default, name: web}}
+---
+apiVersion: storage.k8s.io/v1
+kind: VolumeAttributesClass
+metadata: {name: gold}
+driverName: disk.example.com
+parameters: {iops: "9"}
+EOF
+    run -0 k get resourceclaims --no-headers
+    grep -qE '^gpu +pending +[0-9]+s$' <<<"$output"
+    run -0 k get resourceslices --no-headers
+    grep -qE '^slice +node-1 +gpu.example.com +pool-1 +[0-9]+s$' <<<"$output"
+    run -0 k get resourceslices --field-selector spec.driver=other -o name
+    [ -z "$output" ]
+    run -0 k get ipaddresses --no-headers
+    grep -qE '^10.96.0.77 +services/default/web' <<<"$output"
+    run -0 k get servicecidrs --no-headers
+    grep -qE '^kubernetes +10.96.0.0/12 +[0-9]+[a-z]' <<<"$output"
+    run -0 k get vac --no-headers
+    grep -qE '^gold +disk.example.com +[0-9]+s$' <<<"$output"
+}
+
+@test "custom objects and their CRDs" {
     shows 'NAME  MODE  AGE
 press  slow  AGE
 saw  fast  AGE' machines
@@ -185,17 +222,17 @@ saw  fast  AGE' machines
 press  slow  3  AGE
 saw  fast  3  AGE' mc -o wide
     shows 'NAME  CREATED AT
-machines.factory.example.com  TIME' crds -o wide
+machines.factory.example.com  TIME' crds machines.factory.example.com -o wide
 }
 
-@test "custom objects are selected by the fields their definition names" {
+@test "custom objects are selected by the selectable fields of their CRD" {
     [ "$(k get machines --field-selector spec.mode=fast -o name)" = machine.factory.example.com/saw ]
     [ "$(k get machines --field-selector 'spec.mode!=fast' -o name)" = machine.factory.example.com/press ]
     run -1 k get machines --field-selector spec.load=3
     says 'field label not supported: spec.load'
 }
 
-@test "a watch of custom objects has their rows, and only those selected" {
+@test "watch of custom objects has rows of the selected objects" {
     background k get machines --field-selector spec.mode=fast -o wide -w --output-watch-events
     eventually background_says '^ADDED +saw +fast +3 '
     k patch machine press --type=merge -p '{"spec":{"mode":"fast","load":7}}'
@@ -204,7 +241,7 @@ machines.factory.example.com  TIME' crds -o wide
     eventually background_says '^DELETED +press '
 }
 
-@test "events, in kubectl's own command too" {
+@test "events, with kubectl events too" {
     shows 'LAST SEEN  TYPE  REASON  OBJECT  SUBOBJECT  SOURCE  MESSAGE  FIRST SEEN  COUNT  NAME
 YEARS  Normal  Changed  configmap/settings  data  people, node-1  somebody changed it  YEARS  3  settings.1' events -o wide
     run -0 k events --for configmap/settings
@@ -213,7 +250,7 @@ YEARS  Normal  Changed  configmap/settings  data  people, node-1  somebody chang
     says "No events found"
 }
 
-@test "everything of a category at once" {
+@test "all resources of a category" {
     run -0 k get all --no-headers
     for name in pod/pod-running service/svc-a deployment.apps/web replicaset.apps/web-1 statefulset.apps/db daemonset.apps/agent \
         replicationcontroller/old job.batch/work cronjob.batch/nightly horizontalpodautoscaler.autoscaling/web; do
@@ -240,7 +277,7 @@ YEARS  Normal  Changed  configmap/settings  data  people, node-1  somebody chang
     [ "$(k get pods -o jsonpath='{.items[?(@.spec.nodeName=="node-1")].metadata.name}')" = pod-running ]
 }
 
-@test "sorted by a field, on the whole object" {
+@test "sorted by a field of the whole object" {
     run -0 k get services --sort-by=.spec.type -o name
     [ "${lines[2]}" = service/svc-external ]
     [ "${lines[3]}" = service/svc-node ]
@@ -255,7 +292,7 @@ YEARS  Normal  Changed  configmap/settings  data  people, node-1  somebody chang
     [ -z "$(k get events --field-selector involvedObject.kind=Pod -o name)" ]
 }
 
-@test "a watch has rows too, wide where asked" {
+@test "watch has rows, wide on request" {
     background k get pods -o wide -w --output-watch-events
     eventually background_says '^ADDED +pod-waiting +0/1 +Pending +0 '
     status v1 pods pod-waiting '{"phase":"Running","podIP":"10.1.0.8","podIPs":[{"ip":"10.1.0.8"}]}'
@@ -265,7 +302,7 @@ YEARS  Normal  Changed  configmap/settings  data  people, node-1  somebody chang
     status v1 pods pod-waiting '{"phase":"Pending","podIP":null,"podIPs":null}'
 }
 
-@test "a watch of a deployment shows how it becomes ready" {
+@test "watch of a deployment shows its rollout" {
     background k get deployment web -w
     eventually background_says '^web +2/3 '
     status apps/v1 deployments web '{"readyReplicas":3,"availableReplicas":3,"unavailableReplicas":0}'
@@ -273,7 +310,7 @@ YEARS  Normal  Changed  configmap/settings  data  people, node-1  somebody chang
     status apps/v1 deployments web '{"readyReplicas":2,"availableReplicas":2,"unavailableReplicas":1}'
 }
 
-@test "rows come with the metadata of their objects, with all of them, or with nothing" {
+@test "rows include metadata, the whole object, or nothing" {
     table='Accept: application/json;as=Table;v=v1;g=meta.k8s.io'
     [ "$(api "/api/v1/namespaces/$NS/configmaps" -H "$table" | field '.rows[0].object.kind')" = PartialObjectMetadata ]
     [ "$(api "/api/v1/namespaces/$NS/configmaps?includeObject=Object" -H "$table" | field '.rows[0].object.data.a')" = 1 ]

@@ -23,7 +23,7 @@ fails() {
     [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$output"; return 1; }
 }
 
-@test "a fresh folder is ready at once, and says where it is and what to try" {
+@test "fresh directory is ready at once and prints its address and next steps" {
     up
     run -0 cat "$BATS_TEST_TMPDIR/out"
     says "kc is up, ready after" "$HTTP" "$HTTPS" "export KUBECONFIG=$root/admin.kubeconfig" "Ctrl-C"
@@ -32,10 +32,10 @@ fails() {
     [ ! -s "$BATS_TEST_TMPDIR/err" ]
     down INT 0
     run -0 cat "$BATS_TEST_TMPDIR/out"
-    says "kc has stopped; everything is kept in $root"
+    says "kc has stopped; data is in $root"
 }
 
-@test "what it says to try works as it is typed" {
+@test "printed commands work as they are typed" {
     up
     local tries
     mapfile -t tries < <(grep -oE '^ *(export|kubectl) [^#]*' "$BATS_TEST_TMPDIR/out")
@@ -47,7 +47,7 @@ fails() {
     done
 }
 
-@test "what it says to try works in a folder of any name" {
+@test "printed commands work in a directory of any name" {
     mkdir "$BATS_TEST_TMPDIR/it's here"
     root="$BATS_TEST_TMPDIR/it's here/data"
     up
@@ -56,20 +56,20 @@ fails() {
     kubectl get namespaces
 }
 
-@test "initial objects are there, and networks are kept in a service of its own" {
+@test "initial objects are loaded, and networks have a service" {
     up
     run -0 kubectl get users,teams,catalogs,binmetas
     says user.platform.kubecontroller.io/admin team.platform.kubecontroller.io/admins catalog.platform.kubecontroller.io/demo
     kubectl apply -f manifests/network/example
     networks=$(grep -oE 'http://127.0.0.1:[0-9]+/v1/networks' "$BATS_TEST_TMPDIR/out")
-    known() { curl -sf "$networks" | grep -q 192.168.0.0/16; }
+    known() { curl -sf -H "Authorization: Bearer $(cat "$root/networks.token")" "$networks" | grep -q 192.168.0.0/16; }
     eventually known
     down INT 0
     up --reconcilers='*,-network'
     run ! grep v1/networks "$BATS_TEST_TMPDIR/out"
 }
 
-@test "this machine needs no token, others do" {
+@test "loopback clients need no token, and others do" {
     up --bind-address=0.0.0.0
     run -0 kubectl --kubeconfig=/dev/null -s "$HTTP" get namespaces
     says default kube-system
@@ -83,8 +83,8 @@ fails() {
     says 401
 }
 
-@test "a robot has its deployment 2/2, and an at runs its command" {
-    up
+@test "Robot has its deployment 2/2, and At runs its command" {
+    up "${UNSAFE[@]}"
     kubectl apply -f manifests/robot/cr.yaml -f manifests/at/cr.yaml
     eventually field_is deployment robot-one '{.status.readyReplicas}' 2
     run -0 kubectl get deployment robot-one
@@ -102,17 +102,18 @@ versions() {
         -o jsonpath='{range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.resourceVersion}{"\n"}{end}' | sort
 }
 
-@test "a second start finds everything as it was, and writes nothing but its node" {
-    up
+@test "second start finds everything unchanged and writes its node only" {
+    up "${UNSAFE[@]}"
     kubectl apply -f manifests/at/cr.yaml -f manifests/banana/cr.yaml -f manifests/network/example
     kubectl create configmap mine --from-literal=a=b
     eventually field_is at at-one '{.status.phase}' DONE
     eventually field_is banana banana-one '{.status.phase}' Success
     eventually field_is pod at-one-pod '{.status.phase}' Succeeded
     eventually field_is network example-network '{.status.ready}' true
+    eventually grep -q 'The password of the user admin' "$BATS_TEST_TMPDIR/out"
     versions >"$BATS_TEST_TMPDIR/before"
     down INT 0
-    up
+    up "${UNSAFE[@]}"
     [ "$(kubectl logs at-one-pod)" = YAY ]
     versions | diff "$BATS_TEST_TMPDIR/before" -
     grep -q 'ConfigMap default/mine' "$BATS_TEST_TMPDIR/before"
@@ -135,18 +136,18 @@ spec:
 YAML
 }
 
-@test "pods end with it, and run once after a crash" {
-    up
+@test "pods end with kc up, and run once after a crash" {
+    up "${UNSAFE[@]}"
     a_process
     eventually count_is long 1
     down INT 0
     count_is long 0
-    up
+    up "${UNSAFE[@]}"
     eventually count_is long 1
     kubectl create configmap kept
     kill -KILL "$pid"
     wait "$pid" || true
-    up
+    up "${UNSAFE[@]}"
     kubectl get configmap kept
     restarted() { [ "$(kubectl get pod long -o jsonpath='{.status.containerStatuses[0].restartCount}{.status.containerStatuses[0].ready}')" = 2true ]; }
     eventually restarted
@@ -155,7 +156,17 @@ YAML
     count_is long 0
 }
 
-@test "a second signal ends it at once" {
+@test "idle with everything enabled it has at most 24 threads, each with a name" {
+    up
+    # Workers that had something to do at the start end after a few seconds.
+    few() { [ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" -le 24 ]; }
+    sleep 8
+    eventually few || { cat /proc/"$pid"/task/*/comm; return 1; }
+    # Only the main thread has the name of the program.
+    [ "$(cat /proc/"$pid"/task/*/comm | grep -cx "$(cat /proc/"$pid"/comm)")" -eq 1 ]
+}
+
+@test "second signal ends it at once" {
     up
     kill -STOP "$pid"
     until grep -q "^State:.T" "/proc/$pid/status"; do sleep 0.01; done
@@ -169,7 +180,7 @@ YAML
     [ "$rc" -eq 143 ]
 }
 
-@test "it stops in order when its terminal ends, unless it was told not to" {
+@test "SIGHUP stops it cleanly unless it is ignored" {
     up
     down HUP 0
     (trap '' HUP && exec "$KC" up --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure") \
@@ -180,7 +191,7 @@ YAML
     kubectl get namespaces
 }
 
-@test "a folder in use is told" {
+@test "directory in use is reported" {
     up
     local before=$secure
     up_ports
@@ -189,14 +200,14 @@ YAML
     [ "$before" != "$secure" ]
 }
 
-@test "a port in use is told" {
+@test "port in use is reported" {
     up
     root=$BATS_TEST_TMPDIR/other
     fails 1
     says "kc up: cannot listen on 127.0.0.1, port $secure"
 }
 
-@test "a folder that cannot be written to is told" {
+@test "directory that is not writable is reported" {
     # Root may write everywhere, and others may not come to where bats works.
     local as=() closed
     closed=$(mktemp -d)
@@ -206,30 +217,30 @@ YAML
     run -1 "${as[@]}" "$closed/kc" up --file-rootpath="$closed/data"
     chmod 755 "$closed"
     rm -r "$closed"
-    says "kc up: --file-rootpath: cannot make the folder $closed/data: Permission denied"
+    says "kc up: --file-rootpath: cannot create directory $closed/data: Permission denied"
     touch "$BATS_TEST_TMPDIR/file"
     root=$BATS_TEST_TMPDIR/file
     fails 1
-    says "is not a folder"
+    says "is not a directory"
 }
 
-@test "mistakes are told, and leave nothing behind" {
+@test "invalid arguments are refused and leave nothing behind" {
     fails 2 --insecure-prot=1
-    says "there is no flag '--insecure-prot'; did you mean '--insecure-port'?"
+    says "unknown flag '--insecure-prot'; did you mean '--insecure-port'?"
     fails 2 --without=hup
-    says '--without: there is no part "hup"; did you mean "hub"?'
+    says "--without: invalid value 'hup': must be one of hub, controllers, pods, initial, network-service; did you mean 'hub'?"
     fails 1 --reconcilers='*,-bananna'
     says 'there is no reconciler "bananna"; did you mean "banana"?'
     fails 1 -c /no/such.yaml
     says "cannot open /no/such.yaml"
     fails 2 --controllers='*,-schedular'
-    says '--controllers: there is no controller "schedular"; did you mean "scheduler"?'
+    says "--controllers: invalid value 'schedular': must be one of " "did you mean 'scheduler'?"
     fails 2 --insecure-addr=0.0.0.0
-    says "would listen beyond this machine"
+    says "would expose the server to other machines"
     [ ! -e "$root" ]
 }
 
-@test "its metrics are on one page" {
+@test "all metrics are on one page" {
     up
     kubectl apply -f manifests/banana/cr.yaml
     eventually field_is banana banana-one '{.status.phase}' Success
@@ -237,12 +248,12 @@ YAML
     says 'kc_phase_transitions_total{reconciler="banana",phase="Success"} 1' apiserver_request_total workqueue_adds_total
 }
 
-@test "reconcilers need their definitions" {
+@test "reconcilers without CRDs are refused" {
     fails 1 --without=initial
-    says "the server has no kind" "apply its CustomResourceDefinition first, or leave out the hub too: --without=hub,initial"
+    says "the server has no kind" "apply its CustomResourceDefinition first, or exclude the hub too: --without=hub,initial"
 }
 
-@test "parts are left out" {
+@test "parts can be disabled" {
     up --without=hub,pods
     kubectl apply -f manifests/robot/cr.yaml
     kubectl create deployment web --image=web
@@ -257,10 +268,62 @@ YAML
     field_is deployment robot-one '{.status}' '{}'
 }
 
-@test "nodes may be simulated, and reconcilers chosen" {
+@test "nodes can be simulated, and reconcilers selected" {
     up --pods=simulate --simulated-nodes=3 --reconcilers='*,-banana'
     [ "$(kubectl get nodes -o name | wc -l)" -eq 3 ]
     kubectl apply -f manifests/robot/cr.yaml -f manifests/banana/cr.yaml
     eventually field_is deployment robot-one '{.status.readyReplicas}' 2
     field_is banana banana-one '{.status}' ''
+}
+
+@test "loopback clients need credentials where pods share the user" {
+    [ "$(id -u)" -eq 0 ] || skip "the user that runs kc is changed"
+    mkdir -m 755 "$BATS_TEST_TMPDIR/home"
+    chmod 755 "$BATS_TEST_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_RUN_TMPDIR"
+    chown 4242 "$BATS_TEST_TMPDIR/home"
+    root=$BATS_TEST_TMPDIR/home/data
+    export KUBECONFIG=$root/admin.kubeconfig
+    local kc=$KC
+    printf '#!/bin/sh\nexec setpriv --reuid=4242 --regid=4242 --clear-groups "%s" "$@"\n' "$kc" >"$BATS_TEST_TMPDIR/kc"
+    chmod 755 "$BATS_TEST_TMPDIR/kc"
+    KC=$BATS_TEST_TMPDIR/kc
+    fails 2 --pods=process --unsafe-pods-can-read-credentials --secure-port=0
+    says "no client could authenticate"
+    up --pods=process --unsafe-pods-can-read-credentials
+    grep -q "loopback clients need credentials: pods run as processes of your own user" "$BATS_TEST_TMPDIR/out"
+    [ "$(curl -s -o /dev/null -w '%{http_code}' "$HTTP/api/v1/namespaces")" = 401 ]
+    [ "$(setpriv --reuid=4242 --clear-groups curl -s -o /dev/null -w '%{http_code}' "$HTTP/api/v1/namespaces")" = 401 ]
+    kubectl get namespaces
+    down INT 0
+    up --pods=simulate
+    for user in 0 4242; do
+        [ "$(setpriv --reuid="$user" --clear-groups curl -s -o /dev/null -w '%{http_code}' "$HTTP/api/v1/namespaces")" = 200 ]
+    done
+    [ "$(setpriv --reuid=4243 --clear-groups curl -s -o /dev/null -w '%{http_code}' "$HTTP/api/v1/namespaces")" = 401 ]
+}
+
+# ---- identities ----
+
+# denied USER VERB RESOURCE: the log has a denial of this user.
+denied() { grep -F "User \\\"$1\\\" cannot $2 resource \\\"$3\\\"" "$BATS_TEST_TMPDIR/err"; }
+
+@test "controllers, scheduler, hub and node have only the permissions of their own roles" {
+    up
+    export KUBECONFIG=$root/admin.kubeconfig
+    kubectl delete clusterrolebinding system:controller:replicaset-controller system:kube-scheduler system:volume-scheduler system:kubecontroller:hub
+    kubectl create deployment web --image=i -- sleep 1000
+    kubectl apply -f manifests/robot/cr.yaml
+    eventually denied system:serviceaccount:kube-system:replicaset-controller create pods
+    eventually denied system:kubecontroller:hub create deployments
+    kubectl create clusterrolebinding again --clusterrole=system:controller:replicaset-controller --serviceaccount=kube-system:replicaset-controller
+    kubectl run one --image=i --command -- sleep 1000
+    eventually denied system:kube-scheduler create pods/binding
+    [ -z "$(kubectl get pod one -o jsonpath='{.spec.nodeName}')" ]
+    kubectl create clusterrolebinding scheduling --clusterrole=system:kube-scheduler --user=system:kube-scheduler
+    kubectl wait --for=jsonpath='{.status.phase}'=Running pod/one --timeout=60s
+    node=$(kubectl get pod one -o jsonpath='{.spec.nodeName}')
+    run -0 kubectl auth can-i get pod/one --as="system:node:$node" --as-group=system:nodes
+    run -1 kubectl auth can-i list secrets --as="system:node:$node" --as-group=system:nodes
+    run -1 kubectl auth can-i create pods --as=system:kube-controller-manager
+    run -0 kubectl auth can-i list secrets -A --as=system:kube-controller-manager
 }

@@ -8,7 +8,7 @@ teardown_file() { load helpers; server_stop; }
 setup() { load helpers; namespace; job=; }
 teardown() { [ -z "$job" ] || background_end; }
 
-@test "a watch sees an object come, change and go" {
+@test "watch delivers added, modified and deleted events" {
     config_map before
     background k get configmaps -w --output-watch-events --no-headers
     eventually background_says '^ADDED +before '
@@ -21,7 +21,7 @@ teardown() { [ -z "$job" ] || background_end; }
     [ "$(grep -c greeting "$BATS_TEST_TMPDIR/background")" -eq 3 ]
 }
 
-@test "a watch of one object sees no other" {
+@test "watch of one object delivers no other" {
     config_map greeting
     background k get configmap greeting -w -o name
     eventually background_says greeting
@@ -31,7 +31,7 @@ teardown() { [ -z "$job" ] || background_end; }
     run ! background_says other
 }
 
-@test "a watch by label sees objects come into the selection and leave it" {
+@test "watch by label delivers objects that enter and leave the selection" {
     config_map greeting
     background k get configmaps -l tier=front -w --output-watch-events --no-headers
     version=$(api "/api/v1/namespaces/$NS/configmaps" | field .metadata.resourceVersion)
@@ -47,7 +47,7 @@ teardown() { [ -z "$job" ] || background_end; }
     [ "${#lines[@]}" -eq 2 ]
 }
 
-@test "a watch from a version sees all that came after it, in order" {
+@test "watch from a resourceVersion delivers all later events in order" {
     version=$(api "/api/v1/namespaces/$NS/configmaps" | field .metadata.resourceVersion)
     for name in one two three; do config_map $name; done
     run -0 api "/api/v1/namespaces/$NS/configmaps?watch=1&resourceVersion=$version&timeoutSeconds=1"
@@ -55,11 +55,11 @@ teardown() { [ -z "$job" ] || background_end; }
     [ "$(for line in "${lines[@]}"; do field .object.metadata.name <<<"$line"; done | tr '\n' ' ')" = "one two three " ]
 }
 
-@test "a watch ends by itself when its time is over" {
+@test "watch ends at its timeout" {
     run -0 api "/api/v1/namespaces/$NS/configmaps?watch=1&timeoutSeconds=1" --max-time 10
 }
 
-@test "a streamed list ends with a bookmark" {
+@test "streamed list ends with a bookmark" {
     config_map one
     config_map two
     run -0 api "/api/v1/namespaces/$NS/configmaps?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1"
@@ -69,7 +69,7 @@ teardown() { [ -z "$job" ] || background_end; }
     grep -q '"k8s.io/initial-events-end":"true"' <<<"${lines[2]}"
 }
 
-@test "a watch over all namespaces sees each" {
+@test "watch of all namespaces delivers events of each" {
     background kubectl get configmaps -A -w --output-watch-events --no-headers
     config_map greeting
     eventually background_says "^ADDED +$NS +greeting "

@@ -15,7 +15,7 @@ socket_watch() {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/python/socket_watch.py" "ws${address#http}/api/v1/namespaces/$NS/configmaps?watch=1$query" "$@"
 }
 
-@test "a watch over WebSocket sees objects come, change and go" {
+@test "watch over WebSocket delivers added, modified and deleted events" {
     config_map before
     background socket_watch "$HTTP" "" token=admintoken
     eventually background_says '^\{"type":"ADDED","object":.*"name":"before"'
@@ -31,7 +31,7 @@ socket_watch() {
     done <"$BATS_TEST_TMPDIR/background"
 }
 
-@test "it works over TLS, and says the same as over HTTP" {
+@test "watch over TLS equals the watch over HTTP" {
     for name in one two three; do config_map $name; done
     run -0 api "/api/v1/namespaces/$NS/configmaps?watch=1&timeoutSeconds=1"
     plain=$output
@@ -40,20 +40,20 @@ socket_watch() {
     says "closed 1000"
 }
 
-@test "a client that closes gets its code back" {
+@test "close frame is answered with its code" {
     config_map greeting
     run -0 socket_watch "$HTTP" "" token=admintoken leave=1
     says '"ADDED"' 'closed 4000'
 }
 
-@test "a page shows its token as a subprotocol" {
+@test "page authenticates with a token in the subprotocol" {
     run -0 socket_watch "$HTTP" "&timeoutSeconds=1" page_token=admintoken protocol=v4.channel.k8s.io origin=https://page.example
     says "protocol v4.channel.k8s.io" "closed 1000"
     run -0 socket_watch "$HTTP" "" page_token=wrong protocol=v4.channel.k8s.io
     says "refused 401"
 }
 
-@test "a page of elsewhere is not a program of this machine" {
+@test "cross-site page has no local trust" {
     run -0 socket_watch "$HTTP" "&timeoutSeconds=1" origin=none
     says "closed 1000"
     run -0 socket_watch "$HTTP" "&timeoutSeconds=1"
@@ -72,7 +72,7 @@ certificate() {
     done
 }
 
-@test "a page of elsewhere cannot use a certificate of the browser" {
+@test "cross-site page cannot use the browser's client certificate" {
     certificate >"$BATS_TEST_TMPDIR/admin.pem"
     admin=(ca="$SERVER/root/certs/ca.crt" cert="$BATS_TEST_TMPDIR/admin.pem")
     run -0 socket_watch "$HTTPS" "&timeoutSeconds=1" "${admin[@]}"
@@ -83,14 +83,14 @@ certificate() {
     says "refused 403"
 }
 
-@test "what is refused is refused before there is a WebSocket" {
+@test "errors are returned before the upgrade" {
     run -0 socket_watch "$HTTP" "" token=wrong
     says "refused 401"
     run -0 socket_watch "$HTTP" "&labelSelector=a%3D%3D%3Db" token=admintoken
     says "refused 400"
 }
 
-@test "the end of the server closes it" {
+@test "stopped server closes the WebSocket" {
     background socket_watch "$HTTP" "" token=admintoken
     eventually background_says '^pong hello$'
     server_signal TERM

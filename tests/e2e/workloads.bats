@@ -21,7 +21,7 @@ EOF
         -p '{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}'
 }
 
-@test "a deployment is scaled" {
+@test "deployment is scaled" {
     k create deployment web --image=example/web
     run -0 k scale deployment web --replicas=3
     says "deployment.apps/web scaled"
@@ -31,7 +31,7 @@ EOF
     says DESIRED AVAILABLE "web"
 }
 
-@test "a deployment is scaled only from the size it is thought to have" {
+@test "deployment is scaled only from the expected size" {
     k create deployment web --image=example/web --replicas=2
     run -1 k scale deployment web --current-replicas=5 --replicas=3
     says "Expected replicas to be 5, was 2"
@@ -40,7 +40,7 @@ EOF
     [ "$(replicas deployment/web)" = 3 ]
 }
 
-@test "a deployment is scaled only from the version it is thought to have" {
+@test "deployment is scaled only from the expected resourceVersion" {
     k create deployment web --image=example/web
     version=$(k get deployment web -o jsonpath='{.metadata.resourceVersion}')
     k label deployment web tier=front
@@ -80,7 +80,7 @@ EOF
     [ "$(replicas replicaset/web)$(replicas statefulset/web)" = 00 ]
 }
 
-@test "the scale is patched as a subresource" {
+@test "scale is patched as a subresource" {
     k create deployment web --image=example/web
     run -0 k patch deployment web --subresource=scale --type merge -p '{"spec":{"replicas":6}}'
     [ "$(replicas deployment/web)" = 6 ]
@@ -88,7 +88,7 @@ EOF
     says "spec.replicas: Invalid value: -1: must be greater than or equal to 0"
 }
 
-@test "a scheduler gives a pod its node, once" {
+@test "binding assigns a pod to a node once" {
     k run p --image=example/c
     binding='{"apiVersion":"v1","kind":"Binding","metadata":{"name":"p"},"target":{"kind":"Node","name":"node-1"}}'
     run -0 api "/api/v1/namespaces/$NS/pods/p/binding" -H 'Content-Type: application/json' -d "$binding"
@@ -99,7 +99,7 @@ EOF
     says 'pod p is already assigned to node \"node-1\"'
 }
 
-@test "a pod is looked into, and resized" {
+@test "ephemeral container is added, and a pod is resized" {
     k run p --image=example/c --overrides='{"spec":{"containers":[{"name":"p","image":"example/c","resources":{"requests":{"cpu":"1"}}}]}}'
     k debug p --image=example/debug --container=look --target=p --attach=false
     [ "$(k get pod p -o jsonpath='{.spec.ephemeralContainers[*].name}')" = look ]
@@ -107,7 +107,7 @@ EOF
     [ "$(k get pod p -o jsonpath='{.spec.containers[0].resources.requests.cpu}')" = 2 ]
 }
 
-@test "a node is drained as far as budgets allow" {
+@test "node is drained as far as budgets allow" {
     kubectl create -f - <<<"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"$NS\"}}"
     pod free "$NS"
     pod guarded "$NS"
@@ -125,7 +125,7 @@ EOF
     [ "$(k get poddisruptionbudget guard -o jsonpath='{.status.disruptionsAllowed}')" = 0 ]
 }
 
-@test "an autoscaler is one in both versions" {
+@test "autoscaler is readable in both versions" {
     k create deployment web --image=example/web
     k autoscale deployment web --min=2 --max=5 --cpu-percent=60
     [ "$(k get horizontalpodautoscalers.v1.autoscaling web -o jsonpath='{.spec.targetCPUUtilizationPercentage}')" = 60 ]

@@ -18,14 +18,14 @@ teardown() { hub_stop; }
 logged() { grep -qF -- "$1" "$BATS_TEST_TMPDIR/hub.log"; }
 logged_times() { [ "$(grep -cF -- "$2" "$BATS_TEST_TMPDIR/hub.log")" -eq "$1" ]; }
 
-@test "it runs where somebody names it" {
+@test "reconciler runs when it is named" {
     run -0 "$KC" hub --list
     [[ $output =~ workqueue\ +Pod\ +no\ +no ]]
     run -0 "$KC" hub --controllers=workqueue --list
     [[ $output =~ workqueue\ +Pod\ +no\ +yes ]]
 }
 
-@test "pods come and go" {
+@test "created and deleted pods are logged" {
     hub_start run workqueue -c configs/kubecontroller.yaml
     k run web --image=nginx
     eventually logged "Sync/Add/Update for Pod web"
@@ -39,16 +39,16 @@ logged_times() { [ "$(grep -cF -- "$2" "$BATS_TEST_TMPDIR/hub.log")" -eq "$1" ];
     logged "Stopping Pod controller"
 }
 
-@test "one that fails is tried six times, then dropped" {
+@test "failing key is retried six times, then dropped" {
     hub_start run workqueue
     k run bad --image=nginx --labels=fail=true
-    eventually logged 'Dropping pod "default/bad" out of the queue: it is labelled so'
-    logged_times 5 "Error syncing pod default/bad: it is labelled so"
+    eventually logged 'Dropping pod "default/bad" out of the queue: label fail=true is set'
+    logged_times 5 "Error syncing pod default/bad: label fail=true is set"
     k label pod bad fail-
     eventually logged "Sync/Add/Update for Pod bad"
 }
 
-@test "another namespace is told in the config file" {
+@test "namespace is set in the config file" {
     printf 'reconcilers: {workqueue: {namespace: kube-system}}\n' >"$BATS_TEST_TMPDIR/config.yaml"
     kubectl -n kube-system run there --image=nginx
     hub_start run workqueue -c "$BATS_TEST_TMPDIR/config.yaml"

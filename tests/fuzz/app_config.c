@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The config file: whatever its text is, it is read or refused with a sentence, and what is read
- * can be used. */
+/*
+ * The config file: any text is parsed or refused with a message, and a parsed config can be used.
+ */
 #include "fuzzing.h"
 
 #include "kc/app_config.h"

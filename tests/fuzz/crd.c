@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crd.c: any JSON as a CustomResourceDefinition, and any JSON after a line break as an object of
- * it. A definition that is valid can be compiled, its status is made once, and its objects are
- * decoded once: a second time nothing changes.
+ * it. A valid CRD compiles; updating its status and decoding its objects a second time changes
+ * nothing.
  */
-#include "apiserver/crd/crd_status.h"
-#include "apiserver/crd/crd_type.h"
-#include "apiserver/crd/crd_validate.h"
 #include "apiserver/crd/custom_object.h"
+#include "apiserver/crd/custom_ops.h"
+#include "apiserver/kinds/apiextensions/crd_status.h"
+#include "apiserver/kinds/apiextensions/crd_type.h"
+#include "apiserver/kinds/apiextensions/crd_validate.h"
 #include "apiserver/kinds/registry.h"
 #include "apiserver/printing/table.h"
 #include "fuzzing.h"
@@ -17,12 +18,13 @@ static void show(const kc__crd *crd, const kc_object *object)
     kc_scoped(kc_buf) out = {0};
     const kc__resource_set *set = kc__crd_resources(crd);
     for (size_t i = 0; i < set->n; i++) {
-        kc__table table = {.columns = set->resources[i].columns};
-        kc__table_of(&table, &out, object);
+        kc__print_table table = {.columns = set->resources[i].columns};
+        kc__print_table_of(&table, &out, object);
         kc_buf_clear(&out);
     }
-    kc__kinds *kinds = kc__kinds_new(&(kc__kinds_opts){.additions = &set, .n_additions = 1});
-    kc__kinds_unref(kinds);
+    kc__registry *kinds =
+        kc__registry_new(&(kc__registry_opts){.additions = &set, .n_additions = 1});
+    kc__registry_unref(kinds);
 }
 
 /* An object of one version, all the way; `old` is what it replaces. */
@@ -32,12 +34,12 @@ static void use(const kc__custom *custom, const kc_object *given, const kc_objec
     kc_scoped(kc_field_errors) errors = {0}, update = {0}, status = {0};
     kc_scoped(kc_error) err = {0};
     kc__custom_check_kind(custom, given, NULL);
-    kc_auto(kc_object) *object = kc__custom_decode(custom, given, &unknown, &err);
+    kc_auto(kc_object) *object = kc__custom_decode(custom, given, false, &unknown, NULL, &err);
     if (!object) {
         assert(err.reason == KC_BAD_REQUEST || err.reason == KC_TOO_LARGE);
         return;
     }
-    kc_auto(kc_object) *same = kc__custom_decode(custom, object, &again, &err);
+    kc_auto(kc_object) *same = kc__custom_decode(custom, object, false, &again, NULL, &err);
     assert(same && !kc__custom_differs(object, same) && again.n == 0);
     kc_auto(kc_object) *prepared = kc__custom_prepare(custom, object, NULL);
     kc_auto(kc_object) *changed = kc__custom_prepare_update(custom, object, old, NULL, NULL);
@@ -52,9 +54,10 @@ static void use(const kc__custom *custom, const kc_object *given, const kc_objec
     kc_auto(kc_object) *stored = kc__custom_to_storage(custom, object, NULL);
     kc_auto(kc_object) *read = stored ? kc__custom_read(custom, stored, NULL) : NULL;
     if (custom->scale) {
-        kc__resource resource = {.custom = custom};
+        kc__resource resource = {.custom = custom, .ops = &kc__custom_resource_ops};
         kc_auto(kc_object) *scale = kc__scale_of(&resource, object, true, NULL);
-        kc_auto(kc_object) *scaled = scale ? kc__with_scale(&resource, object, scale, NULL) : NULL;
+        kc_auto(kc_object) *scaled =
+            scale ? kc__scale_apply_to(&resource, object, scale, NULL) : NULL;
     }
     show(custom->crd, object);
 }

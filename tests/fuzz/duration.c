@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text is refused or is a duration whose own text reads back as the same number. */
+/* Any text is refused or is a duration whose text parses to the same number. */
 #include "fuzzing.h"
 
 #include "kc/duration.h"

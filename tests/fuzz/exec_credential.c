@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever a program prints for an ExecCredential is refused with a sentence, or gives a token of
- * one line, a certificate with its key, or both.
+ * Any output of an exec plugin is refused with a message, or gives a token of one line, a
+ * certificate with its key, or both.
  */
 #include "fuzzing.h"
 
-#include "client/exec_credential.h"
+#include "kubeconfig/exec_credential.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Canonical text must read back as the same requirements, in some order. */
+/* Canonical text must parse to the same requirements, in some order. */
 #include "fuzzing.h"
 
 #include "kc/field_selector.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any header is refused, with a place, or gives CRDs that are YAML. Slow, for a compiler reads it;
- * the SDK's header is a short one in memory, so that this needs no files.
+ * Any header is refused with a location, or gives CRDs that are valid YAML. It is slow, since a
+ * compiler parses the header; the header of the SDK is a short one in memory, so no files are
+ * needed.
  */
 #include "fuzzing.h"
 
-#include "generate/read_headers.h"
-#include "generate/write_crd.h"
+#include "generate/crd/write_crd.h"
+#include "generate/read/read_headers.h"
 
 #include "kc/yaml.h"
 
@@ -18,7 +19,7 @@ static const char api[] =
     "#define KC_LIST_OF(type) struct { type *items; size_t n; }\n"
     "#define KC_MAP_OF(type) struct { struct { char *key; type value; } *items; size_t n; }\n"
     "typedef struct kc_bytes { unsigned char *p; size_t n; } kc_bytes;\n"
-    "typedef struct kc_int_or_text { bool is_text; int32_t number; char *text; } kc_int_or_text;\n"
+    "typedef struct kc_int_or_string { bool is_string; int32_t number; char *text; } kc_int_or_string;\n"
     "typedef struct kc_quantity_text { char *text; } kc_quantity_text;\n"
     "typedef struct kc_timestamp { int64_t at; } kc_timestamp;\n"
     "typedef struct kc_raw { char *json; } kc_raw;\n"
@@ -48,12 +49,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {"/kc-fuzz/api/a/v1/groupversion_info.h", KC_STR("/// +groupName=a.io\n")},
         {"/kc-fuzz/api/a/v1/robot_types.h", kc_cstr(header)},
     };
-    int done = kc__read_headers(&(kc__read_opts){.sources = sources,
-                                                 .n_sources = KC_COUNT(sources),
-                                                 .sdk_include = "/kc-fuzz/include"},
-                                &model, &err);
+    int done = kc__gen_read_headers(&(kc__gen_read_opts){.sources = sources,
+                                                         .n_sources = KC_COUNT(sources),
+                                                         .sdk_include = "/kc-fuzz/include"},
+                                    &model, &err);
     if (done == 0)
-        done = kc__write_crds(&model, &(kc__crd_opts){0}, check_yaml, NULL, &err);
+        done = kc__gen_write_crds(&model, &(kc__gen_crd_opts){0}, check_yaml, NULL, &err);
     assert(done == 0 || err.reason != KC_OK);
     return 0;
 }

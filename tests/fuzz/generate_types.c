@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any CRD is refused or gives headers, which the generator reads again: whatever stands in a
- * schema, it stays a comment, a name or a value. A limit that is none is an error there.
+ * Any CRD is refused or gives headers that the generator reads again: any content of a schema stays
+ * a comment, a name or a value. An invalid limit is an error.
  */
 #include "fuzzing.h"
 
-#include "generate/read_headers.h"
-#include "generate/write_types.h"
+#include "generate/read/read_headers.h"
+#include "generate/types/write_types.h"
 
 #include "kc/yaml.h"
 
@@ -26,7 +26,7 @@ static const char api[] =
     "#define KC_LIST_OF(type) struct { type *items; size_t n; }\n"
     "#define KC_MAP_OF(type) struct { struct { char *key; type value; } *items; size_t n; }\n"
     "typedef struct kc_bytes { unsigned char *p; size_t n; } kc_bytes;\n"
-    "typedef struct kc_int_or_text { bool is_text; int32_t number; char *text; } kc_int_or_text;\n"
+    "typedef struct kc_int_or_string { bool is_string; int32_t number; char *text; } kc_int_or_string;\n"
     "typedef struct kc_quantity_text { char *text; } kc_quantity_text;\n"
     "typedef struct kc_timestamp { int64_t at; } kc_timestamp;\n"
     "typedef struct kc_raw { char *json; } kc_raw;\n"
@@ -51,10 +51,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 8192)
         return 0;
     kc_auto(kc_view) *view = kc_yaml_parse(kc_str_of((const char *)data, size), NULL, NULL);
-    if (view && kc__write_types(kc_view_root(view), put_file, &f, &err) == 0 && f.n > 1) {
-        const kc__read_opts opts = {
+    if (view && kc__gen_write_types(kc_view_root(view), put_file, &f, &err) == 0 && f.n > 1) {
+        const kc__gen_read_opts opts = {
             .sources = f.items, .n_sources = f.n, .sdk_include = "/kc-fuzz/include"};
-        const int read = kc__read_headers(&opts, &model, &err);
+        const int read = kc__gen_read_headers(&opts, &model, &err);
         assert(read == 0 || err.reason != KC_OK);
     }
     kc_arena_done(&f.arena);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes, split anywhere, into HTTP/1.1. The first byte of an input says how to split the rest
- * and how fast the client reads; the path of a request says how it is answered: at once, later,
- * from a source, with a large body, never before the client has left, by taking over the
- * connection.
+ * Any bytes, split anywhere, as HTTP/1.1. The first byte of an input decides how to split the rest
+ * and how fast the client reads; the path of a request decides its response: at once, later, from a
+ * source, with a large body, only after the client has disconnected, by an upgrade of the
+ * connection. Half of the inputs use a server that decides when a head is complete: it responds to
+ * some requests then, and accepts the others, which are handled or abandoned, once; and budgets are
+ * small.
  *
- * Each request is answered once. What comes out is a sequence of answers, read by a parser of
- * answers: one for each request, in order, at most one refusal, nothing behind the last. Nothing
- * leaks, also when the connection ends in the middle.
+ * Each request is answered once. The output is a sequence of responses, checked by a parser: one
+ * for each request, in order, at most one refusal, nothing after the last. Nothing leaks, also when
+ * the connection ends in the middle.
  */
 #include "fuzzing.h"
 
@@ -25,8 +27,9 @@ typedef struct run {
     kc__exchange *waiting;
     bool reading_answers;
     size_t handled, answered, sources, ended;
-    bool cut;      /* Some body did not come to its end on purpose. */
-    bool upgraded; /* What comes out is no answer any more. */
+    size_t accepted; /* By begin, and neither handled nor abandoned yet. */
+    bool cut;        /* Some body did not come to its end on purpose. */
+    bool upgraded;   /* What comes out is no answer any more. */
     KC_VEC(bool) heads;
     /* What came out. */
     llhttp_t parser;
@@ -42,25 +45,25 @@ static uint32_t next_random(run *r)
 
 /* ---- answering ---- */
 
-static kc__fill fill(kc_buf *out, size_t room, void *user)
+static kc__http_fill fill(kc_buf *out, size_t room, void *user)
 {
     run *r = user;
     (void)room;
     switch (next_random(r) % 5) {
-    case 0: kc_buf_puts(out, "some of it\n"); return KC__FILL_MORE;
-    case 1: return KC__FILL_WAIT;
-    case 2: kc_buf_puts(out, "and the end"); return KC__FILL_END;
-    case 3: return KC__FILL_END;
-    default: kc_buf_puts(out, "x"); return KC__FILL_MORE;
+    case 0: kc_buf_puts(out, "some of it\n"); return KC__HTTP_FILL_MORE;
+    case 1: return KC__HTTP_FILL_WAIT;
+    case 2: kc_buf_puts(out, "and the end"); return KC__HTTP_FILL_END;
+    case 3: return KC__HTTP_FILL_END;
+    default: kc_buf_puts(out, "x"); return KC__HTTP_FILL_MORE;
     }
 }
 
-static kc__fill fill_abort(kc_buf *out, size_t room, void *user)
+static kc__http_fill fill_abort(kc_buf *out, size_t room, void *user)
 {
     (void)room;
     ((run *)user)->cut = true;
     kc_buf_puts(out, "oops");
-    return KC__FILL_ABORT;
+    return KC__HTTP_FILL_ABORT;
 }
 
 static void done(void *user)
@@ -78,21 +81,21 @@ static size_t receive(kc_str bytes, void *user)
     return next_random(r) % 3 ? bytes.n : next_random(r) % (bytes.n + 1);
 }
 
-static const kc__upgrade upgrade = {.protocol = "any", .receive = receive};
-static const kc__body_source source = {fill, done};
-static const kc__body_source aborting = {fill_abort, done};
+static const kc__http_upgrade upgrade = {.protocol = "any", .receive = receive};
+static const kc__http_body_source source = {fill, done};
+static const kc__http_body_source aborting = {fill_abort, done};
 
 static void answer(run *r, kc__exchange *x)
 {
     static const char big[BIG];
     kc_str path = x->request.target.path;
-    kc__answer a = {.status = 200, .body = x->request.body, .gzip = true};
+    kc__http_response a = {.status = 200, .body = x->request.body, .gzip = true};
     if (kc_str_is(path, "/big"))
         a.body = kc_str_of(big, sizeof(big));
     if (kc_str_is(path, "/204"))
         a.status = 204;
     if (kc_str_is(path, "/upgrade") && x->request.upgradable) {
-        a = (kc__answer){.status = 101, .upgrade = &upgrade};
+        a = (kc__http_response){.status = 101, .upgrade = &upgrade};
         r->upgraded = r->cut = true;
     }
     if (kc_str_is(path, "/source") || kc_str_is(path, "/abort") || a.upgrade) {
@@ -102,21 +105,49 @@ static void answer(run *r, kc__exchange *x)
         r->waiting = x;
     }
     r->answered++;
-    kc__exchange_answer(x, &a);
+    kc__exchange_respond(x, &a);
 }
 
 static void handle(kc__exchange *x, void *user)
 {
     run *r = user;
-    const kc__request *request = &x->request;
+    const kc__http_request *request = &x->request;
     assert(request->method.n && request->target.path.n && request->target.path.p[0] == '/');
     assert(request->body.n <= r->m.limits.max_body && !x->gone && !r->late);
+    assert(!r->m.conn.begin || (x->state == r && r->accepted == 1));
+    r->accepted = 0;
     r->handled++;
     kc_vec_push(&r->heads, kc_str_is(request->method, "HEAD"));
     if (kc_str_is(request->target.path, "/late") || kc_str_is(request->target.path, "/gone"))
         r->late = x;
     else
         answer(r, x);
+}
+
+static bool begin(kc__exchange *x, kc__exchange_grant *grant, void *user)
+{
+    run *r = user;
+    assert(!x->state && !x->request.body.n && !r->accepted && !r->late);
+    if (next_random(r) % 3 == 0) {
+        r->handled++;
+        kc_vec_push(&r->heads, kc_str_is(x->request.method, "HEAD"));
+        answer(r, x);
+        return false;
+    }
+    r->accepted = 1;
+    x->state = r;
+    grant->authenticated = next_random(r) % 2;
+    grant->user = next_random(r) % 2 ? KC_STR("alice") : (kc_str){0};
+    grant->max_body = next_random(r) % 2000;
+    return true;
+}
+
+static void abandon(kc__exchange *x, int status, void *user)
+{
+    (void)status;
+    run *r = user;
+    assert(x->state == r && r->accepted == 1);
+    r->accepted = 0;
 }
 
 static void answer_late(run *r, bool even_nobody)
@@ -170,7 +201,7 @@ static void send_out(run *r)
 
 static void step(run *r, kc_str bytes)
 {
-    if (r->m.conn.wish == KC__CONN_OPEN && !r->m.conn.full && bytes.n)
+    if (r->m.conn.disposition == KC__CONN_OPEN && !r->m.conn.full && bytes.n)
         memory_conn_receive(&r->m, bytes);
     memory_conn_fill(&r->m);
     send_out(r);
@@ -204,7 +235,7 @@ static void settle(run *r)
 static void check(run *r, bool left)
 {
     assert(r->answered == r->handled && r->sources == r->ended);
-    if (left || r->cut || r->m.conn.wish == KC__CONN_ABORT)
+    if (left || r->cut || r->m.conn.disposition == KC__CONN_ABORT)
         return;
     assert(r->heard >= r->handled || llhttp_message_needs_eof(&r->parser));
 }
@@ -227,7 +258,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     run r = {.random = data[0] * 2654435761u, .m.limits = {.max_body = 2000, .max_head = 4000}};
     llhttp_init(&r.parser, HTTP_RESPONSE, &settings);
     r.parser.data = &r;
-    memory_conn_open(&r.m, the_loop(), &kc__http1, handle, &r);
+    kc__http_budget *budget = kc__http_budget_new(
+        &(kc__http_budget_opts){.unauthenticated = 6000, .in_flight = 3000, .per_user = 1500},
+        NULL);
+    if (data[0] & 4) {
+        r.m.conn.begin = begin;
+        r.m.conn.abandon = abandon;
+        r.m.conn.budget = budget;
+    }
+    memory_conn_open(&r.m, the_loop(), &kc__h1_protocol, handle, &r);
     feed(&r, kc_str_of((const char *)data + 1, size - 1));
     bool left = data[0] % 4 == 3;
     if (!left)
@@ -237,7 +276,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (r.late)
         assert(r.late->gone);
     answer_late(&r, true);
-    assert(r.m.conn.holds == 0);
+    assert(r.m.conn.holds == 0 && !r.accepted);
+    kc__http_budget_free(budget);
     check(&r, left);
     kc_vec_done(&r.heads);
     return 0;

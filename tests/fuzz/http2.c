@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client of HTTP/2 that does anything after a valid preface. The first byte says how the rest is
- * meant:
+ * An HTTP/2 client that does anything after a valid preface. The first byte decides how the rest is
+ * used:
  *
- *     even   bytes of the connection, in pieces whose length the byte before each says
+ *     even   bytes of the connection, in parts whose length the byte before each gives
  *     odd    a script: an operation, its arguments (see `operations`), the next one; among them
- *            frames of every type with heads that are well-formed, time, a transport that takes
- *            what was written or not, a handler that answers late
+ *            frames of every type with valid heads, time, a transport that accepts output or not,
+ *            a handler that responds late
  *
- * Whatever comes: what is written are whole frames and little beyond the mark, nothing is written
- * after the end, every source is done once, every body released once, nothing leaks.
+ * With its second bit set, the server decides when a head is complete: it responds to some requests
+ * then, and accepts the others, which are handled or abandoned, once; and budgets are small.
+ *
+ * For any input: the output consists of complete frames and exceeds its limit only a little,
+ * nothing is written after the end, every source is finished once, every body released once,
+ * nothing leaks.
  */
 #include "fuzzing.h"
 
-#include "http/conn.h"
+#include "http/server/conn.h"
 
 #include <nghttp2/nghttp2.h>
 
@@ -52,6 +56,9 @@ typedef struct scene {
     feed *feeds[MAX_FEEDS];
     size_t n_feeds;
     long owned;
+    kc__http_budget *budget;
+    size_t begun;    /* Calls of begin. */
+    size_t accepted; /* By begin, and neither handled nor abandoned yet. */
 } scene;
 
 static uint8_t next_byte(scene *s)
@@ -70,7 +77,7 @@ static kc_str next_bytes(scene *s, size_t n)
 
 /* ---- the handler ---- */
 
-static kc__fill fill(kc_buf *out, size_t room, void *user)
+static kc__http_fill fill(kc_buf *out, size_t room, void *user)
 {
     feed *f = user;
     assert(!f->done);
@@ -78,7 +85,7 @@ static kc__fill fill(kc_buf *out, size_t room, void *user)
     for (size_t i = 0; i < n; i++)
         kc_buf_putc(out, 'f');
     (void)room;
-    return f->asked > 40 ? KC__FILL_ABORT : f->asked > 30 ? KC__FILL_END : f->asked % 3;
+    return f->asked > 40 ? KC__HTTP_FILL_ABORT : f->asked > 30 ? KC__HTTP_FILL_END : f->asked % 3;
 }
 
 static void done(void *user)
@@ -95,10 +102,10 @@ static void release(void *owner)
 
 static void answer_source(scene *s, kc__exchange *x)
 {
-    static const kc__body_source source = {fill, done};
+    static const kc__http_body_source source = {fill, done};
     feed *f = s->feeds[s->n_feeds++] = kc_new(feed);
     *f = (feed){.x = x, .scene = s};
-    kc__exchange_answer(x, &(kc__answer){.status = 200, .source = &source, .user = f});
+    kc__exchange_respond(x, &(kc__http_response){.status = 200, .source = &source, .user = f});
 }
 
 static void answer_any(scene *s, kc__exchange *x)
@@ -112,22 +119,22 @@ static void answer_any(scene *s, kc__exchange *x)
     }
     bool is_owned = n % 3 == 1;
     s->owned += is_owned;
-    kc__exchange_answer(x, &(kc__answer){.status = statuses[n % 4],
-                                         .body = kc_str_of(text, n * 1000 % sizeof(text)),
-                                         .gzip = true,
-                                         .owner = is_owned ? s : NULL,
-                                         .release = is_owned ? release : NULL});
+    kc__exchange_respond(x, &(kc__http_response){.status = statuses[n % 4],
+                                                 .body = kc_str_of(text, n * 1000 % sizeof(text)),
+                                                 .gzip = true,
+                                                 .owner = is_owned ? s : NULL,
+                                                 .release = is_owned ? release : NULL});
 }
 
-static void check_request(const kc__request *request, const kc__http_limits *limits)
+static void check_request(const kc__http_request *request, const kc__http_limits *limits)
 {
     assert(request->method.n && request->target.path.n && request->target.path.p[0] == '/');
     assert(request->body.n <= limits->max_body);
     assert(request->headers.list.n <= limits->max_headers);
     assert(request->headers.bytes <= limits->max_head + (64 << 10));
     for (size_t i = 0; i < request->headers.list.n; i++) {
-        const kc__header *field = &request->headers.list.items[i];
-        assert(kc__is_header_name(field->name) && kc__is_header_value(field->value));
+        const kc__http_header *field = &request->headers.list.items[i];
+        assert(kc__http_is_header_name(field->name) && kc__http_is_header_value(field->value));
         assert(field->name.p[0] != ':');
     }
 }
@@ -136,6 +143,10 @@ static void handle(kc__exchange *x, void *user)
 {
     scene *s = user;
     assert(!x->gone);
+    if (s->conn.begin) {
+        assert(x->state == s && s->accepted);
+        s->accepted--;
+    }
     check_request(&x->request, &s->limits);
     if (x->request.target.n_segments && s->n_held < MAX_HELD)
         s->held[s->n_held++] = x;
@@ -143,7 +154,32 @@ static void handle(kc__exchange *x, void *user)
         answer_any(s, x);
 }
 
-static void answer_held(scene *s)
+static bool begin(kc__exchange *x, kc__exchange_grant *grant, void *user)
+{
+    scene *s = user;
+    assert(!x->gone && !x->state && !x->request.body.n);
+    check_request(&x->request, &s->limits);
+    if (s->begun++ % 5 == 3) {
+        answer_any(s, x);
+        return false;
+    }
+    s->accepted++;
+    x->state = s;
+    grant->authenticated = s->begun > 6;
+    grant->user = s->begun % 2 ? KC_STR("alice") : (kc_str){0};
+    grant->max_body = s->begun % 3 ? 0 : 1000;
+    return true;
+}
+
+static void abandon(kc__exchange *x, int status, void *user)
+{
+    (void)status;
+    scene *s = user;
+    assert(x->state == s && s->accepted);
+    s->accepted--;
+}
+
+static void respond_held(scene *s)
 {
     for (size_t i = 0; i < s->n_held; i++)
         answer_any(s, s->held[i]);
@@ -181,13 +217,13 @@ static void take_output(scene *s)
 {
     check_output(s);
     kc_buf_clear(&s->conn.out);
-    kc__http2.fill(&s->conn);
+    kc__h2_protocol.fill(&s->conn);
 }
 
 static void receive(scene *s, kc_str bytes)
 {
-    if (s->conn.wish == KC__CONN_OPEN)
-        kc__http2.receive(&s->conn, bytes);
+    if (s->conn.disposition == KC__CONN_OPEN)
+        kc__h2_protocol.receive(&s->conn, bytes);
     check_output(s);
 }
 
@@ -195,8 +231,8 @@ static void pass_time(scene *s)
 {
     kc_clock_advance(s->loop.clock, next_byte(s) * KC_SECOND);
     if (s->conn.deadline <= kc_clock_now(s->loop.clock))
-        kc__http2.expired(&s->conn);
-    assert(s->conn.wish != KC__CONN_OPEN || s->conn.deadline > kc_clock_now(s->loop.clock));
+        kc__h2_protocol.expired(&s->conn);
+    assert(s->conn.disposition != KC__CONN_OPEN || s->conn.deadline > kc_clock_now(s->loop.clock));
 }
 
 /* ---- the client's script ---- */
@@ -279,18 +315,18 @@ static void op_ping(scene *s)
 
 static void op_drain(scene *s)
 {
-    kc__http2.drain(&s->conn);
+    kc__h2_protocol.drain(&s->conn);
 }
 
 static void (*const operations[])(scene *s) = {
     op_request,   op_data,  op_reset,   op_window, op_settings,
     op_any_frame, op_ping,  op_drain,   pass_time, take_output,
-    answer_held,  wake_all, op_request, op_data,   take_output,
+    respond_held, wake_all, op_request, op_data,   take_output,
 };
 
 /* ---- */
 
-static void scene_open(scene *s)
+static void scene_open(scene *s, bool decides)
 {
     static const char greeting[] =
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\0\x04\x01\0\0\0\0";
@@ -303,26 +339,35 @@ static void scene_open(scene *s)
                                   .idle_timeout = 180 * KC_SECOND,
                                   .write_timeout = 30 * KC_SECOND,
                                   .max_streams = 20,
+                                  .max_unauthenticated_streams = 4,
+                                  .max_heads = 20000,
                                   .max_resets = 10};
+    if (decides)
+        s->budget = kc__http_budget_new(
+            &(kc__http_budget_opts){.unauthenticated = 9000, .in_flight = 40000}, NULL);
     s->conn = (kc__conn){.loop = &s->loop,
-                         .protocol = &kc__http2,
+                         .protocol = &kc__h2_protocol,
                          .limits = &s->limits,
+                         .begin = decides ? begin : NULL,
                          .handle = handle,
+                         .abandon = decides ? abandon : NULL,
+                         .budget = s->budget,
                          .user = s,
                          .changed = changed};
     s->stream = UINT32_MAX; /* The first is 1. */
-    kc__http2.open(&s->conn);
+    kc__h2_protocol.open(&s->conn);
     receive(s, kc_str_of(greeting, sizeof(greeting) - 1));
 }
 
 static void scene_close(scene *s)
 {
-    kc__http2.close(&s->conn);
+    kc__h2_protocol.close(&s->conn);
     for (size_t i = 0; i < s->n_held; i++)
         assert(s->held[i]->gone && s->held[i]->request.method.n);
     assert(s->conn.holds == s->n_held);
-    answer_held(s);
-    assert(s->owned == 0 && s->conn.holds == 0);
+    respond_held(s);
+    assert(s->owned == 0 && s->conn.holds == 0 && s->accepted == 0);
+    kc__http_budget_free(s->budget);
     for (size_t i = 0; i < s->n_feeds; i++) {
         assert(s->feeds[i]->done);
         free(s->feeds[i]);
@@ -334,15 +379,16 @@ static void scene_close(scene *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     scene s = {.input = kc_str_of((const char *)data, KC_MIN(size, (size_t)20000))};
-    bool script = next_byte(&s) & 1;
-    scene_open(&s);
-    while (s.input.n && s.conn.wish == KC__CONN_OPEN) {
+    uint8_t first = next_byte(&s);
+    bool script = first & 1;
+    scene_open(&s, first & 2);
+    while (s.input.n && s.conn.disposition == KC__CONN_OPEN) {
         if (script)
             operations[next_byte(&s) % KC_COUNT(operations)](&s);
         else
             receive(&s, next_bytes(&s, next_byte(&s)));
     }
-    bool over = s.conn.wish != KC__CONN_OPEN;
+    bool over = s.conn.disposition != KC__CONN_OPEN;
     take_output(&s);
     assert(!over || s.conn.out.n == 0);
     scene_close(&s);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any text, as a Content-Type, is refused or reads the same when it is written again with every
- * value quoted; as an Accept header, its clauses fit the limits and whatever is chosen suits; and
- * the small header grammars take anything.
+ * Any text as a Content-Type is refused, or parses to the same value when it is written again with
+ * every value quoted; as an Accept header, its clauses are within the limits and the chosen offer
+ * matches; the small header grammars accept any text.
  */
 #include "fuzzing.h"
 
-#include "http/header.h"
-#include "http/media.h"
+#include "http/message/header.h"
+#include "http/message/media.h"
 #include "kc/buf.h"
 
 static void put_quoted(kc_buf *out, kc_str value)
@@ -27,7 +27,7 @@ static void check_type(kc_str text, kc_arena *arena)
     kc__media_type media, again;
     if (kc__media_type_parse(text, arena, &media, NULL) < 0)
         return;
-    assert(kc__is_header_name(media.type) && kc__is_header_name(media.subtype));
+    assert(kc__http_is_header_name(media.type) && kc__http_is_header_name(media.subtype));
     assert(media.n_params <= KC__MEDIA_MAX_PARAMS);
     kc_buf_printf(&out, "%.*s/%.*s", KC_ARG(media.type), KC_ARG(media.subtype));
     for (size_t i = 0; i < media.n_params; i++) {
@@ -55,18 +55,18 @@ static void check_accept(kc_str text, kc_arena *arena)
         {KC_STR_INIT("application"), KC_STR_INIT("json")},
         {KC_STR_INIT("application"), KC_STR_INIT("yaml")},
     };
-    kc__accept accept;
-    kc__choice any, plain;
-    if (kc__accept_parse(text, arena, &accept, NULL) < 0)
+    kc__media_accept accept;
+    kc__media_choice any, plain;
+    if (kc__media_accept_parse(text, arena, &accept, NULL) < 0)
         return;
-    assert(accept.n <= KC__ACCEPT_MAX_CLAUSES && accept.absent == (text.n == 0));
+    assert(accept.n <= KC__MEDIA_ACCEPT_MAX_CLAUSES && accept.absent == (text.n == 0));
     for (size_t i = 0; i < accept.n; i++) {
         assert(accept.clauses[i].q == accept.clauses[i].q);
         assert(accept.clauses[i].media.n_params <= KC__MEDIA_MAX_PARAMS);
     }
-    bool found = kc__accept_choose(&accept, offers, KC_COUNT(offers), NULL, NULL, &any);
+    bool found = kc__media_accept_choose(&accept, offers, KC_COUNT(offers), NULL, NULL, &any);
     bool strict =
-        kc__accept_choose(&accept, offers, KC_COUNT(offers), has_no_conversion, NULL, &plain);
+        kc__media_accept_choose(&accept, offers, KC_COUNT(offers), has_no_conversion, NULL, &plain);
     assert(found || !strict);
     assert(!found || any.offer < KC_COUNT(offers));
     assert(!strict || !plain.clause || !any.clause || any.clause <= plain.clause);
@@ -74,13 +74,13 @@ static void check_accept(kc_str text, kc_arena *arena)
 
 static void check_values(kc_str text)
 {
-    kc_scoped(kc__headers) headers = {0};
+    kc_scoped(kc__http_headers) headers = {0};
     int seconds;
-    bool added = kc__headers_add(&headers, KC_STR("x"), text, NULL) == 0;
-    assert(!added || kc__is_header_value(text));
-    kc__accepts_gzip(text);
-    kc__etag_matches(text, KC_STR("\"a\""));
-    if (kc__retry_after(text, &seconds))
+    bool added = kc__http_headers_add(&headers, KC_STR("x"), text, NULL) == 0;
+    assert(!added || kc__http_is_header_value(text));
+    kc__http_accepts_gzip(text);
+    kc__http_etag_matches(text, KC_STR("\"a\""));
+    if (kc__http_retry_after(text, &seconds))
         assert(seconds >= 0);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any text is beyond the limits or is a list of parameters, which written again with every byte
- * encoded reads as the same list; the getters take any value.
+ * Any text exceeds the limits or is a list of parameters, which parses to the same list when it is
+ * written with every byte encoded; the getters accept any value.
  */
 #include "fuzzing.h"
 
-#include "http/query.h"
+#include "http/message/query.h"
 #include "kc/buf.h"
 
 static void put_encoded(kc_buf *out, kc_str text)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any text is refused or has a path that is resolved: joining its segments gives it back, none of
- * them is empty, "." or "..", and none has a slash or a control character. A path that needs no
- * encoding is its own target.
+ * Any text is refused or has a resolved path: joining its segments gives the path, none of them is
+ * empty, "." or "..", and none has a slash or a control character. A path that needs no encoding is
+ * its own target.
  */
 #include "fuzzing.h"
 
-#include "http/target.h"
+#include "http/message/target.h"
 #include "kc/buf.h"
 
 static void check_segment(kc_str segment)

@@ -3,7 +3,7 @@
  * json_patch.c: fuzzes JSON patches. The input is a document on the first line and, after it, a
  * patch, which also serves as a second document.
  *
- * Properties: what a patch leaves behind can be written and read again; a patch made of two
+ * Properties: the result of a patch can be written and parsed again; a patch created from two
  * documents turns the first into the second.
  */
 #include "fuzzing.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any text is refused as a kubeconfig, with a sentence that names it, or gives a configuration with
- * a server; and does so again when it is read by the name of its context.
+ * Any text is refused as a kubeconfig, with a message that names it, or gives a configuration with
+ * a server; the same when it is loaded by the name of its context.
  */
 #include "fuzzing.h"
 

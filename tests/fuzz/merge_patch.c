@@ -2,9 +2,9 @@
 /*
  * merge_patch.c: fuzzes JSON merge patches. The input is up to three documents, one a line.
  *
- * Properties: applying a patch a third time changes nothing; a patch made of two documents without
- * null turns the first into the second, and so does a three-way patch where nobody else changed
- * anything.
+ * Properties: applying a patch a third time changes nothing; a patch created from two documents
+ * without null turns the first into the second, and so does a three-way patch without other
+ * changes.
  */
 #include "fuzzing.h"
 
@@ -13,15 +13,15 @@
 
 static bool has_null(const kc_value *value)
 {
-    kc_items (value, item)
+    kc_value_each_item (value, item)
         if (has_null(item))
             return true;
-    kc_members (value, name, member) {
+    kc_value_each_member (value, name, member) {
         (void)name;
         if (has_null(member))
             return true;
     }
-    return kc_type_of(value) == KC_NULL;
+    return kc_value_type(value) == KC_JSON_NULL;
 }
 
 static bool equal(const kc_value *a, const kc_value *b)

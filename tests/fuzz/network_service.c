@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of the network service, one after the other: "METHOD path owner if-match if-none-match
- * body", a line each. Whatever they are, each is answered with JSON, what was taken is there, and
- * no two networks overlap: else one of them could not be put again as it is.
+ * A sequence of calls of the network service: "METHOD path owner if-match if-none-match body", one
+ * a line. Each gets a JSON response, accepted networks exist, and no two networks overlap:
+ * otherwise one of them could not be put again unchanged.
  */
 #include "fuzzing.h"
 
@@ -16,7 +16,7 @@ static kc_view *answer(kc__network_service *service, const kc__network_call *cal
     kc_view *view = kc_view_parse(kc_buf_str(&reply.body), NULL, NULL);
     if (!view || reply.status < 200 || reply.status > 599)
         abort();
-    if (reply.status >= 400 && !kc_as_str(kc_get(kc_view_root(view), "message")).n)
+    if (reply.status >= 400 && !kc_value_as_str(kc_value_get(kc_view_root(view), "message")).n)
         abort();
     *ret_status = reply.status;
     return view;
@@ -35,8 +35,8 @@ static void play(kc__network_service *service, kc_str line)
     kc_auto(kc_view) *reply = answer(service, &call, &status);
     if (!kc_str_is(call.method, "PUT") || status >= 400)
         return;
-    const kc__network_call look = {.method = KC_STR("GET"), .path = call.path};
-    kc_auto(kc_view) *there = answer(service, &look, &found);
+    const kc__network_call enqueue = {.method = KC_STR("GET"), .path = call.path};
+    kc_auto(kc_view) *there = answer(service, &enqueue, &found);
     if (found != 200)
         abort();
 }
@@ -45,8 +45,9 @@ static void put_again(kc__network_service *service, const kc_value *network)
 {
     kc_scoped(kc_buf) path = {0}, body = {0};
     int status = 0;
-    kc_buf_printf(&path, "/v1/networks/%s/%s", kc_as_cstr(kc_get(network, "namespace"), ""),
-                  kc_as_cstr(kc_get(network, "name"), ""));
+    kc_buf_printf(&path, "/v1/networks/%s/%s",
+                  kc_value_as_cstr(kc_value_get(network, "namespace"), ""),
+                  kc_value_as_cstr(kc_value_get(network, "name"), ""));
     kc_json_write(&body, network);
     const kc__network_call call = {
         .method = KC_STR("PUT"), .path = kc_buf_str(&path), .body = kc_buf_str(&body)};
@@ -65,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         play(service, kc_str_cut(&rest, '\n'));
     const kc__network_call list = {.method = KC_STR("GET"), .path = KC_STR("/v1/networks")};
     kc_auto(kc_view) *all = answer(service, &list, &status);
-    kc_items (kc_get(kc_view_root(all), "networks"), network)
+    kc_value_each_item (kc_value_get(kc_view_root(all), "networks"), network)
         put_again(service, network);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A path that is accepted must read back from its canonical text as the same path, and what is set
- * with it must be found with it.
+ * An accepted path must parse from its canonical text as the same path, and a value set with it
+ * must be found with it.
  */
 #include "fuzzing.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any text is refused or is a quantity whose canonical text reads back as the same number and
- * prints the same again; the input's halves, as two quantities, obey the laws of arithmetic.
+ * Any text is refused or is a quantity whose canonical text parses to the same number and prints
+ * the same again; the halves of the input, as two quantities, obey the laws of arithmetic.
  */
 #include "fuzzing.h"
 

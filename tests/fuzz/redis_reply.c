@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers of a Redis server: in whatever pieces they come, they are the same, or refused with the
- * same words; what is whole can be made a tree, and what follows it is untouched.
+ * Replies of a Redis server: for any chunking the result is the same, or the same error; a complete
+ * reply can be built into a tree, and the bytes after it are untouched.
  */
 #include "fuzzing.h"
 

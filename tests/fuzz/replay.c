@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.c: runs a fuzzer's function over every file of a corpus folder, as an ordinary test. An
- * empty or missing folder is a failure: a corpus that was lost must not look like one that passed.
+ * replay.c: runs the function of a fuzzer over every file of a corpus directory, as an ordinary
+ * test. An empty or missing directory is a failure: a lost corpus must not pass.
  */
 #include "fuzzing.h"
 

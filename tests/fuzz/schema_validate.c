@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_validate.c: any JSON as a value of a schema that uses every keyword. What the walks say
- * must agree: no errors means valid, pruned means nothing unknown, filled in means nothing missing.
+ * schema_validate.c: any JSON as a value of a schema that uses every keyword. The results must
+ * agree: no errors means valid, pruned means no unknown field, defaulted means no missing default.
+ * Rewriting an object gives the same as these steps on a tree.
  */
 #include "fuzzing.h"
-
-#include "kc/schema.h"
+#include "rewrite_testing.h"
 
 /* Written with ' for quotes. */
 static const char schema_text[] =
@@ -73,12 +73,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     kc_auto(kc_edit) *edit = kc_edit_of_value(value);
     kc_schema_prune(schema, edit, NULL);
     kc_schema_drop_nulls(schema, edit);
-    kc_schema_default(schema, edit);
+    if (kc_schema_default(schema, edit, NULL, NULL) < 0)
+        return 0;
     kc_auto(kc_view) *after = kc_edit_view(edit, NULL);
     if (!after)
         return 0;
     assert(!kc_schema_would_prune(schema, kc_view_root(after), NULL));
     assert(!kc_schema_would_drop_nulls(schema, kc_view_root(after)));
     assert(!kc_schema_would_default(schema, kc_view_root(after)));
+    kc_auto(kc_object) *object = kc_object_parse(kc_str_of((const char *)data, size), NULL, NULL);
+    kc_autofree char *difference = object ? any_rewrite_difference(schema, object, NULL) : NULL;
+    if (difference)
+        fprintf(stderr, "%s\n", difference);
+    assert(!difference);
     return 0;
 }

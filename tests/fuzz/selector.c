@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first line is a selector, the rest the labels it is matched against. Canonical text must read
- * back as the same selector, and the walk over bytes must agree with the walk over a view. The rest
- * is tried as a LabelSelector too.
+ * The first line is a selector, the rest the labels it is matched against. Canonical text must
+ * parse to the same selector, and matching over bytes must agree with matching over a view. The
+ * rest is also used as a LabelSelector.
  */
 #include "fuzzing.h"
 
@@ -24,7 +24,7 @@ static void check_match(const kc_selector *selector, const kc_value *labels)
     kc_scoped(kc_buf) json = {0};
     kc_json_write(&json, labels);
     bool by_value = kc_selector_match_value(selector, labels);
-    if (kc_type_of(labels) == KC_OBJECT)
+    if (kc_value_type(labels) == KC_JSON_OBJECT)
         assert(kc_selector_match_json(selector, kc_buf_str(&json)) == by_value);
 }
 

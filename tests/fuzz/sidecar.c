@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sidecar.c: fuzzes the sidecars' merge. The first line is a pod in JSON; the rest is what a
- * ConfigMap says, in YAML.
+ * sidecar.c: fuzzes the merge of sidecars. The first line is a pod in JSON; the rest is the YAML of
+ * a ConfigMap.
  *
- * Properties: a patch is made of any pod, or is refused; where the pod's lists have a name each,
- * and a patch can say it all (no nulls, no directives), what it makes of the pod needs no patch;
- * and taken out again, nothing is left of what was noted.
+ * Properties: a patch is computed for any pod, or refused; where every list item has a name and a
+ * patch can express the change (no nulls, no directives), the patched pod needs no patch; after
+ * removal nothing of the recorded sidecars is left.
  */
 #include "fuzzing.h"
 
@@ -16,25 +16,25 @@
 /* Objects with names, each once. */
 static bool is_named(const kc_value *list)
 {
-    for (size_t i = 0; i < kc_len(list); i++) {
-        const kc_str name = kc_as_str(kc_get(kc_at(list, i), "name"));
+    for (size_t i = 0; i < kc_value_len(list); i++) {
+        const kc_str name = kc_value_as_str(kc_value_get(kc_value_at(list, i), "name"));
         if (!name.p || i > 50)
             return false;
         for (size_t j = 0; j < i; j++)
-            if (kc_str_eq(name, kc_as_str(kc_get(kc_at(list, j), "name"))))
+            if (kc_str_eq(name, kc_value_as_str(kc_value_get(kc_value_at(list, j), "name"))))
                 return false;
     }
-    return kc_type_of(list) == KC_ARRAY || !list;
+    return kc_value_type(list) == KC_JSON_ARRAY || !list;
 }
 
 static bool is_plain(const kc_value *value)
 {
-    if (kc_type_of(value) == KC_NULL)
+    if (kc_value_type(value) == KC_JSON_NULL)
         return false;
-    kc_items (value, item)
+    kc_value_each_item (value, item)
         if (!is_plain(item))
             return false;
-    kc_members (value, name, member)
+    kc_value_each_member (value, name, member)
         if ((name.n && name.p[0] == '$') || !is_plain(member))
             return false;
     return true;
@@ -42,15 +42,15 @@ static bool is_plain(const kc_value *value)
 
 static bool is_object_or_absent(const kc_value *value)
 {
-    return !value || kc_type_of(value) == KC_OBJECT;
+    return !value || kc_value_type(value) == KC_JSON_OBJECT;
 }
 
 static bool is_orderly(const kc_value *pod)
 {
-    const kc_value *metadata = kc_get(pod, "metadata"), *spec = kc_get(pod, "spec");
+    const kc_value *metadata = kc_value_get(pod, "metadata"), *spec = kc_value_get(pod, "spec");
     return is_plain(pod) && is_object_or_absent(metadata) && is_object_or_absent(spec) &&
-           is_object_or_absent(kc_get(metadata, "annotations")) &&
-           is_named(kc_get(spec, "containers")) && is_named(kc_get(spec, "volumes"));
+           is_object_or_absent(kc_value_get(metadata, "annotations")) &&
+           is_named(kc_value_get(spec, "containers")) && is_named(kc_value_get(spec, "volumes"));
 }
 
 static kc_view *applied(const kc_value *pod, const kc_edit *patch)
@@ -66,7 +66,7 @@ static kc_view *applied(const kc_value *pod, const kc_edit *patch)
 static sidecars *read_config(kc_str text)
 {
     kc_auto(kc_edit) *map = kc_edit_new();
-    kc_edit_put(map, "data.config", kc_node_str(map, text));
+    kc_edit_set_nested(map, "data.config", kc_node_str(map, text));
     kc_auto(kc_object) *frozen = kc_edit_freeze(map, NULL);
     return frozen ? sidecars_read(frozen, NULL) : NULL;
 }
@@ -78,9 +78,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     kc_auto(kc_view) *view = kc_view_parse(line, NULL, NULL);
     kc_auto(sidecars) *what = read_config(rest);
     const kc_value *pod = kc_view_root(view);
-    if (!what || kc_type_of(pod) != KC_OBJECT)
+    if (!what || kc_value_type(pod) != KC_JSON_OBJECT)
         return 0;
-    sidecars_wanted(kc_get(pod, "metadata"), NULL);
+    sidecars_wanted(kc_value_get(pod, "metadata"), NULL);
     kc_auto(kc_edit) *patch = sidecars_patch(pod, what, NULL);
     if (!patch || !is_orderly(pod))
         return 0;
@@ -93,6 +93,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(kc_node_len(kc_edit_root(again)) == 0);
     kc_auto(kc_edit) *removal = sidecars_patch(kc_view_root(after), NULL, NULL);
     kc_auto(kc_view) *without = removal ? applied(kc_view_root(after), removal) : NULL;
-    assert(!without || !sidecars_noted(kc_get(kc_view_root(without), "metadata")));
+    assert(!without || !sidecars_noted(kc_value_get(kc_view_root(without), "metadata")));
     return 0;
 }

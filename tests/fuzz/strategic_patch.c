@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * strategic_patch.c: fuzzes strategic merge patches. The input is up to three documents, one a
- * line. The schema goes by the first letter of a field's name, so that any document has one.
+ * line. The schema depends on the first letter of a field's name, so that any document has one.
  *
- * Properties: what a patch leaves behind can be written and read again; a patch made of two
- * documents that a patch can tell apart (no nulls, no directives, no key twice in a list, a schema
- * that fits) turns the first into the second, and so does a three-way patch where nobody else
- * changed anything.
+ * Properties: the result of a patch can be written and parsed again; a patch created from two
+ * documents that a patch can distinguish (no nulls, no directives, no duplicate key in a list, a
+ * matching schema) turns the first into the second, and so does a three-way patch without other
+ * changes.
  */
 #include "fuzzing.h"
 
@@ -35,20 +35,21 @@ static bool equal(const kc_value *a, const kc_value *b)
 /* The value that an element is known by, whatever the list's strategy; NULL when there is none. */
 static const kc_value *key_of(const kc_value *element)
 {
-    const kc_value *key = kc_type_of(element) == KC_OBJECT ? kc_get(element, "n") : element;
-    return kc_type_of(key) < KC_ARRAY ? key : NULL;
+    const kc_value *key =
+        kc_value_type(element) == KC_JSON_OBJECT ? kc_value_get(element, "n") : element;
+    return kc_value_type(key) < KC_JSON_ARRAY ? key : NULL;
 }
 
 /* Elements of one type, each with a key of its own. (Floats count as another type: it is enough.)
  */
 static bool can_be_merged(const kc_value *list)
 {
-    for (size_t i = 0; i < kc_len(list); i++) {
-        const kc_value *element = kc_at(list, i), *key = key_of(element);
-        if (!key || kc_type_of(element) != kc_type_of(kc_at(list, 0)) || i > 100)
+    for (size_t i = 0; i < kc_value_len(list); i++) {
+        const kc_value *element = kc_value_at(list, i), *key = key_of(element);
+        if (!key || kc_value_type(element) != kc_value_type(kc_value_at(list, 0)) || i > 100)
             return false;
         for (size_t j = 0; j < i; j++)
-            if (equal(key, key_of(kc_at(list, j))))
+            if (equal(key, key_of(kc_value_at(list, j))))
                 return false;
     }
     return true;
@@ -59,17 +60,18 @@ static bool lacks_merge_key(kc_str name, const kc_value *list)
 {
     kc_patch_field of = {0};
     return field(&schema, name, &of) && of.merge && !of.merge_key.n &&
-           kc_type_of(kc_at(list, 0)) == KC_OBJECT;
+           kc_value_type(kc_value_at(list, 0)) == KC_JSON_OBJECT;
 }
 
 static bool is_plain(const kc_value *value)
 {
-    if (kc_type_of(value) == KC_NULL || (kc_type_of(value) == KC_ARRAY && !can_be_merged(value)))
+    if (kc_value_type(value) == KC_JSON_NULL ||
+        (kc_value_type(value) == KC_JSON_ARRAY && !can_be_merged(value)))
         return false;
-    kc_items (value, item)
+    kc_value_each_item (value, item)
         if (!is_plain(item))
             return false;
-    kc_members (value, name, member)
+    kc_value_each_member (value, name, member)
         if ((name.n && name.p[0] == '$') || lacks_merge_key(name, member) || !is_plain(member))
             return false;
     return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text is refused or is a time whose own text reads back as the same second. */
+/* Any text is refused or is a time whose text parses to the same second. */
 #include "fuzzing.h"
 
 #include "kc/time.h"

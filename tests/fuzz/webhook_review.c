@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the body of a call to a webhook of each kind. An admission is always answered with a
- * review, with the uid it came with; if it was allowed with a patch, that applies to the object and
- * gives what the hook made of it. A conversion is answered with all objects or none.
+ * Any bytes as the body of a request to each type of webhook. An admission request always gets a
+ * review with its uid; an allowed patch applies to the object and gives the object that the webhook
+ * returned. A conversion returns all objects or none.
  */
 #include "fuzzing.h"
 
 #include "kc/base64.h"
 #include "kc/diff.h"
 #include "kc/json_patch.h"
-#include "runtime/webhook_hook.h"
-#include "runtime/webhook_review.h"
+#include "runtime/webhook/review.h"
+#include "runtime/webhook/webhook_handler.h"
 
 static const kc_kind robot = {
     .group = "robot.io", .version = "v1", .kind = "Robot", .plural = "robots"};
 
 /* ---- hooks ---- */
 
-static int admit(const kc_admission *request, kc_admission_answer *ret, void *user, kc_error *err)
+static int admit(const kc_admission_request *request, kc_admission_response *ret, void *user,
+                 kc_error *err)
 {
     static const char *const warnings[] = {"one", "two", NULL};
     (void)user;
@@ -27,11 +28,12 @@ static int admit(const kc_admission *request, kc_admission_answer *ret, void *us
 }
 
 /* Changes something of every kind: adds, removes, replaces. */
-static int set_defaults(kc_edit *edit, const kc_admission *request, void *user, kc_error *err)
+static int set_defaults(kc_edit *edit, const kc_admission_request *request, void *user,
+                        kc_error *err)
 {
     kc_object **ret = user;
     kc_node *root = kc_edit_root(edit);
-    kc_node *spec = kc_node_need_object(edit, root, KC_STR("spec"));
+    kc_node *spec = kc_node_ensure_object(edit, root, KC_STR("spec"));
     kc_node_remove(root, KC_STR("status"));
     kc_node_set(edit, spec, KC_STR("name"), kc_node_str(edit, request->name));
     kc_node_set(edit, root, KC_STR("a/b~c"), kc_node_clone(edit, spec));
@@ -39,10 +41,11 @@ static int set_defaults(kc_edit *edit, const kc_admission *request, void *user, 
     return *ret ? 0 : -1;
 }
 
-static int validate(const kc_admission *request, kc_warnings *warnings, void *user, kc_error *err)
+static int validate(const kc_admission_request *request, kc_warnings *warnings, void *user,
+                    kc_error *err)
 {
     (void)user;
-    kc_warn(warnings, "%.*s", KC_ARG(request->ns));
+    kc_warnings_add(warnings, "%.*s", KC_ARG(request->ns));
     return kc_str_empty(request->name) ? kc_error_set(err, KC_INVALID, "it has no name") : 0;
 }
 
@@ -54,11 +57,11 @@ static kc_object *convert(const kc_object *object, kc_str desired, void *user, k
     return kc_object_with_api_version(object, desired);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
-static kc_view *answer_of(const kc__hook *hook, kc_str body, int *ret_status)
+static kc_view *answer_of(const kc__webhook_handler *hook, kc_str body, int *ret_status)
 {
-    kc__hook_call call = {.content_type = KC_STR("application/json"), .body = body};
+    kc__webhook_call call = {.content_type = KC_STR("application/json"), .body = body};
     *ret_status = hook->serve(hook, &call);
     kc_view *view = *ret_status == 200
                         ? kc_view_parse(kc_buf_str(&call.out),
@@ -71,20 +74,20 @@ static kc_view *answer_of(const kc__hook *hook, kc_str body, int *ret_status)
 
 static const kc_value *response_of(const kc_view *view)
 {
-    const kc_value *response = kc_get(kc_view_root(view), "response");
-    assert(kc_type_of(kc_get(response, "uid")) == KC_STRING);
+    const kc_value *response = kc_value_get(kc_view_root(view), "response");
+    assert(kc_value_type(kc_value_get(response, "uid")) == KC_JSON_STRING);
     return response;
 }
 
 static void check_patch(const kc_value *response, kc_str body, const kc_object *made)
 {
     kc_scoped(kc_buf) text = {0};
-    kc_scoped(kc__review) review = {0};
-    const kc_value *patch = kc_get(response, "patch");
+    kc_scoped(kc__webhook_review) review = {0};
+    const kc_value *patch = kc_value_get(response, "patch");
     if (!patch)
         return;
-    assert(kc_base64_read(&text, kc_as_str(patch), KC_BASE64));
-    assert(kc__review_read(body, &review, NULL) == 0);
+    assert(kc_base64_read(&text, kc_value_as_str(patch), KC_BASE64));
+    assert(kc__webhook_review_read(body, &review, NULL) == 0);
     kc_auto(kc_json_patch) *read = kc_json_patch_parse(
         kc_buf_str(&text), &(kc_json_patch_opts){.max_operations = SIZE_MAX}, NULL);
     kc_auto(kc_edit) *edit = kc_edit_of(review.request.object);
@@ -93,20 +96,21 @@ static void check_patch(const kc_value *response, kc_str body, const kc_object *
     assert(patched && kc_object_equal(patched, made, NULL));
 }
 
-static void ask_admission(const kc__hook *hook, kc_str body, kc_object **made)
+static void ask_admission(const kc__webhook_handler *hook, kc_str body, kc_object **made)
 {
     int status = 0;
     kc_auto(kc_view) *view = answer_of(hook, body, &status);
     assert(status == 200);
     const kc_value *response = response_of(view);
-    assert(kc_type_of(kc_get(response, "allowed")) == KC_BOOL);
-    if (!kc_as_bool(kc_get(response, "allowed"), true))
-        assert(kc_as_i64_or(kc_get(kc_get(response, "status"), "code"), 0) >= 400);
+    assert(kc_value_type(kc_value_get(response, "allowed")) == KC_JSON_BOOL);
+    if (!kc_value_as_bool(kc_value_get(response, "allowed"), true))
+        assert(kc_value_as_i64_or(kc_value_get(kc_value_get(response, "status"), "code"), 0) >=
+               400);
     check_patch(response, body, *made);
     *made = kc_object_unref(*made);
 }
 
-static void ask_conversion(const kc__hook *hook, kc_str body)
+static void ask_conversion(const kc__webhook_handler *hook, kc_str body)
 {
     int status = 0;
     kc_auto(kc_view) *view = answer_of(hook, body, &status);
@@ -114,13 +118,13 @@ static void ask_conversion(const kc__hook *hook, kc_str body)
     if (status == 400)
         return;
     kc_auto(kc_view) *asked =
-        kc_view_parse(body, &(kc_json_opts){.max_bytes = KC__REVIEW_MAX}, NULL);
+        kc_view_parse(body, &(kc_json_opts){.max_bytes = KC__WEBHOOK_REVIEW_MAX}, NULL);
     const kc_value *response = response_of(view);
-    const size_t n = kc_len(kc_get(response, "convertedObjects"));
-    const kc_value *objects = kc_get(kc_get(kc_view_root(asked), "request"), "objects");
-    kc_str result = kc_as_str(kc_get(kc_get(response, "result"), "status"));
+    const size_t n = kc_value_len(kc_value_get(response, "convertedObjects"));
+    const kc_value *objects = kc_value_get(kc_value_get(kc_view_root(asked), "request"), "objects");
+    kc_str result = kc_value_as_str(kc_value_get(kc_value_get(response, "result"), "status"));
     if (kc_str_is(result, "Success"))
-        assert(n == (kc_type_of(objects) == KC_ARRAY ? kc_len(objects) : 0));
+        assert(n == (kc_value_type(objects) == KC_JSON_ARRAY ? kc_value_len(objects) : 0));
     else
         assert(n == 0 && kc_str_is(result, "Failure"));
 }
@@ -129,18 +133,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     kc_object *made = NULL;
     kc_str body = kc_str_of((const char *)data, size);
-    kc__converter converter = {
+    kc__webhook_converter converter = {
         .group = (char *)"robot.io", .kind = (char *)"Robot", .convert = convert};
-    const kc__hook admission = {.path = (char *)"/a", .serve = kc__serve_admission, .admit = admit};
-    const kc__hook defaults = {.path = (char *)"/d",
-                               .serve = kc__serve_admission,
-                               .set_defaults = set_defaults,
-                               .kind = &robot,
-                               .user = &made};
-    const kc__hook validation = {
-        .path = (char *)"/v", .serve = kc__serve_admission, .validate = validate, .kind = &robot};
-    const kc__hook conversion = {
-        .path = (char *)"/c", .serve = kc__serve_conversion, .converters = &converter};
+    const kc__webhook_handler admission = {
+        .path = (char *)"/a", .serve = kc__webhook_serve_admission, .admit = admit};
+    const kc__webhook_handler defaults = {.path = (char *)"/d",
+                                          .serve = kc__webhook_serve_admission,
+                                          .set_defaults = set_defaults,
+                                          .kind = &robot,
+                                          .user = &made};
+    const kc__webhook_handler validation = {.path = (char *)"/v",
+                                            .serve = kc__webhook_serve_admission,
+                                            .validate = validate,
+                                            .kind = &robot};
+    const kc__webhook_handler conversion = {
+        .path = (char *)"/c", .serve = kc__webhook_serve_conversion, .converters = &converter};
     ask_admission(&admission, body, &made);
     ask_admission(&defaults, body, &made);
     ask_admission(&validation, body, &made);

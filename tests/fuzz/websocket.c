@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the frames of a WebSocket client. The first byte of an input says how to split the
- * rest and how long messages may be.
+ * Any bytes as the frames of a WebSocket client. The first byte of an input decides how to split
+ * the rest and the limit of messages.
  *
- * However they are split, the same events come of them; no payload is beyond its limit; text is
- * UTF-8; after a close or a fault there is nothing. What is written of the same bytes is read back,
- * once it is masked. The same bytes as fields of a handshake give a whole answer or none.
+ * Any split gives the same events; no payload exceeds its limit; text is UTF-8; nothing follows a
+ * close or an error. Frames written from the same bytes are read back after masking. The same bytes
+ * as headers of a handshake give a complete response or none.
  */
 #include "fuzzing.h"
 
-#include "http/websocket.h"
+#include "http/server/websocket.h"
 #include "kc/utf8.h"
 
 static bool is_utf8(kc_str text)
@@ -112,19 +112,19 @@ static void write_and_read(kc_str payload, kc__websocket_op op)
 
 static void shake(kc_str text)
 {
-    kc__headers headers = {0};
+    kc__http_headers headers = {0};
     kc_scoped(kc_error) err = {0};
-    kc__websocket_hello hello;
+    kc__websocket_handshake_request hello;
     const kc_str key = kc_str_cut(&text, '\n');
-    if (kc__headers_add(&headers, KC_STR("Sec-WebSocket-Key"), key, NULL) == 0 &&
-        kc__headers_add(&headers, KC_STR("Sec-WebSocket-Version"), KC_STR("13"), NULL) == 0 &&
-        kc__headers_add(&headers, KC_STR("Sec-WebSocket-Protocol"), text, NULL) == 0 &&
-        kc__websocket_shake(&headers, &hello, &err) == 0) {
+    if (kc__http_headers_add(&headers, KC_STR("Sec-WebSocket-Key"), key, NULL) == 0 &&
+        kc__http_headers_add(&headers, KC_STR("Sec-WebSocket-Version"), KC_STR("13"), NULL) == 0 &&
+        kc__http_headers_add(&headers, KC_STR("Sec-WebSocket-Protocol"), text, NULL) == 0 &&
+        kc__websocket_handshake(&headers, &hello, &err) == 0) {
         assert(strlen(hello.accept) == 28);
-        assert(!hello.protocol.n || kc__is_header_name(hello.protocol));
+        assert(!hello.protocol.n || kc__http_is_header_name(hello.protocol));
         assert(!kc_str_starts(hello.protocol, KC_STR(KC__WEBSOCKET_TOKEN)));
     }
-    kc__headers_done(&headers);
+    kc__http_headers_done(&headers);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

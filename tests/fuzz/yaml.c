@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any text may be refused, none may crash. What is accepted must survive being written and read
- * again, and must be written the same the second time. Text that is a JSON object must give what
- * the JSON reader gives.
+ * Any text may be refused, none may crash. Accepted text must survive being written and parsed
+ * again, and must be written the same the second time. A JSON object must give the result of the
+ * JSON parser.
  */
 #include "fuzzing.h"
 
@@ -22,9 +22,9 @@ static bool same(const kc_value *a, const kc_value *b);
 
 static bool same_items(const kc_value *a, const kc_value *b)
 {
-    kc_iter other = kc__iter(b, KC_ARRAY);
-    kc_items (a, item) {
-        if (!same(item, kc__iter_item(&other)))
+    kc_value_iter other = kc__value_iter(b, KC_JSON_ARRAY);
+    kc_value_each_item (a, item) {
+        if (!same(item, kc__value_iter_item(&other)))
             return false;
     }
     return true;
@@ -32,8 +32,8 @@ static bool same_items(const kc_value *a, const kc_value *b)
 
 static bool same_members(const kc_value *a, const kc_value *b)
 {
-    kc_members (a, name, value)
-        if (!same(value, kc_get_str(b, name)))
+    kc_value_each_member (a, name, value)
+        if (!same(value, kc_value_get_str(b, name)))
             return false;
     return true;
 }
@@ -41,11 +41,11 @@ static bool same_members(const kc_value *a, const kc_value *b)
 static bool same(const kc_value *a, const kc_value *b)
 {
     kc_scoped(kc_buf) left = {0}, right = {0};
-    kc_type type = kc_type_of(a), other = kc_type_of(b);
-    if (type == KC_ARRAY)
-        return other == KC_ARRAY && kc_len(a) == kc_len(b) && same_items(a, b);
-    if (type == KC_OBJECT)
-        return other == KC_OBJECT && kc_len(a) == kc_len(b) && same_members(a, b);
+    kc_json_type type = kc_value_type(a), other = kc_value_type(b);
+    if (type == KC_JSON_ARRAY)
+        return other == KC_JSON_ARRAY && kc_value_len(a) == kc_value_len(b) && same_items(a, b);
+    if (type == KC_JSON_OBJECT)
+        return other == KC_JSON_OBJECT && kc_value_len(a) == kc_value_len(b) && same_members(a, b);
     kc_json_write(&left, a);
     kc_json_write(&right, b);
     return kc_str_eq(kc_buf_str(&left), kc_buf_str(&right));
@@ -64,6 +64,14 @@ static int check_view(kc_view *view, void *user)
         fail("is written differently the second time", kc_buf_str(&once));
     kc_view_free(view);
     return 0;
+}
+
+static int check_document(kc_view *view, size_t line, void *user)
+{
+    const kc_str *text = user;
+    if (!line || line > text->n + 1)
+        fail("has a document on a line that does not exist", *text);
+    return check_view(view, NULL);
 }
 
 static int count_object(kc_object *object, void *user)
@@ -93,8 +101,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     kc_scoped(kc_paths) duplicates = {0};
     kc_scoped(kc_error) err = {0};
     size_t objects = 0;
-    int result =
-        kc_yaml_each(text, &(kc_json_opts){.duplicates = &duplicates}, check_view, NULL, &err);
+    int result = kc_yaml_each_line(text, &(kc_json_opts){.duplicates = &duplicates}, check_document,
+                                   &text, &err);
     if ((result < 0) != (err.reason != KC_OK))
         fail("fails without an error, or the other way round", text);
     kc_codec_yaml.decode(text, NULL, count_object, &objects, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls_testing.h: what a server was asked, by its own count: the rows of apiserver_request_total.
+ * calls_testing.h: the requests that a server received, by its own count: the series of
+ * apiserver_request_total.
  *
  *     calls all = calls_of(metrics);
  *     assert_int_equal(calls_sum(&all, "create", "pods", ""), 2);
@@ -12,7 +13,7 @@
 
 #include <stdio.h>
 
-/* Requests that were answered, whatever with; watches count when they end. */
+/* Requests with any response; watches count when they end. */
 typedef struct calls_row {
     char verb[20], resource[64], part[32]; /* "update" "deployments" "status" */
     double n;
@@ -78,7 +79,7 @@ static inline KC_UNUSED calls calls_of(kc_metrics *metrics)
     return all;
 }
 
-/* `since`, an earlier count, taken off. */
+/* The difference to `since`, an earlier count. */
 static inline KC_UNUSED calls calls_since(const calls *since, kc_metrics *metrics)
 {
     calls now = calls_of(metrics);
@@ -105,7 +106,7 @@ static inline KC_UNUSED bool calls_is_write(const calls_row *row)
            strcmp(row->verb, "watch") != 0 && strcmp(row->verb, "other") != 0;
 }
 
-/* Of all kinds but events, leases and nodes, which belong to no one object. */
+/* All kinds except Events, Leases and Nodes, which do not belong to a single object. */
 static inline KC_UNUSED size_t calls_writes(const calls *all)
 {
     double sum = 0;

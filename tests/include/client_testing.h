@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_testing.h: a client of the real server in this process, and a transport in between that
- * notes what is sent and can answer in the server's place.
+ * client_testing.h: a client of the real server in this process, with a transport in between that
+ * records requests and can respond instead of the server.
  *
  *     kc_auto(bench) *b = bench_start();
  *     kc_auto(kc_object) *a = created(b, "a");
@@ -12,7 +12,7 @@
 #ifndef KC_CLIENT_TESTING_H
 #define KC_CLIENT_TESTING_H
 
-#include "kc/embed.h"
+#include "kc/embedded_server.h"
 #include "kc/kinds.h"
 #include "testing.h"
 
@@ -20,20 +20,20 @@
 
 #include <stdio.h>
 
-/* What the next request gets instead of an answer of the server. */
+/* The response to the next request, instead of the server's. */
 typedef struct scripted {
-    int status; /* 0: none; `reason` is then the error of the way. */
+    int status; /* 0: none; `reason` is then the error of the transport. */
     kc_reason reason;
     int code;         /* Of that error. */
     const char *body; /* ' stands for ". */
-    size_t piece;     /* Bytes a read gives at most. */
+    size_t piece;     /* Maximum bytes per read. */
     bool breaks;      /* The body ends with an error. */
     const char *fields[4][2];
-    const char *accept; /* Instead of all this: the server is asked, with another Accept. */
+    const char *accept; /* Instead of all this: forward to the server, with another Accept. */
 } scripted;
 
 typedef struct bench {
-    kc_embed *server;
+    kc_embedded_server *server;
     kc_clock *clock; /* NULL: real time. */
     kc_client *client;
     struct spy *spy;
@@ -42,7 +42,7 @@ typedef struct bench {
 typedef struct spy {
     kc_transport base;
     kc_transport *inner;
-    kc_mutex mutex; /* Guards what follows. */
+    kc_mutex mutex; /* Guards the fields below. */
     KC_VEC(char *) sent;
     KC_VEC(scripted) script;
     size_t next;
@@ -63,7 +63,7 @@ static inline ssize_t canned_read(kc_http_response *response, char *bytes, size_
     if (c->piece)
         give = KC_MIN(give, c->piece);
     if (!give && c->breaks)
-        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "the connection broke");
+        return kc_error_set(err, KC_SERVICE_UNAVAILABLE, "connection lost");
     memcpy(bytes, c->body + c->at, give);
     c->at += give;
     return (ssize_t)give;
@@ -97,7 +97,7 @@ static inline kc_http_response *canned_new(const scripted *s)
     return &c->response;
 }
 
-/* What is to be done with this request; all zero: nothing special. */
+/* The script for this request; all zero: none. */
 static inline scripted spy_note(spy *s, const kc_http_request *request)
 {
     scripted what = {0};
@@ -156,12 +156,13 @@ static inline bench *bench_start_with(kc_client_opts opts)
     kc_scoped(kc_error) err = {0};
     bench *b = kc_new(bench);
     b->clock = (kc_clock *)opts.clock;
-    b->server = kc_embed_start(&(kc_embed_opts){.clock = opts.clock, .threads = 1}, &err);
+    b->server = kc_embedded_server_start(
+        &(kc_embedded_server_opts){.clock = opts.clock, .threads = 1}, &err);
     if (!b->server)
         fail_msg("%s", kc_error_text(&err));
     b->spy = kc_new(spy);
     b->spy->base.ops = &spy_ops;
-    b->spy->inner = kc_embed_transport(b->server, NULL);
+    b->spy->inner = kc_embedded_server_transport(b->server, NULL);
     kc_mutex_init(&b->spy->mutex);
     opts.transport = &b->spy->base;
     opts.field_manager = opts.field_manager ? opts.field_manager : "tests";
@@ -179,14 +180,13 @@ static inline bench *bench_start(void)
 static inline void bench_stop(bench *b)
 {
     kc_client_unref(b->client);
-    kc_embed_stop(b->server);
+    kc_embedded_server_stop(b->server);
     kc_clock_free(b->clock);
     free(b);
 }
 KC_AUTO_DEFINE(bench, bench_stop)
 
-/* What the n-th request since the last bench_forget was: "METHOD target type body"; NULL: there
- * was none. */
+/* The n-th request since the last bench_forget: "METHOD target type body"; NULL: there was none. */
 static inline const char *bench_sent(bench *b, size_t n)
 {
     const char *line = NULL;
@@ -212,7 +212,7 @@ static inline void bench_forget(bench *b)
     }
 }
 
-/* What the next request gets, behind those scripted before. */
+/* Scripts the response to the next request, after those scripted before. */
 static inline void bench_script(bench *b, const scripted *what)
 {
     kc_locked (&b->spy->mutex)

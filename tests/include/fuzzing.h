@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzzing.h: what every fuzzer includes. A broken property is an assert; the corpus is replayed by
- * tests/fuzz/replay.c. */
+/*
+ * fuzzing.h: included by every fuzzer. A violated property is an assert; tests/fuzz/replay.c
+ * replays the corpus.
+ */
 #ifndef KC_FUZZING_H
 #define KC_FUZZING_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * garbage_testing.h: short words for tests of the garbage collector: ConfigMaps that own each
- * other.
+ * garbage_testing.h: helpers for tests of the garbage collector: ConfigMaps that own each other.
  *
  *     kc_auto(kc_testenv) *env = collected(7);
  *     kc_auto(kc_object) *owner = map(env, "owner", NO_OWNERS);
@@ -33,7 +32,7 @@ static inline KC_UNUSED kc_testenv *collected(uint64_t seed)
     return env;
 }
 
-/* References that block their owner's deletion, as those that controllers make. */
+/* Owner references with blockOwnerDeletion, as controllers write them. */
 static inline KC_UNUSED void write_owners(kc_buf *out, const kc_object *const *owners, bool blocks)
 {
     for (size_t i = 0; owners[i]; i++)
@@ -45,7 +44,7 @@ static inline KC_UNUSED void write_owners(kc_buf *out, const kc_object *const *o
                       KC_ARG(kc_object_uid(owners[i])), blocks ? "true" : "false");
 }
 
-/* Any object: `kind` is "v1 ConfigMap"; an empty namespace is none. */
+/* Creates any object: `kind` is "v1 ConfigMap"; an empty namespace means cluster-scoped. */
 static inline KC_UNUSED kc_object *make_owned(kc_testenv *env, const char *kind, const char *ns,
                                               const char *name, const kc_object *const *owners,
                                               bool blocks)

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * h2_testing.h: kc__http2 without a network: a connection in memory, and a real HTTP/2 client at
- * its other end.
+ * h2_testing.h: kc__h2_protocol without a network: a connection in memory, and a real HTTP/2 client
+ * at its other end.
  *
  *     plane p;
  *     plane_open(&p, NULL);
  *     int32_t id = get(&p, "/healthz");
- *     settle(&p);                                   until neither side has anything to say
+ *     settle(&p);                                   until neither side has anything to send
  *     assert_int_equal(reply_of(&p, id)->status, 200);
  *     plane_close(&p);
  *
  * The handler answers by path: see `handle`. Time is virtual. Closing a plane checks that every
- * source was done once and every owner released once.
+ * source was finished once and every owner released once.
  */
 #ifndef KC_H2_TESTING_H
 #define KC_H2_TESTING_H
 
-#include "http/conn.h"
+#include "http/server/conn.h"
 #include "testing.h"
 
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
 
-/* The loop is only asked for the time. */
+/* The protocol uses the loop only to read the time. */
 struct kc__loop {
     kc_clock *clock;
     char date[KC__HTTP_DATE];
@@ -38,14 +38,14 @@ kc_str kc__loop_date(kc__loop *loop)
     return kc__http_date(kc_clock_wall(loop->clock), loop->date);
 }
 
-/* What the client saw of one of its streams. */
+/* What the client received on one of its streams. */
 typedef struct reply {
     int status;
     kc_buf head; /* "name: value\n" each. */
     kc_buf body;
-    size_t length; /* Bytes of the body, also when the body is not kept. */
+    size_t length; /* Bytes of the body, also if the body is not kept. */
     bool ended, closed;
-    uint32_t code; /* It was closed with. */
+    uint32_t code; /* Error code with which it was closed. */
     kc_str upload; /* Still to be sent. */
     bool endless;  /* The upload never ends. */
 } reply;
@@ -62,42 +62,44 @@ typedef struct plane {
     uint32_t goaway_code;
     bool stalled;   /* The client does not read. */
     size_t changes; /* Calls of kc__conn_changed. */
-    size_t max_out; /* The most that was ever in conn->out. */
+    size_t max_out; /* The maximum size that conn->out ever had. */
     size_t handled, sources, done, owners, released;
-    kc__exchange *held[MAX_HELD]; /* That the handler has not answered. */
+    size_t begun, rejected, abandoned; /* For a begin of the test's own. */
+    int abandoned_with;                /* The status of the last one. */
+    kc__exchange *held[MAX_HELD];      /* Exchanges that the handler has not answered. */
     size_t n_held;
     kc_buf seen; /* Of the last request: method, path, fields, body. */
     struct feed *feeds;
 } plane;
 
-/* A source that is fed by the test. */
+/* A body source that the test feeds. */
 typedef struct feed {
     plane *plane;
     kc__exchange *x;
     kc_buf ready;
-    size_t endless; /* Bytes it makes up by itself; counts down. */
-    size_t asked;
-    kc__fill then; /* When nothing is ready. */
+    size_t endless; /* Bytes that it generates by itself; counts down. */
+    size_t polls;
+    kc__http_fill then; /* When nothing is ready. */
     bool wakes_itself;
     int times_done;
     struct feed *next;
 } feed;
 
-static inline kc__fill feed_fill(kc_buf *out, size_t room, void *user)
+static inline kc__http_fill feed_fill(kc_buf *out, size_t room, void *user)
 {
     feed *f = user;
     assert_int_equal(f->times_done, 0);
-    f->asked++;
+    f->polls++;
     if (f->endless) {
         size_t n = KC_MIN(room, f->endless);
         memset(kc_buf_reserve(out, n), 'x', n);
         out->n += n;
         f->endless -= n;
-        return f->endless ? KC__FILL_MORE : f->then;
+        return f->endless ? KC__HTTP_FILL_MORE : f->then;
     }
     kc_buf_append(out, kc_buf_str(&f->ready));
     kc_buf_clear(&f->ready);
-    if (f->wakes_itself && f->asked < 3)
+    if (f->wakes_itself && f->polls < 3)
         kc__exchange_wake(f->x);
     return f->then;
 }
@@ -109,18 +111,31 @@ static inline void feed_done(void *user)
     f->plane->done++;
 }
 
-static const kc__body_source feed_source = {feed_fill, feed_done};
+/* Passes ready data as shared bytes, if the connection accepts them. */
+static inline kc__http_fill feed_fill_sink(kc__http_body_sink *sink, size_t room, void *user)
+{
+    feed *f = user;
+    if (f->endless || !f->ready.n || !f->plane->conn.shares)
+        return feed_fill(sink->text, room, user);
+    f->polls++;
+    kc_auto(kc__http_shared_bytes) *bytes = kc__http_shared_bytes_new(kc_buf_str(&f->ready));
+    kc_buf_clear(&f->ready);
+    kc__http_body_sink_put(sink, bytes);
+    return f->then;
+}
+
+static const kc__http_body_source feed_source = {feed_fill, feed_done, feed_fill_sink};
 
 static inline feed *feed_new(plane *p, kc__exchange *x)
 {
     feed *f = kc_new(feed);
-    *f = (feed){.plane = p, .x = x, .then = KC__FILL_WAIT, .next = p->feeds};
+    *f = (feed){.plane = p, .x = x, .then = KC__HTTP_FILL_WAIT, .next = p->feeds};
     p->feeds = f;
     p->sources++;
     return f;
 }
 
-static inline void feed_say(feed *f, const char *text, kc__fill then)
+static inline void feed_set(feed *f, const char *text, kc__http_fill then)
 {
     kc_buf_puts(&f->ready, text);
     f->then = then;
@@ -132,41 +147,41 @@ static inline void release_owner(void *owner)
     ((plane *)owner)->released++;
 }
 
-static inline void answer_text(kc__exchange *x, int status, kc_str text)
+static inline void respond_text(kc__exchange *x, int status, kc_str text)
 {
-    kc__exchange_answer(x,
-                        &(kc__answer){.status = status,
-                                      .type = KC_STR("text/plain"),
-                                      .headers = (kc__header[]){{KC_STR("X-Kind"), KC_STR("test")}},
-                                      .n_headers = 1,
-                                      .body = text});
+    kc__exchange_respond(
+        x, &(kc__http_response){.status = status,
+                                .type = KC_STR("text/plain"),
+                                .headers = (kc__http_header[]){{KC_STR("X-Kind"), KC_STR("test")}},
+                                .n_headers = 1,
+                                .body = text});
 }
 
-static inline void answer_owned(plane *p, kc__exchange *x, kc_str text)
+static inline void respond_owned(plane *p, kc__exchange *x, kc_str text)
 {
     p->owners++;
-    kc__exchange_answer(
-        x, &(kc__answer){.status = 200, .body = text, .owner = p, .release = release_owner});
+    kc__exchange_respond(
+        x, &(kc__http_response){.status = 200, .body = text, .owner = p, .release = release_owner});
 }
 
-static inline feed *answer_feed(plane *p, kc__exchange *x)
+static inline feed *respond_feed(plane *p, kc__exchange *x)
 {
     feed *f = feed_new(p, x);
-    kc__exchange_answer(
-        x, &(kc__answer){.status = 200, .source = &feed_source, .user = f, .flush = true});
+    kc__exchange_respond(
+        x, &(kc__http_response){.status = 200, .source = &feed_source, .user = f, .flush = true});
     return f;
 }
 
-static inline void answer_endless(plane *p, kc__exchange *x)
+static inline void respond_endless(plane *p, kc__exchange *x)
 {
     feed *f = feed_new(p, x);
     f->endless = (size_t)1 << 30;
-    kc__exchange_answer(x, &(kc__answer){.status = 200, .source = &feed_source, .user = f});
+    kc__exchange_respond(x, &(kc__http_response){.status = 200, .source = &feed_source, .user = f});
 }
 
 static char large_text[1 << 20];
 
-static inline void remember_request(plane *p, const kc__request *request)
+static inline void remember_request(plane *p, const kc__http_request *request)
 {
     kc_buf_clear(&p->seen);
     kc_buf_printf(&p->seen, "%.*s %.*s\n", KC_ARG(request->method), KC_ARG(request->target.path));
@@ -175,7 +190,7 @@ static inline void remember_request(plane *p, const kc__request *request)
     kc_buf_printf(&p->seen, "%zu bytes\n", request->body.n);
 }
 
-/* By the path: what a test needs. */
+/* Answers by path. */
 static inline void handle(kc__exchange *x, void *user)
 {
     plane *p = user;
@@ -186,19 +201,19 @@ static inline void handle(kc__exchange *x, void *user)
         assert_true(p->n_held < MAX_HELD);
         p->held[p->n_held++] = x;
     } else if (kc_str_is(path, "/echo")) {
-        answer_text(x, 200, x->request.body);
+        respond_text(x, 200, x->request.body);
     } else if (kc_str_is(path, "/owned")) {
-        answer_owned(p, x, kc_str_of(large_text, sizeof(large_text)));
+        respond_owned(p, x, kc_str_of(large_text, sizeof(large_text)));
     } else if (kc_str_is(path, "/watch")) {
-        answer_feed(p, x);
+        respond_feed(p, x);
     } else if (kc_str_is(path, "/endless")) {
-        answer_endless(p, x);
+        respond_endless(p, x);
     } else if (kc_str_is(path, "/204")) {
-        answer_text(x, 204, KC_STR("dropped"));
+        respond_text(x, 204, KC_STR("dropped"));
     } else if (kc_str_is(path, "/304")) {
-        answer_text(x, 304, KC_STR("dropped"));
+        respond_text(x, 304, KC_STR("dropped"));
     } else {
-        answer_text(x, 200, KC_STR("ok"));
+        respond_text(x, 200, KC_STR("ok"));
     }
 }
 
@@ -293,8 +308,11 @@ static inline void client_new(plane *p, uint32_t window, bool hoards)
 typedef struct plane_opts {
     kc__http_limits limits;
     uint32_t window; /* The client's, of a stream. Defaults to 65535. */
-    bool no_window;  /* 0, and nothing is given back. */
-    bool hoards;     /* Gives nothing back, of the stream's or of the connection's. */
+    bool no_window;  /* The window is 0, and the client sends no WINDOW_UPDATE. */
+    bool hoards;     /* The client sends no WINDOW_UPDATE, for streams or for the connection. */
+    kc__exchange_begin_fn *begin;
+    kc__exchange_abandon_fn *abandon;
+    kc__http_budget *budget;
 } plane_opts;
 
 static inline void count_change(kc__conn *conn)
@@ -318,16 +336,21 @@ static inline void plane_start(plane *p, const plane_opts *opts)
     DEFAULT(write_timeout, 30 * KC_SECOND);
     DEFAULT(max_streams, 250);
     DEFAULT(max_resets, 100);
+    DEFAULT(max_heads, (size_t)2 << 20);
+    DEFAULT(max_unauthenticated_streams, 8);
 #undef DEFAULT
     p->conn = (kc__conn){.loop = &p->loop,
-                         .protocol = &kc__http2,
+                         .protocol = &kc__h2_protocol,
                          .deadline = KC_FOREVER,
                          .limits = &p->limits,
+                         .begin = opts->begin,
                          .handle = handle,
+                         .abandon = opts->abandon,
+                         .budget = opts->budget,
                          .user = p,
                          .changed = count_change};
-    p->conn.peer = (kc__peer){.address = "127.0.0.1", .loopback = true};
-    kc__http2.open(&p->conn);
+    p->conn.peer = (kc__conn_peer){.address = "127.0.0.1", .loopback = true};
+    kc__h2_protocol.open(&p->conn);
     client_new(p,
                opts->no_window ? 0
                : opts->window  ? opts->window
@@ -335,25 +358,25 @@ static inline void plane_start(plane *p, const plane_opts *opts)
                opts->no_window || opts->hoards);
 }
 
-/* The transport: what the client wrote. False when it had nothing to say. */
+/* Transfers what the client wrote. False if there was nothing. */
 static inline bool client_to_server(plane *p)
 {
     const uint8_t *bytes;
     ssize_t n = nghttp2_session_mem_send(p->client, &bytes);
     assert_true(n >= 0);
-    if (n > 0 && p->conn.wish == KC__CONN_OPEN)
-        kc__http2.receive(&p->conn, kc_str_of((const char *)bytes, (size_t)n));
+    if (n > 0 && p->conn.disposition == KC__CONN_OPEN)
+        kc__h2_protocol.receive(&p->conn, kc_str_of((const char *)bytes, (size_t)n));
     return n > 0;
 }
 
-/* Some frames of the client, without an answer to them. */
-static inline void client_speaks(plane *p, int frames)
+/* Transfers some frames of the client, without reading responses. */
+static inline void client_sends_frames(plane *p, int frames)
 {
     while (frames-- > 0 && client_to_server(p))
         ;
 }
 
-/* The client's library, once it is confused by streams it did not open, sees no GOAWAY. */
+/* After streams that it did not open, the client's library does not report GOAWAY. */
 static inline void look_for_goaway(plane *p, kc_str bytes)
 {
     while (bytes.n >= 9) {
@@ -369,10 +392,25 @@ static inline void look_for_goaway(plane *p, kc_str bytes)
     assert_int_equal(bytes.n, 0);
 }
 
-/* What the server wrote; the server is asked for more when it was taken. */
+/* Joins the connection's own bytes and shared slices into one buffer. */
+static inline void join_output(kc__conn *conn)
+{
+    kc_str parts[KC__CONN_PARTS];
+    kc_buf all = {0};
+    const size_t n = conn->n_slices ? kc__conn_parts(conn, parts) : 0;
+    if (!n)
+        return;
+    for (size_t i = 0; i < n; i++)
+        kc_buf_append(&all, parts[i]);
+    kc__conn_output_done(conn);
+    conn->out = all;
+}
+
+/* Transfers what the server wrote, then lets the server write more. */
 static inline bool server_to_client(plane *p)
 {
     kc_buf *out = &p->conn.out;
+    join_output(&p->conn);
     p->max_out = KC_MAX(p->max_out, out->n);
     if (p->stalled || !out->n)
         return false;
@@ -380,7 +418,7 @@ static inline bool server_to_client(plane *p)
     ssize_t n = nghttp2_session_mem_recv(p->client, (const uint8_t *)out->p, out->n);
     assert_int_equal(n, out->n);
     kc_buf_clear(out);
-    kc__http2.fill(&p->conn);
+    kc__h2_protocol.fill(&p->conn);
     return true;
 }
 
@@ -390,25 +428,25 @@ static inline void settle(plane *p)
         busy = client_to_server(p);
         if (p->changes) {
             p->changes = 0;
-            kc__http2.fill(&p->conn);
+            kc__h2_protocol.fill(&p->conn);
             busy = true;
         }
         busy = server_to_client(p) || busy;
     }
 }
 
-/* A connection and its client, after their greeting. */
+/* Opens a connection and its client, and completes the connection preface. */
 static inline void plane_open(plane *p, const plane_opts *opts)
 {
     plane_start(p, opts);
     settle(p);
 }
 
-/* Bytes no client library would send. */
+/* Sends bytes that no client library would send. */
 static inline void send_raw(plane *p, const void *bytes, size_t n)
 {
-    if (p->conn.wish == KC__CONN_OPEN)
-        kc__http2.receive(&p->conn, kc_str_of(bytes, n));
+    if (p->conn.disposition == KC__CONN_OPEN)
+        kc__h2_protocol.receive(&p->conn, kc_str_of(bytes, n));
 }
 
 static inline void send_frame(plane *p, uint8_t type, uint8_t flags, uint32_t id, kc_str payload)
@@ -426,21 +464,21 @@ static inline void plane_advance(plane *p, int64_t ns)
 {
     kc_clock_advance(p->loop.clock, ns);
     if (p->conn.deadline <= kc_clock_now(p->loop.clock))
-        kc__http2.expired(&p->conn);
+        kc__h2_protocol.expired(&p->conn);
     settle(p);
 }
 
-static inline void answer_held(plane *p)
+static inline void respond_held(plane *p)
 {
     for (size_t i = 0; i < p->n_held; i++)
-        answer_text(p->held[i], 200, KC_STR("late"));
+        respond_text(p->held[i], 200, KC_STR("late"));
     p->n_held = 0;
 }
 
-/* The connection is gone; the handler may still hold exchanges. */
+/* Drops the connection; the handler may still hold exchanges. */
 static inline void plane_cut(plane *p)
 {
-    kc__http2.close(&p->conn);
+    kc__h2_protocol.close(&p->conn);
     assert_null(p->conn.session);
     assert_int_equal(p->conn.holds, p->n_held);
 }
@@ -449,7 +487,7 @@ static inline void plane_close(plane *p)
 {
     if (p->conn.session)
         plane_cut(p);
-    answer_held(p);
+    respond_held(p);
     assert_int_equal(p->conn.holds, 0);
     assert_int_equal(p->done, p->sources);
     assert_int_equal(p->released, p->owners);
@@ -464,7 +502,7 @@ static inline void plane_close(plane *p)
         kc_buf_done(&r->body);
     }
     kc_vec_done(&p->replies);
-    kc_buf_done(&p->conn.out);
+    kc__conn_output_done(&p->conn);
     kc_buf_done(&p->seen);
     nghttp2_session_del(p->client);
     kc_clock_free(p->loop.clock);
@@ -478,7 +516,7 @@ static inline nghttp2_nv nv(const char *name, const char *value)
                         NGHTTP2_NV_FLAG_NONE};
 }
 
-/* With up to 300 fields more, and a body (p NULL: none). */
+/* With up to 300 additional header fields, and a body (p NULL: none). */
 static inline int32_t request(plane *p, const char *method, const char *path,
                               const nghttp2_nv *more, size_t n_more, kc_str body, bool endless)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_testing.h: a blocking client over a real socket, plain or TLS, for tests of the server. All
- * waiting has a limit, so a test fails instead of hanging.
+ * waits have a timeout, so a test fails instead of hanging.
  */
 #ifndef HTTP_TESTING_H
 #define HTTP_TESTING_H
 
 #include "testing.h"
 
-#include "http/server.h"
+#include "http/server/server.h"
 #include "kc/clock.h"
 
 #include <arpa/inet.h>
@@ -18,12 +18,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CLIENT_PATIENCE_MS = 20000 };
+enum { CLIENT_TIMEOUT_MS = 20000 };
 
 typedef struct client {
     int fd;
     SSL *ssl;
-    kc_buf in; /* What came and was not looked at yet. */
+    kc_buf in; /* Received and not consumed yet. */
     bool eof, reset;
 } client;
 
@@ -31,13 +31,13 @@ static inline client *client_connect_with(int port, int receive_buffer)
 {
     client *c = kc_new(client);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    struct timeval patience = {CLIENT_PATIENCE_MS / 1000, 0};
+    struct timeval timeout = {CLIENT_TIMEOUT_MS / 1000, 0};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (receive_buffer)
         setsockopt(c->fd, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
-    setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+    setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
     if (connect(c->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
         fail_msg("cannot connect to port %d: %s", port, strerror(errno));
     return c;
@@ -59,20 +59,20 @@ static inline void client_free(client *c)
 }
 KC_AUTO_DEFINE(client, client_free)
 
-static inline void client_say_bytes(client *c, kc_str text)
+static inline void client_send_bytes(client *c, kc_str text)
 {
     while (text.n) {
         ssize_t n = c->ssl ? SSL_write(c->ssl, text.p, (int)text.n)
                            : send(c->fd, text.p, text.n, MSG_NOSIGNAL);
         if (n <= 0)
-            return; /* The server has had enough; what it says tells why. */
+            return; /* The server has closed the connection; its response tells why. */
         text = kc_str_sub(text, (size_t)n, text.n);
     }
 }
 
-static inline void client_say(client *c, const char *text)
+static inline void client_send(client *c, const char *text)
 {
-    client_say_bytes(c, kc_cstr(text));
+    client_send_bytes(c, kc_cstr(text));
 }
 
 /* Reads once. False at the end. */
@@ -85,39 +85,39 @@ static inline bool client_read(client *c)
         return true;
     }
     if (n < 0 && !c->ssl && (errno == EAGAIN || errno == EWOULDBLOCK))
-        fail_msg("the server says nothing; so far: %s", kc_buf_cstr(&c->in));
+        fail_msg("no output of the server; so far: %s", kc_buf_cstr(&c->in));
     c->reset = n < 0 && errno == ECONNRESET;
     c->eof = true;
     return false;
 }
 
-/* Waits for text that has `part` in it; gives all there is, and keeps it. */
-static inline const char *client_hear(client *c, const char *part)
+/* Waits for input that contains `part`; returns all input, and keeps it. */
+static inline const char *client_expect(client *c, const char *part)
 {
     while (!strstr(kc_buf_cstr(&c->in), part))
         if (!client_read(c))
-            fail_msg("the connection ended before \"%s\"; it said: %s", part, kc_buf_cstr(&c->in));
+            fail_msg("the connection ended before \"%s\"; input: %s", part, kc_buf_cstr(&c->in));
     return kc_buf_cstr(&c->in);
 }
 
 /* Everything up to the end of the connection. */
-static inline const char *client_hear_all(client *c)
+static inline const char *client_read_all(client *c)
 {
     while (client_read(c))
         ;
     return kc_buf_cstr(&c->in);
 }
 
-static inline void client_forget(client *c)
+static inline void client_clear(client *c)
 {
     kc_buf_clear(&c->in);
 }
 
-/* One answer with a Content-Length: waits for all of it; gives its body, keeps the head and takes
- * it out of what was heard only with the next call. */
-static inline kc_str client_hear_answer(client *c)
+/* Waits for one complete response with a Content-Length; returns its body, and keeps the head; the
+ * input is consumed only by the next call. */
+static inline kc_str client_read_response(client *c)
 {
-    client_hear(c, "\r\n\r\n");
+    client_expect(c, "\r\n\r\n");
     const char *length = strcasestr(kc_buf_cstr(&c->in), "Content-Length: ");
     if (!length)
         fail_msg("no length in %s", kc_buf_cstr(&c->in));
@@ -133,7 +133,7 @@ static inline void client_get(client *c, const char *target)
 {
     kc_scoped(kc_buf) request = {0};
     kc_buf_printf(&request, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", target);
-    client_say(c, kc_buf_cstr(&request));
+    client_send(c, kc_buf_cstr(&request));
 }
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kinds_samples.h: tables of objects that are wrong, and what is said about them: the words are
- * those of Kubernetes 1.34, one line each.
+ * kinds_samples.h: tables of invalid objects with their validation errors, in the words of
+ * Kubernetes 1.34, one line each.
  */
 #ifndef KC_KINDS_SAMPLES_H
 #define KC_KINDS_SAMPLES_H
 
 #include "kinds_testing.h"
 
-/* What Kubernetes says of names. */
+/* Messages of Kubernetes about names. */
 #define QUALIFIED                                                              \
     "name part must consist of alphanumeric characters, '-', '_' or '.', and " \
     "must start and end with an alphanumeric character (e.g. 'MyName',  or "   \
@@ -29,7 +29,7 @@
     " '-', '_' or '.', and must start and end with an alphanumeric character "     \
     "(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "  \
     "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-/* … and what it calls two members. */
+/* Names of two members. */
 #define REQUIRED  "requiredDuringSchedulingIgnoredDuringExecution"
 #define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
 
@@ -39,7 +39,7 @@
 
 typedef struct sample {
     const char *object;   /* With ' for quotes. */
-    const char *expected; /* One line an error. */
+    const char *expected; /* One line per error. */
 } sample;
 
 static inline void assert_samples(const char *type, const kc__strategy *strategy,

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kinds_testing.h: objects of built-in kinds as the server completes and judges them, without a
- * server. Objects are written with ' for quotes.
+ * kinds_testing.h: defaulting and validation of built-in kinds, without a server. Objects are
+ * written with ' for quotes.
  */
 #ifndef KC_KINDS_TESTING_H
 #define KC_KINDS_TESTING_H
 
+#include "apiserver/codec/typed.h"
 #include "apiserver/kinds/registry.h"
 #include "apiserver/kinds/strategy.h"
-#include "apiserver/kinds/typed.h"
 #include "testing.h"
 
 /* The object of a kind ("io.k8s.api.core.v1.Pod") with its type and its defaults. */
 static inline kc_object *completed(const char *type_name, const kc__strategy *strategy,
                                    const char *json)
 {
-    const kc__message *type = kc__definition_find(kc_cstr(type_name));
+    const kc__type_message *type = kc__type_lookup(kc_cstr(type_name));
     assert_non_null(type);
     kc_auto(kc_object) *given = object_of(json);
     kc_auto(kc_object) *typed = kc__typed_decode(type, given, NULL, NULL);
@@ -30,7 +30,7 @@ static inline kc_object *completed(const char *type_name, const kc__strategy *st
     return result;
 }
 
-/* The same prepared as a new one is. */
+/* Likewise, prepared for create. */
 static inline kc_object *prepared(const char *type_name, const kc__strategy *strategy,
                                   const char *json)
 {
@@ -39,7 +39,7 @@ static inline kc_object *prepared(const char *type_name, const kc__strategy *str
     if (strategy->prepare)
         strategy->prepare(edit);
     kc_auto(kc_object) *frozen = kc_edit_freeze(edit, NULL);
-    return kc__typed_decode(kc__definition_find(kc_cstr(type_name)), frozen, NULL, NULL);
+    return kc__typed_decode(kc__type_lookup(kc_cstr(type_name)), frozen, NULL, NULL);
 }
 
 static inline void assert_errors(const kc_field_errors *errors, const char *expected)
@@ -54,12 +54,12 @@ static inline void assert_errors(const kc_field_errors *errors, const char *expe
 static inline void check_rules(const kc__strategy *strategy, const kc_value *object,
                                kc_field_errors *errors)
 {
-    kc__place root = kc__place_root(object, errors);
+    kc__location root = kc__location_root(object, errors);
     if (strategy->rules)
-        kc__rules_check(strategy->rules, &root);
+        kc__validate_by_rules(strategy->rules, &root);
 }
 
-/* What is wrong with a new object, one line each; "" for nothing. */
+/* Asserts the errors of a new object, one per line; "" for none. */
 static inline void assert_new(const char *type_name, const kc__strategy *strategy, const char *json,
                               const char *expected)
 {
@@ -72,7 +72,7 @@ static inline void assert_new(const char *type_name, const kc__strategy *strateg
     assert_errors(&errors, expected);
 }
 
-/* What is wrong with a changed one. */
+/* Asserts the errors of an update. */
 static inline void assert_changed(const char *type_name, const kc__strategy *strategy,
                                   const char *before, const char *after, const char *expected)
 {

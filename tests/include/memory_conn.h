@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_conn.h: a connection without a socket, for tests of a protocol: bytes go in by a call,
- * what would be sent is in conn.out. Its loop runs in a thread of its own and has nothing to do;
- * the protocol runs in the test's thread, as if it were the loop's.
+ * memory_conn.h: a connection without a socket, for tests of a protocol: a call passes bytes in,
+ * and output is in conn.out. Its loop runs on its own thread and has nothing to do; the protocol
+ * runs on the test's thread, as if that were the loop's.
  */
 #ifndef MEMORY_CONN_H
 #define MEMORY_CONN_H
 
-#include "http/conn.h"
-#include "http/transport.h"
+#include "http/server/conn.h"
+#include "http/server/transport.h"
 
 typedef struct memory_conn {
-    kc__conn conn; /* First. */
+    kc__conn conn; /* Must be first. */
     kc__http_limits limits;
     bool changed;
     bool closed;
@@ -22,9 +22,10 @@ static inline void memory_conn_changed(kc__conn *conn)
     ((memory_conn *)conn)->changed = true;
 }
 
-/* The loop is the caller's, and so are limits that were set before. */
-static inline void memory_conn_open(memory_conn *m, kc__loop *loop, const kc__protocol *protocol,
-                                    kc__handler *handle, void *user)
+/* The caller owns the loop, and sets limits before the call. */
+static inline void memory_conn_open(memory_conn *m, kc__loop *loop,
+                                    const kc__conn_protocol *protocol,
+                                    kc__exchange_handle_fn *handle, void *user)
 {
     kc__http_limits_default(&m->limits);
     m->conn.loop = loop;
@@ -37,7 +38,7 @@ static inline void memory_conn_open(memory_conn *m, kc__loop *loop, const kc__pr
     protocol->open(&m->conn);
 }
 
-/* Gives the protocol bytes, in a block of their own so that looking beyond them is seen. */
+/* Passes bytes to the protocol, in a separate allocation so that overreads are detected. */
 static inline void memory_conn_receive(memory_conn *m, kc_str bytes)
 {
     char *alone = kc_alloc(bytes.n);
@@ -47,14 +48,14 @@ static inline void memory_conn_receive(memory_conn *m, kc_str bytes)
     free(alone);
 }
 
-/* Lets it append whatever has room. */
+/* Lets the protocol append as much output as there is room for. */
 static inline void memory_conn_fill(memory_conn *m)
 {
     do {
         m->changed = false;
-        if (m->conn.wish == KC__CONN_OPEN && kc__conn_room(&m->conn))
+        if (m->conn.disposition == KC__CONN_OPEN && kc__conn_room(&m->conn))
             m->conn.protocol->fill(&m->conn);
-    } while (m->changed && m->conn.wish == KC__CONN_OPEN && kc__conn_room(&m->conn));
+    } while (m->changed && m->conn.disposition == KC__CONN_OPEN && kc__conn_room(&m->conn));
 }
 
 static inline void memory_conn_close(memory_conn *m)

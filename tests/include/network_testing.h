@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * network_testing.h: the real network service in the test's own process, and a way to it that takes
- * no time and no threads, on which things go wrong as a test wants them to:
+ * network_testing.h: the real network service in the test's own process, and a transport to it that
+ * takes no time and no threads and injects the faults that a test wants:
  *
  *     reconciler ──client──▶ kc_transport of this file ──▶ kc__network_service_call
  *
- * There is one at a time: `outside`.
+ * There is one instance at a time: `outside`.
  */
 #ifndef KC_NETWORK_TESTING_H
 #define KC_NETWORK_TESTING_H
@@ -21,28 +21,28 @@
 static struct {
     kc__network_service *service;
     kc_testenv *env;
-    /* Chances of each call. */
+    /* Probabilities per call. */
     double unreachable, lost, late, broken;
-    const char *instead; /* What something else there answers, with 200. NULL: nothing else. */
+    const char *instead; /* Response with 200 of some other server at that address. NULL: none. */
     kc_rand rand;
-    size_t crash_after; /* So many writes, the manager crashes. 0: never. */
+    size_t crash_after; /* The manager crashes after this many writes. 0: never. */
     size_t calls, writes;
 } outside;
 
-/* ---- the way ---- */
+/* ---- the transport ---- */
 
-typedef struct way_answer {
+typedef struct service_response {
     kc_http_response base;
     kc__network_reply reply;
     size_t read;
-} way_answer;
+} service_response;
 
 static inline bool by_chance(double chance)
 {
     return chance > 0 && kc_rand_double(&outside.rand) < chance;
 }
 
-static inline void *way_fails(kc_error *err, int code, const char *why)
+static inline void *service_fails(kc_error *err, int code, const char *why)
 {
     kc_error_set(err, KC_SERVICE_UNAVAILABLE, "%s", why);
     if (err)
@@ -50,7 +50,7 @@ static inline void *way_fails(kc_error *err, int code, const char *why)
     return NULL;
 }
 
-static inline kc_str way_field(const kc_http_request *r, const char *name)
+static inline kc_str service_field(const kc_http_request *r, const char *name)
 {
     for (size_t i = 0; i < r->n_fields; i++)
         if (kc_str_eq_nocase(r->fields[i].name, kc_cstr(name)))
@@ -58,21 +58,21 @@ static inline kc_str way_field(const kc_http_request *r, const char *name)
     return (kc_str){0};
 }
 
-static inline void way_call(const kc_http_request *r, kc__network_reply *reply)
+static inline void service_call(const kc_http_request *r, kc__network_reply *reply)
 {
     kc_str owner = r->target;
     kc__network_call call = {.method = kc_cstr(r->method),
                              .path = kc_str_cut(&owner, '?'),
-                             .if_match = way_field(r, "If-Match"),
-                             .if_none_match = way_field(r, "If-None-Match"),
+                             .if_match = service_field(r, "If-Match"),
+                             .if_none_match = service_field(r, "If-None-Match"),
                              .body = r->body};
     if (kc_str_starts(owner, KC_STR("owner=")))
         call.owner = kc_str_sub(owner, 6, owner.n);
     kc__network_service_call(outside.service, &call, reply);
 }
 
-/* Longer than anybody waits, now and then. */
-static inline bool way_is_late(const kc_http_request *r, kc_error *err)
+/* Sometimes takes longer than any client's timeout. */
+static inline bool service_is_late(const kc_http_request *r, kc_error *err)
 {
     const kc_clock *clock = kc_testenv_clock(outside.env);
     if (!by_chance(outside.late))
@@ -86,8 +86,8 @@ static inline bool way_is_late(const kc_http_request *r, kc_error *err)
     return true;
 }
 
-/* What was just carried out is the last thing the process has done. */
-static inline bool way_crashes(const kc_http_request *r)
+/* The call that was just executed is the last action of the process. */
+static inline bool service_crashes_manager(const kc_http_request *r)
 {
     if (!strcmp(r->method, "GET") || ++outside.writes != outside.crash_after)
         return false;
@@ -95,15 +95,16 @@ static inline bool way_crashes(const kc_http_request *r)
     return true;
 }
 
-static inline kc_http_response *way_open(kc_transport *t, const kc_http_request *r, kc_error *err)
+static inline kc_http_response *service_open(kc_transport *t, const kc_http_request *r,
+                                             kc_error *err)
 {
     (void)t;
     assert_true(r->deadline > 0);
     outside.calls++;
     if (kc_testenv_crashed(outside.env) || by_chance(outside.unreachable))
-        return way_fails(err, 0, "nobody is there");
+        return service_fails(err, 0, "connection refused");
     kc_http_response *nothing = NULL;
-    way_answer *answer = kc_new(way_answer);
+    service_response *answer = kc_new(service_response);
     answer->base.ops = t->ops;
     if (by_chance(outside.broken)) {
         answer->reply.status = 502;
@@ -112,22 +113,22 @@ static inline kc_http_response *way_open(kc_transport *t, const kc_http_request 
         answer->reply.status = 200;
         kc_buf_puts(&answer->reply.body, outside.instead);
     } else {
-        way_call(r, &answer->reply);
+        service_call(r, &answer->reply);
     }
     answer->base.status = answer->reply.status;
-    if (way_crashes(r) || by_chance(outside.lost))
-        nothing = way_fails(err, 503, "the connection broke");
-    else if (!way_is_late(r, err))
+    if (service_crashes_manager(r) || by_chance(outside.lost))
+        nothing = service_fails(err, 503, "connection lost");
+    else if (!service_is_late(r, err))
         return &answer->base;
     kc__network_reply_done(&answer->reply);
     free(answer);
     return nothing;
 }
 
-static inline ssize_t way_read(kc_http_response *response, char *ret, size_t n, kc_error *err)
+static inline ssize_t service_read(kc_http_response *response, char *ret, size_t n, kc_error *err)
 {
     (void)err;
-    way_answer *answer = (way_answer *)response;
+    service_response *answer = (service_response *)response;
     const kc_str rest = kc_str_sub(kc_buf_str(&answer->reply.body), answer->read, SIZE_MAX);
     n = KC_MIN(n, rest.n);
     if (n)
@@ -136,35 +137,36 @@ static inline ssize_t way_read(kc_http_response *response, char *ret, size_t n, 
     return (ssize_t)n;
 }
 
-static inline void way_close(kc_http_response *response)
+static inline void service_close(kc_http_response *response)
 {
-    kc__network_reply_done(&((way_answer *)response)->reply);
+    kc__network_reply_done(&((service_response *)response)->reply);
     free(response);
 }
 
-static inline void way_free(kc_transport *t)
+static inline void service_transport_free(kc_transport *t)
 {
     free(t);
 }
 
-static inline kc_transport *way_new(void)
+static inline kc_transport *service_transport_new(void)
 {
-    static const kc_transport_ops ops = {way_open, way_read, way_close, way_free};
+    static const kc_transport_ops ops = {service_open, service_read, service_close,
+                                         service_transport_free};
     kc_transport *t = kc_new(kc_transport);
     t->ops = &ops;
     return t;
 }
 
-static inline int set_up_outside(const kc_setup *setup, void **ret_user, kc_error *err)
+static inline int set_up_outside(const kc_reconciler_setup *setup, void **ret_user, kc_error *err)
 {
-    return kc__network_set_up(setup, way_new(), ret_user, err);
+    return kc__network_set_up(setup, service_transport_new(), ret_user, err);
 }
 
 /* ---- the service ---- */
 
 extern const kc_reconciler network_reconciler;
 
-/* The reconciler, over that way. */
+/* The reconciler, over this transport. */
 static inline const kc_reconciler *network_outside(void)
 {
     static kc_reconciler reconciler;
@@ -180,7 +182,7 @@ static inline void outside_end(void)
     memset(&outside, 0, sizeof(outside));
 }
 
-/* An empty one. */
+/* Starts an empty service. */
 static inline void outside_begin(kc_testenv *env)
 {
     outside_end();
@@ -189,7 +191,7 @@ static inline void outside_begin(kc_testenv *env)
     outside.service = kc__network_service_start(&(kc__network_service_opts){0}, NULL);
 }
 
-/* One call, and its status; its body is left in `out` if that is not NULL. */
+/* Sends one request; returns its status. The body is left in `out` if that is not NULL. */
 static inline KC_UNUSED int outside_call(const char *method, const char *path, const char *json,
                                          kc_buf *out)
 {
@@ -207,16 +209,17 @@ static inline KC_UNUSED int outside_call(const char *method, const char *path, c
     return reply.status;
 }
 
-/* "name cidr gateway, …", in the order of addresses. */
-static inline KC_UNUSED void assert_outside_has(const char *expected)
+/* "name cidr gateway, …", ordered by address. */
+static inline KC_UNUSED void assert_service_has(const char *expected)
 {
     kc_scoped(kc_buf) out = {0}, json = {0};
     outside_call("GET", "/v1/networks", NULL, &json);
     kc_auto(kc_view) *view = kc_view_parse(kc_buf_str(&json), NULL, NULL);
-    kc_items (kc_get(kc_view_root(view), "networks"), item)
-        kc_buf_printf(&out, "%s%s %s %s", out.n ? ", " : "", kc_as_cstr(kc_get(item, "name"), ""),
-                      kc_as_cstr(kc_get(item, "cidr"), ""),
-                      kc_as_cstr(kc_get(item, "gateway"), ""));
+    kc_value_each_item (kc_value_get(kc_view_root(view), "networks"), item)
+        kc_buf_printf(&out, "%s%s %s %s", out.n ? ", " : "",
+                      kc_value_as_cstr(kc_value_get(item, "name"), ""),
+                      kc_value_as_cstr(kc_value_get(item, "cidr"), ""),
+                      kc_value_as_cstr(kc_value_get(item, "gateway"), ""));
     assert_string_equal(kc_buf_cstr(&out), expected);
 }
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nodes_testing.h: nodes and pods for tests of what looks after them: made quickly, their status
- * written as a kubelet would, their leases renewed.
+ * nodes_testing.h: nodes and pods for tests of their controllers: created with one call, their
+ * status written as a kubelet would, their leases renewed.
  */
 #ifndef KC_NODES_TESTING_H
 #define KC_NODES_TESTING_H
 
-#include "story_testing.h"
+#include "scenario_testing.h"
 
 #include "kc/conditions.h"
 #include "kc/time.h"
 #include "kc/view.h"
 
-/* Creates what a format says; ' stands for ". */
+/* Creates an object from a format string; ' stands for ". */
 #define put(env, ...)                                           \
     do {                                                        \
         kc_autofree char *put_json_ = kc_asprintf(__VA_ARGS__); \
         kc_auto(kc_object) *put_made_ = make(env, put_json_);   \
     } while (0)
 
-/* A pod of namespace default; "" for no node. `more` is put into its metadata, `spec` into its
+/* A pod in namespace default; "" for no node. `more` is added to its metadata, `spec` to its
  * spec. */
 static inline KC_UNUSED void make_pod_with(kc_testenv *env, const char *name, const char *node,
                                            const char *more, const char *spec)
@@ -37,7 +37,7 @@ static inline KC_UNUSED void make_pod(kc_testenv *env, const char *name, const c
 
 #define STUCK ",'finalizers':['example.com/stuck']"
 
-/* As a merge patch of a status; ' stands for ". */
+/* Applies a merge patch to the status; ' stands for ". */
 static inline KC_UNUSED void patch_status(kc_testenv *env, const kc_kind *kind, const char *name,
                                           const char *json)
 {
@@ -51,7 +51,7 @@ static inline KC_UNUSED void patch_status(kc_testenv *env, const kc_kind *kind, 
     OK(now ? 0 : -1, &err);
 }
 
-/* The same of all else. */
+/* Likewise for everything but the status. */
 static inline KC_UNUSED void patch(kc_testenv *env, const kc_kind *kind, const char *name,
                                    const char *json)
 {
@@ -86,7 +86,7 @@ static inline KC_UNUSED void make_node(kc_testenv *env, const char *name)
     put(env, "{'apiVersion':'v1','kind':'Node','metadata':{'name':'%s'}}", name);
 }
 
-/* What a kubelet says of its node at this time. */
+/* Writes the node status of a kubelet at this time. */
 static inline KC_UNUSED void beat(kc_testenv *env, const char *name, const char *ready)
 {
     char now[KC_TIME_TEXT];
@@ -101,7 +101,7 @@ static inline KC_UNUSED void beat(kc_testenv *env, const char *name, const char 
     patch_status(env, &kc_kind_node, name, json);
 }
 
-/* What it says beside that: it is alive. Makes the lease if there is none. */
+/* Renews the node's lease, as a kubelet does. Creates the lease if there is none. */
 static inline KC_UNUSED void renew(kc_testenv *env, const char *name)
 {
     char now[KC_TIME_TEXT];
@@ -120,7 +120,7 @@ static inline KC_UNUSED void renew(kc_testenv *env, const char *name)
         OK(done ? 0 : -1, &err);
 }
 
-/* A node that is well. */
+/* A healthy node. */
 static inline KC_UNUSED void make_good_node(kc_testenv *env, const char *name)
 {
     make_node(env, name);
@@ -128,10 +128,10 @@ static inline KC_UNUSED void make_good_node(kc_testenv *env, const char *name)
     renew(env, name);
 }
 
-/* How often an event with this reason and message was recorded; in namespace default. */
+/* Number of Events recorded with this reason and message, in namespace default. */
 static inline KC_UNUSED int count_events(kc_testenv *env, const char *reason, const char *message)
 {
-    kc_scoped(kc_objects) events = {0};
+    kc_scoped(kc_object_list) events = {0};
     int n = 0;
     assert_int_equal(kc_client_list(kc_testenv_client(env), &kc_kind_event,
                                     &(kc_list_opts){.ns = "default"}, &events, NULL),
@@ -139,8 +139,8 @@ static inline KC_UNUSED int count_events(kc_testenv *env, const char *reason, co
     for (size_t i = 0; i < events.n; i++) {
         kc_auto(kc_view) *view = kc_view_of(events.items[i]);
         const kc_value *root = kc_view_root(view);
-        n += kc_str_is(kc_as_str(kc_get(root, "reason")), reason) &&
-             kc_str_is(kc_as_str(kc_get(root, "message")), message);
+        n += kc_str_is(kc_value_as_str(kc_value_get(root, "reason")), reason) &&
+             kc_str_is(kc_value_as_str(kc_value_get(root, "message")), message);
     }
     return n;
 }
@@ -152,9 +152,9 @@ static inline KC_UNUSED bool has_taint(kc_testenv *env, const char *node, const 
     kc_auto(kc_object) *object =
         kc_client_get(kc_testenv_client(env), &kc_kind_node, KC_KEY(NULL, node), NULL, NULL);
     kc_auto(kc_view) *view = kc_view_of(object);
-    kc_items (kc_dig(kc_view_root(view), "spec.taints"), taint)
-        found = found || (kc_str_is(kc_as_str(kc_get(taint, "key")), key) &&
-                          kc_str_is(kc_as_str(kc_get(taint, "effect")), effect));
+    kc_value_each_item (kc_value_nested(kc_view_root(view), "spec.taints"), taint)
+        found = found || (kc_str_is(kc_value_as_str(kc_value_get(taint, "key")), key) &&
+                          kc_str_is(kc_value_as_str(kc_value_get(taint, "effect")), effect));
     return found;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openapi_testing.h: documents of OpenAPI, read.
+ * openapi_testing.h: reads OpenAPI documents.
  *
  *     kc_scoped(fixture) f = builtin();
  *     read_v3(&f, "", "v1");
@@ -16,7 +16,7 @@
 
 /* A snapshot, what makes its documents, and the last one, parsed. */
 typedef struct fixture {
-    kc__kinds *kinds;
+    kc__registry *kinds;
     kc__openapi *openapi;
     kc_view *view;
     kc_buf found;
@@ -26,21 +26,21 @@ static inline void fixture_done(fixture *f)
 {
     kc_view_free(f->view);
     kc__openapi_free(f->openapi);
-    kc__kinds_unref(f->kinds);
+    kc__registry_unref(f->kinds);
     kc_buf_done(&f->found);
 }
 
-static inline fixture of_kinds(const kc__kinds_opts *opts)
+static inline fixture of_kinds(const kc__registry_opts *opts)
 {
-    return (fixture){.kinds = kc__kinds_new(opts), .openapi = kc__openapi_new(NULL)};
+    return (fixture){.kinds = kc__registry_new(opts), .openapi = kc__openapi_new(NULL)};
 }
 
 static inline fixture builtin(void)
 {
-    return of_kinds(&(kc__kinds_opts){.find_type = kc__definition_find});
+    return of_kinds(&(kc__registry_opts){.find_type = kc__type_lookup});
 }
 
-/* Takes over the reference. */
+/* Takes ownership of the reference. */
 static inline void read_document(fixture *f, kc__openapi_document *doc)
 {
     kc_error err = {0};
@@ -62,7 +62,7 @@ static inline void read_v2(fixture *f)
     read_document(f, kc__openapi_v2(f->openapi, f->kinds, KC__OPENAPI_JSON));
 }
 
-/* JSON of what stands at a path of the document; "" where there is nothing. */
+/* JSON of the value at a path of the document; "" if there is none. */
 static inline const char *at(fixture *f, const char *text)
 {
     kc_error err = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phase_testing.h: a machine for tests, whose handlers do as the test says, and short words for
- * taking objects through it.
+ * phase_testing.h: a phase machine for tests, whose handlers do what the test sets, and helpers
+ * that take objects through it.
  */
 #ifndef KC_PHASE_TESTING_H
 #define KC_PHASE_TESTING_H
@@ -18,12 +18,12 @@ static const kc_kind banana_kind = {.group = "demo.wukong.com",
                                     .singular = "banana",
                                     .namespaced = true};
 
-/* An object that is taken along. */
+/* An object on its way through the machine. */
 typedef struct walk {
     const kc_phase_machine *machine;
     kc_clock *clock;
     kc_object *object;
-    kc_phase_stepped last;
+    kc_phase_step_result last;
 } walk;
 
 static inline KC_UNUSED walk walk_begin(const kc_phase_machine *machine, const char *json)
@@ -53,13 +53,13 @@ static inline KC_UNUSED void walk_step(walk *w)
     kc_clock_advance(w->clock, KC_SECOND);
 }
 
-/* What stands at a path, as JSON; "" for nothing. Lives until the next call. */
+/* The value at a path, as JSON; "" if there is none. Valid until the next call. */
 static inline KC_UNUSED const char *walk_at(const walk *w, const char *path)
 {
     static char text[2048];
     kc_auto(kc_view) *view = kc_view_of(w->object);
     kc_scoped(kc_buf) out = {0};
-    const kc_value *value = kc_dig(kc_view_root(view), path);
+    const kc_value *value = kc_value_nested(kc_view_root(view), path);
     if (value)
         kc_json_write(&out, value);
     snprintf(text, sizeof(text), "%s", kc_buf_cstr(&out));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plane_testing.h: short words for tests that have a test environment.
+ * plane_testing.h: helpers for tests with a test environment.
  *
  *     kc_auto(kc_testenv) *env = plane(7);                       simulated, with this seed
  *     kc_auto(kc_object) *map = make(env, "{kind: ConfigMap, …}");
@@ -17,7 +17,7 @@ static inline KC_UNUSED kc_testenv *plane(uint64_t seed)
     return kc_testenv_start(&(kc_testenv_opts){.seed = seed}, NULL);
 }
 
-/* Succeeds, or fails the test with the error's text: ok(kc_f(…, &err), &err). */
+/* Fails the test with the error's text unless the call succeeded: ok(kc_f(…, &err), &err). */
 static inline KC_UNUSED int plane_ok(int result, const kc_error *err, const char *file, int line)
 {
     if (result < 0) {
@@ -28,7 +28,7 @@ static inline KC_UNUSED int plane_ok(int result, const kc_error *err, const char
 }
 #define OK(call, err) plane_ok(call, err, __FILE__, __LINE__)
 
-/* Creates what a JSON text says (' stands for "); the caller's. */
+/* Creates an object from JSON (' stands for "); the caller owns it. */
 static inline KC_UNUSED kc_object *make(kc_testenv *env, const char *json)
 {
     kc_scoped(kc_error) err = {0};
@@ -39,7 +39,7 @@ static inline KC_UNUSED kc_object *make(kc_testenv *env, const char *json)
     return made;
 }
 
-/* NULL when it is not there. */
+/* NULL if it does not exist. */
 static inline KC_UNUSED kc_object *look_up(kc_testenv *env, const kc_kind *kind, const char *name)
 {
     return kc_client_get(kc_testenv_client(env), kind, KC_KEY("default", name), NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_contract.h: what holds for containers however they are isolated: as root, in a user
- * namespace, in none. A test program defines `contract_opts`, includes this, and runs CONTRACT.
+ * process_contract.h: tests that containers must pass with every isolation: as root, in a user
+ * namespace, in none. A test program defines `contract_opts`, includes this file, and runs
+ * CONTRACT.
  */
 #ifndef KC_PROCESS_CONTRACT_H
 #define KC_PROCESS_CONTRACT_H
@@ -16,13 +17,13 @@ static node *contract_node(void)
     return node_start(&opts);
 }
 
-static void a_command_ends_with_its_code(void **state)
+static void command_ends_with_its_exit_code(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
     kc_auto(kc_pod) *pod = pod_running("exit 7");
     start(n, pod, 0);
-    const kc__container_report r = await_end(n, pod, "c", 0);
+    const kc__pod_container_report r = await_end(n, pod, "c", 0);
     assert_int_equal(r.exit_code, 7);
     assert_int_equal(r.signal, 0);
     assert_int_equal(r.attempt, 0);
@@ -31,13 +32,13 @@ static void a_command_ends_with_its_code(void **state)
     await(node_changes(n) == 2); /* It has begun, and ended. */
 }
 
-static void what_was_never_started_is_not_known(void **state)
+static void container_that_was_never_started_is_unknown(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
     kc_auto(kc_pod) *pod = pod_running("exit 7");
-    assert_int_equal(observe(n, pod, "c", 0).phase, KC__CONTAINER_NONE);
-    assert_int_equal(observe(n, pod, "c", KC__LATEST).attempt, -1);
+    assert_int_equal(observe(n, pod, "c", 0).phase, KC__POD_CONTAINER_NONE);
+    assert_int_equal(observe(n, pod, "c", KC__POD_LATEST_ATTEMPT).attempt, -1);
 }
 
 static void output_is_logged_with_its_stream_in_cri_format(void **state)
@@ -49,14 +50,14 @@ static void output_is_logged_with_its_stream_in_cri_format(void **state)
     await_end(n, pod, "c", 0);
     kc_autofree char *path = kc_asprintf("%s/pods/u1/c/0.log", n->folder);
     kc_scoped(kc_buf) text = {0};
-    assert_true(kc__file_bytes(AT_FDCWD, path, 4096, false, &text));
+    assert_true(kc__process_file_bytes(AT_FDCWD, path, 4096, false, &text));
     assert_contains(kc_buf_cstr(&text), "Z stdout F out\n");
     assert_contains(kc_buf_cstr(&text), "Z stderr F err\n");
     assert_contains(kc_buf_cstr(&text), "Z stdout F rest\n");
     assert_int_equal(kc_buf_cstr(&text)[29], 'Z');
 }
 
-static void all_that_was_written_before_the_end_is_logged(void **state)
+static void output_before_the_end_is_logged(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
@@ -69,7 +70,7 @@ static void all_that_was_written_before_the_end_is_logged(void **state)
     assert_contains(text, "line 19999\n");
 }
 
-static void the_environment_is_what_was_given_and_little_more(void **state)
+static void environment_has_given_variables_and_defaults_only(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
@@ -90,20 +91,20 @@ static void the_environment_is_what_was_given_and_little_more(void **state)
     assert_null(strstr(text, "KC_OPERATORS_SECRET"));
 }
 
-static void a_program_that_there_is_not_is_a_start_error(void **state)
+static void missing_program_is_a_start_error(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
     kc_auto(kc_pod) *pod = pod_of("'containers':[{'name':'c','command':['no-such-program']}]");
     start(n, pod, 0);
-    const kc__container_report r = observe(n, pod, "c", 0);
-    assert_int_equal(r.phase, KC__CONTAINER_ENDED);
+    const kc__pod_container_report r = observe(n, pod, "c", 0);
+    assert_int_equal(r.phase, KC__POD_CONTAINER_ENDED);
     assert_int_equal(r.exit_code, 128);
     assert_string_equal(r.reason, "StartError");
     assert_string_equal(r.message, "exec: \"no-such-program\": executable file not found in $PATH");
 }
 
-static void a_working_directory_is_entered_or_a_start_error(void **state)
+static void working_directory_is_entered_or_a_start_error(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
@@ -112,12 +113,12 @@ static void a_working_directory_is_entered_or_a_start_error(void **state)
     start(n, pod, 0);
     await_end(n, pod, "c", 0);
     assert_true(has_logged(n, pod, "c", "/usr\n"));
-    const kc__container_report r = await_end(n, pod, "d", 0);
+    const kc__pod_container_report r = await_end(n, pod, "d", 0);
     assert_string_equal(r.reason, "StartError");
     assert_contains(r.message, "chdir to workingDir \"/no/such\"");
 }
 
-static void without_a_command_it_can_never_start(void **state)
+static void container_without_command_cannot_start(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
@@ -125,10 +126,10 @@ static void without_a_command_it_can_never_start(void **state)
     kc_auto(kc_pod) *pod = pod_of("'containers':[{'name':'c','args':['x']}]");
     assert_true(start_with(n, pod, 0, 0, NULL, 0, &err) < 0);
     assert_error(&err, KC_INVALID, "container c has no command");
-    assert_int_equal(observe(n, pod, "c", KC__LATEST).attempt, -1);
+    assert_int_equal(observe(n, pod, "c", KC__POD_LATEST_ATTEMPT).attempt, -1);
 }
 
-static void a_handler_of_sigterm_ends_it_gently(void **state)
+static void sigterm_handler_ends_the_container_gracefully(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
@@ -141,7 +142,7 @@ static void a_handler_of_sigterm_ends_it_gently(void **state)
     assert_true(has_logged(n, pod, "c", "bye\n"));
 }
 
-static void killing_it_takes_daemons_along(void **state)
+static void kill_ends_daemons_of_the_container(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
@@ -152,12 +153,12 @@ static void killing_it_takes_daemons_along(void **state)
         seconds);
     kc_auto(kc_pod) *pod = pod_running(script);
     start(n, pod, 0);
-    await(has_logged(n, pod, "c", "up\n") && process_lives(seconds));
+    await(has_logged(n, pod, "c", "up\n") && process_exists(seconds));
     stop(n, pod, "c", 0, true);
-    const kc__container_report r = await_end(n, pod, "c", 0);
+    const kc__pod_container_report r = await_end(n, pod, "c", 0);
     assert_int_equal(r.exit_code, 137);
     assert_int_equal(r.signal, 9);
-    await(!process_lives(seconds));
+    await(!process_exists(seconds));
 }
 
 static void daemons_do_not_outlive_the_main_process(void **state)
@@ -170,12 +171,12 @@ static void daemons_do_not_outlive_the_main_process(void **state)
         kc_asprintf("(setsid setsid sleep %s &) ; sleep 0.2; exit 0", seconds);
     kc_auto(kc_pod) *pod = pod_running(script);
     start(n, pod, 0);
-    await(process_lives(seconds));
+    await(process_exists(seconds));
     assert_int_equal(await_end(n, pod, "c", 0).exit_code, 0);
-    await(!process_lives(seconds));
+    await(!process_exists(seconds));
 }
 
-static void the_next_attempt_is_the_latest_and_the_last_two_stay(void **state)
+static void latest_attempt_and_its_predecessor_are_kept(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
@@ -188,14 +189,14 @@ static void the_next_attempt_is_the_latest_and_the_last_two_stay(void **state)
         assert_int_equal(start_with(n, pod, 0, attempt, &env, 1, &err), 0);
         await_end(n, pod, "c", attempt);
     }
-    assert_int_equal(observe(n, pod, "c", KC__LATEST).exit_code, 3);
+    assert_int_equal(observe(n, pod, "c", KC__POD_LATEST_ATTEMPT).exit_code, 3);
     assert_int_equal(observe(n, pod, "c", 2).exit_code, 2);
-    assert_int_equal(observe(n, pod, "c", 1).phase, KC__CONTAINER_NONE);
+    assert_int_equal(observe(n, pod, "c", 1).phase, KC__POD_CONTAINER_NONE);
     assert_false(is_there(n, "pods/u1/c/1.log"));
     assert_true(is_there(n, "pods/u1/c/2.log"));
 }
 
-static void the_same_attempt_does_not_start_twice(void **state)
+static void same_attempt_does_not_start_twice(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
@@ -206,7 +207,7 @@ static void the_same_attempt_does_not_start_twice(void **state)
     assert_int_equal(err.reason, KC_ALREADY_EXISTS);
 }
 
-static void removing_a_pod_ends_and_removes_all_of_it(void **state)
+static void removing_a_pod_kills_and_removes_its_containers(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
@@ -215,11 +216,11 @@ static void removing_a_pod_ends_and_removes_all_of_it(void **state)
     kc_autofree char *script = kc_asprintf("sleep %s", seconds);
     kc_auto(kc_pod) *pod = pod_running(script);
     start(n, pod, 0);
-    await(process_lives(seconds));
+    await(process_exists(seconds));
     n->runtime->ops->remove(n->runtime, KC_STR("u1"));
-    await(!process_lives(seconds));
+    await(!process_exists(seconds));
     assert_false(is_there(n, "pods/u1"));
-    assert_int_equal(observe(n, pod, "c", KC__LATEST).attempt, -1);
+    assert_int_equal(observe(n, pod, "c", KC__POD_LATEST_ATTEMPT).attempt, -1);
 }
 
 static void exec_runs_in_the_container(void **state)
@@ -235,19 +236,19 @@ static void exec_runs_in_the_container(void **state)
     const kc_string_pair env = pair("MARK", "yes");
     kc_scoped(kc_error) err = {0};
     assert_int_equal(start_with(n, pod, 0, 0, &env, 1, &err), 0);
-    const kc__runtime_ops *ops = n->runtime->ops;
+    const kc__pods_runtime_ops *ops = n->runtime->ops;
     assert_int_equal(ops->probe(n->runtime, pod, c, 0, c->liveness_probe, NULL, &err),
-                     KC__PROBE_OK);
+                     KC__POD_PROBE_OK);
     assert_int_equal(ops->probe(n->runtime, pod, c, 0, c->readiness_probe, NULL, &err),
-                     KC__PROBE_FAILED);
+                     KC__POD_PROBE_FAILED);
     assert_string_equal(kc_error_text(&err), "not ready");
     assert_int_equal(ops->probe(n->runtime, pod, c, 0, c->startup_probe, NULL, &err),
-                     KC__PROBE_FAILED);
+                     KC__POD_PROBE_FAILED);
     assert_error(&err, KC_TIMEOUT, "timed out after 1s");
-    assert_int_equal(observe(n, pod, "c", 0).phase, KC__CONTAINER_RUNNING);
+    assert_int_equal(observe(n, pod, "c", 0).phase, KC__POD_CONTAINER_RUNNING);
 }
 
-static void it_has_no_descriptors_of_ours(void **state)
+static void container_inherits_no_descriptors(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
@@ -257,7 +258,7 @@ static void it_has_no_descriptors_of_ours(void **state)
     assert_contains(text, "0022\n");
 }
 
-static void it_has_no_capabilities_and_cannot_get_any(void **state)
+static void container_has_no_capabilities_and_cannot_gain_any(void **state)
 {
     (void)state;
     kc_auto(node) *n = contract_node();
@@ -266,7 +267,7 @@ static void it_has_no_capabilities_and_cannot_get_any(void **state)
     assert_contains(text, "NoNewPrivs:\t1");
 }
 
-static void freeing_the_runtime_ends_what_runs(void **state)
+static void freeing_the_runtime_kills_running_containers(void **state)
 {
     (void)state;
     node *n = contract_node();
@@ -275,12 +276,12 @@ static void freeing_the_runtime_ends_what_runs(void **state)
     kc_autofree char *script = kc_asprintf("sleep %s", seconds);
     kc_auto(kc_pod) *pod = pod_running(script);
     start(n, pod, 0);
-    await(process_lives(seconds));
+    await(process_exists(seconds));
     node_free(n);
-    assert_false(process_lives(seconds));
+    assert_false(process_exists(seconds));
 }
 
-static void freeing_the_runtime_asks_first(void **state)
+static void freeing_the_runtime_sends_sigterm_first(void **state)
 {
     (void)state;
     node_opts opts = contract_opts();
@@ -292,26 +293,23 @@ static void freeing_the_runtime_asks_first(void **state)
     start(n, pod, 0);
     await(has_logged(n, pod, "c", "up\n"));
     node_free(n);
-    opts.pods.folder = folder;
+    opts.pods.dir = folder;
     opts.keep = false;
     kc_auto(node) *next = node_start(&opts);
-    assert_int_equal(observe(next, pod, "c", KC__LATEST).exit_code, 3);
+    assert_int_equal(observe(next, pod, "c", KC__POD_LATEST_ATTEMPT).exit_code, 3);
     assert_true(has_logged(next, pod, "c", "bye\n"));
 }
 
 #define CONTRACT                                                                               \
-    a_command_ends_with_its_code, what_was_never_started_is_not_known,                         \
-        output_is_logged_with_its_stream_in_cri_format,                                        \
-        all_that_was_written_before_the_end_is_logged,                                         \
-        the_environment_is_what_was_given_and_little_more,                                     \
-        a_program_that_there_is_not_is_a_start_error,                                          \
-        a_working_directory_is_entered_or_a_start_error, without_a_command_it_can_never_start, \
-        a_handler_of_sigterm_ends_it_gently, killing_it_takes_daemons_along,                   \
-        daemons_do_not_outlive_the_main_process,                                               \
-        the_next_attempt_is_the_latest_and_the_last_two_stay,                                  \
-        the_same_attempt_does_not_start_twice, removing_a_pod_ends_and_removes_all_of_it,      \
-        exec_runs_in_the_container, it_has_no_descriptors_of_ours,                             \
-        it_has_no_capabilities_and_cannot_get_any, freeing_the_runtime_ends_what_runs,         \
-        freeing_the_runtime_asks_first
+    command_ends_with_its_exit_code, container_that_was_never_started_is_unknown,              \
+        output_is_logged_with_its_stream_in_cri_format, output_before_the_end_is_logged,       \
+        environment_has_given_variables_and_defaults_only, missing_program_is_a_start_error,   \
+        working_directory_is_entered_or_a_start_error, container_without_command_cannot_start, \
+        sigterm_handler_ends_the_container_gracefully, kill_ends_daemons_of_the_container,     \
+        daemons_do_not_outlive_the_main_process, latest_attempt_and_its_predecessor_are_kept,  \
+        same_attempt_does_not_start_twice, removing_a_pod_kills_and_removes_its_containers,    \
+        exec_runs_in_the_container, container_inherits_no_descriptors,                         \
+        container_has_no_capabilities_and_cannot_gain_any,                                     \
+        freeing_the_runtime_kills_running_containers, freeing_the_runtime_sends_sigterm_first
 
 #endif

@@ -15,19 +15,20 @@
 #include "pods/process_internal.h"
 #include "pods/process_logs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct node_opts {
-    kc__isolation_limit limit;
-    kc_pods_opts pods; /* The folder is chosen, unless it is given. */
-    bool keep;         /* The folder stays. */
+    kc__process_isolation_limit limit;
+    kc_pods_opts pods; /* The directory defaults to a temporary one. */
+    bool keep;         /* Keep the directory. */
 } node_opts;
 
 typedef struct node {
-    kc__runtime *runtime;
+    kc__pods_runtime *runtime;
     kc__process_runtime *rt;
     char *folder;
     bool keep;
@@ -67,7 +68,7 @@ static inline node *node_free(node *n)
     if (n->runtime)
         n->runtime->ops->free(n->runtime);
     if (!n->keep)
-        kc__folder_remove(AT_FDCWD, n->folder, NULL);
+        kc__process_dir_remove(AT_FDCWD, n->folder, NULL);
     kc_log_free(n->log);
     kc_buf_done(&n->logged);
     kc_mutex_done(&n->mutex);
@@ -90,14 +91,15 @@ static inline KC_UNUSED node *node_try(const node_opts *opts, kc_error *err)
     node *n = kc_new(node);
     kc_pods_opts pods = opts->pods;
     kc_mutex_init(&n->mutex);
-    n->folder = pods.folder ? kc_strdup(pods.folder) : new_folder();
+    n->folder = pods.dir ? kc_strdup(pods.dir) : new_folder();
     n->keep = opts->keep;
-    pods.folder = n->folder;
+    pods.dir = n->folder;
+    pods.unsafe_can_read_credentials = pods.unsafe_can_read_credentials || geteuid() != 0;
     n->log = kc_log_new(&(kc_log_opts){.write = node_logged, .user = n});
     n->runtime = kc__process_runtime_new_with(&pods, opts->limit, kc_clock_real(), n->log, err);
     if (!n->runtime)
         return node_free(n);
-    n->rt = kc__process_of(n->runtime);
+    n->rt = kc__process_runtime_of(n->runtime);
     n->runtime->changed = node_changed;
     n->runtime->changed_user = n;
     return n;
@@ -112,7 +114,7 @@ static inline KC_UNUSED node *node_start(const node_opts *opts)
     return n;
 }
 
-/* A pod of the uid "u1", or another, with this in its spec. */
+/* A pod with uid "u1", or another, and this spec. */
 static inline KC_UNUSED kc_pod *pod_named(const char *uid, const char *spec)
 {
     kc_autofree char *json =
@@ -133,7 +135,7 @@ static inline KC_UNUSED kc_pod *pod_of(const char *spec)
     return pod_named("u1", spec);
 }
 
-/* A pod of one container, "c", that runs a script. */
+/* A pod with one container, "c", that runs a script. */
 static inline KC_UNUSED kc_pod *pod_running(const char *script)
 {
     kc_autofree char *spec =
@@ -149,7 +151,7 @@ static inline KC_UNUSED kc_string_pair pair(const char *key, const char *value)
 static inline KC_UNUSED int start_with(node *n, const kc_pod *pod, size_t at, int attempt,
                                        const kc_string_pair *env, size_t n_env, kc_error *err)
 {
-    const kc__container_start what = {pod, &pod->spec.containers[at], attempt, env, n_env};
+    const kc__pod_container_start what = {pod, &pod->spec.containers[at], attempt, env, n_env};
     if (n->runtime->ops->prepare(n->runtime, pod, err) < 0)
         return -1;
     return n->runtime->ops->start(n->runtime, &what, err);
@@ -163,32 +165,33 @@ static inline KC_UNUSED void start(node *n, const kc_pod *pod, int attempt)
             fail_msg("%s", kc_error_text(&err));
 }
 
-static inline KC_UNUSED kc__container_id id_of(const kc_pod *pod, const char *name, int attempt)
+static inline KC_UNUSED kc__pod_container_id id_of(const kc_pod *pod, const char *name, int attempt)
 {
-    return (kc__container_id){kc_cstr(pod->metadata.uid), kc_cstr(name), attempt};
+    return (kc__pod_container_id){kc_cstr(pod->metadata.uid), kc_cstr(name), attempt};
 }
 
-static inline KC_UNUSED kc__container_report observe(node *n, const kc_pod *pod, const char *name,
-                                                     int attempt)
+static inline KC_UNUSED kc__pod_container_report observe(node *n, const kc_pod *pod,
+                                                         const char *name, int attempt)
 {
-    kc__container_report report;
+    kc__pod_container_report report;
     n->runtime->ops->observe(n->runtime, id_of(pod, name, attempt), &report);
     return report;
 }
 
-/* Waits for a condition, for 20 s at most. */
+/* Waits for a condition, for 60 s at most: with sanitizers, beside other tests, a process may take
+ * long. */
 #define await(condition)                                                         \
     do {                                                                         \
-        const int64_t end_ = kc_clock_deadline(kc_clock_real(), 20 * KC_SECOND); \
+        const int64_t end_ = kc_clock_deadline(kc_clock_real(), 60 * KC_SECOND); \
         while (!(condition) && kc_clock_now(kc_clock_real()) < end_)             \
             kc_clock_sleep(kc_clock_real(), 5 * KC_MILLISECOND);                 \
         assert_true(condition);                                                  \
     } while (0)
 
-static inline KC_UNUSED kc__container_report await_end(node *n, const kc_pod *pod, const char *name,
-                                                       int attempt)
+static inline KC_UNUSED kc__pod_container_report await_end(node *n, const kc_pod *pod,
+                                                           const char *name, int attempt)
 {
-    await(observe(n, pod, name, attempt).phase == KC__CONTAINER_ENDED);
+    await(observe(n, pod, name, attempt).phase == KC__POD_CONTAINER_ENDED);
     return observe(n, pod, name, attempt);
 }
 
@@ -198,14 +201,14 @@ static inline KC_UNUSED void stop(node *n, const kc_pod *pod, const char *name, 
     n->runtime->ops->stop(n->runtime, id_of(pod, name, attempt), now);
 }
 
-/* All that was logged so far. The caller frees it. */
+/* Everything logged so far. The caller frees it. */
 static inline KC_UNUSED char *logs_of(node *n, const kc_pod *pod, const char *name, int attempt,
-                                      const kc__logs_opts *opts)
+                                      const kc__process_logs_opts *opts)
 {
     kc_scoped(kc_buf) out = {0};
-    kc_auto(kc__logs) *logs =
-        kc__logs_open(n->folder, kc_cstr(pod->metadata.uid), kc_cstr(name), attempt, opts, NULL);
-    while (logs && kc__logs_read(logs, &out) == KC__LOGS_MORE)
+    kc_auto(kc__process_logs) *logs = kc__process_logs_open(n->folder, kc_cstr(pod->metadata.uid),
+                                                            kc_cstr(name), attempt, opts, NULL);
+    while (logs && kc__process_logs_read(logs, &out) == KC__PROCESS_LOGS_MORE)
         ;
     return kc_buf_take(&out);
 }
@@ -213,11 +216,11 @@ static inline KC_UNUSED char *logs_of(node *n, const kc_pod *pod, const char *na
 static inline KC_UNUSED bool has_logged(node *n, const kc_pod *pod, const char *name,
                                         const char *text)
 {
-    kc_autofree char *logs = logs_of(n, pod, name, KC__LATEST, NULL);
+    kc_autofree char *logs = logs_of(n, pod, name, KC__POD_LATEST_ATTEMPT, NULL);
     return strstr(logs, text) != NULL;
 }
 
-/* Runs a script to its end; what it printed. The caller frees it. */
+/* Runs a script to completion; returns its output. The caller frees it. */
 static inline KC_UNUSED char *output_of(node *n, const char *script)
 {
     kc_auto(kc_pod) *pod = pod_running(script);
@@ -235,22 +238,22 @@ static inline KC_UNUSED bool is_there(const node *n, const char *path)
     return lstat(whole, &st) == 0;
 }
 
-/* Whether a `sleep` for so long lives. */
-static inline KC_UNUSED bool process_lives(const char *text)
+/* Whether a `sleep` with this duration is running. */
+static inline KC_UNUSED bool process_exists(const char *text)
 {
     bool lives = false;
     const int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    kc__names names = {0};
-    kc__folder_names(proc, &names, NULL);
+    kc__process_names names = {0};
+    kc__process_dir_names(proc, &names, NULL);
     kc_vec_each (&names, name) {
         char path[300];
         kc_scoped(kc_buf) line = {0};
         snprintf(path, sizeof(path), "%s/cmdline", *name);
-        if (kc__file_bytes(proc, path, 4096, false, &line) &&
+        if (kc__process_file_bytes(proc, path, 4096, false, &line) &&
             kc_str_starts(kc_buf_str(&line), KC_STR("sleep\0")))
             lives = lives || kc_str_contains(kc_buf_str(&line), kc_cstr(text));
     }
-    kc__names_done(&names);
+    kc__process_names_done(&names);
     close(proc);
     return lives;
 }

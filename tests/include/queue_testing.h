@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue_testing.h: a queue in virtual time, and what comes out of it next. */
+/*
+ * queue_testing.h: a queue in virtual time, and assertions about the next key.
+ */
 #ifndef KC_QUEUE_TESTING_H
 #define KC_QUEUE_TESTING_H
 
@@ -46,7 +48,7 @@ static KC_UNUSED void add_with(const fixture *f, const char *name, kc_queue_add_
         assert_str((item)->key.name, text);                \
     } while (0)
 
-/* The same, and is done with it. */
+/* Likewise, and marks it as done. */
 #define assert_comes(f, text)              \
     do {                                   \
         kc_queue_item item_;               \

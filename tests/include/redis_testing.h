@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_testing.h: real Redis servers, each with a folder and a port of its own, gone with the
- * test.
+ * redis_testing.h: real Redis servers, each with its own directory and port, removed with the test.
  *
  *     redis_server server = {.args = {"--requirepass", "secret"}, .password = "secret"};
  *     redis_server_start(&server);
@@ -25,8 +24,8 @@
 #include <unistd.h>
 
 typedef struct redis_server {
-    const char *args[16]; /* Of redis-server; end with NULL. */
-    const char *password; /* As args have it. */
+    const char *args[16]; /* Arguments of redis-server; NULL-terminated. */
+    const char *password; /* The same as in `args`. */
     int port;
     char folder[64];
     pid_t pid;
@@ -70,17 +69,17 @@ static inline KC_UNUSED redis *redis_connect(const redis_server *s)
                       NULL);
 }
 
-/* It may be somebody else's: a port is free until it is taken. */
+/* Another process may have taken the port since it was found free. */
 static inline KC_UNUSED bool redis_is_ours(const redis_server *s)
 {
     resp_value answer;
     char line[32];
     snprintf(line, sizeof(line), "process_id:%d\r", (int)s->pid);
-    return s->conn && REDIS_ASK(s->conn, &answer, NULL, KC_STR("INFO"), KC_STR("server")) == 0 &&
+    return s->conn && REDIS_CALL(s->conn, &answer, NULL, KC_STR("INFO"), KC_STR("server")) == 0 &&
            kc_str_contains(answer.str, kc_cstr(line));
 }
 
-/* False when it ended, or cannot be reached for ten seconds. */
+/* False if it ended, or cannot be reached for ten seconds. */
 static inline KC_UNUSED bool redis_try_start(redis_server *s)
 {
     s->pid = fork();
@@ -97,7 +96,7 @@ static inline KC_UNUSED bool redis_try_start(redis_server *s)
     return false;
 }
 
-/* Also one that was killed, on the same port. Returns when it answers. */
+/* Also restarts a server that was killed, on the same port. Returns when it responds. */
 static inline KC_UNUSED void redis_server_start(redis_server *s)
 {
     const bool is_new = !s->port;
@@ -137,18 +136,18 @@ static inline KC_UNUSED void redis_server_stop(redis_server *s)
     s->port = 0;
 }
 
-/* A command whose answer must be no error; it lives until the next one. */
+/* Runs a command that must not fail; the reply is valid until the next command. */
 static inline KC_UNUSED resp_value redis_do_words(redis_server *s, const kc_str *words, size_t n)
 {
     kc_scoped(kc_error) err = {0};
     resp_value answer = {0};
-    if (redis_ask(s->conn, &answer, &err, words, n) < 0)
+    if (redis_call(s->conn, &answer, &err, words, n) < 0)
         fail_msg("%.*s: %s", KC_ARG(words[0]), kc_error_text(&err));
     return answer;
 }
 #define REDIS_DO(s, ...) redis_do_words(s, REDIS_WORDS(__VA_ARGS__))
 
-/* The same, of words between spaces. */
+/* Likewise, with words separated by spaces. */
 static inline KC_UNUSED resp_value redis_do(redis_server *s, const char *command)
 {
     kc_str words[32], rest = kc_cstr(command);

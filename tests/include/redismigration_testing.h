@@ -37,7 +37,7 @@ static inline KC_UNUSED void definition(kc_testenv *env)
 }
 
 /* A Secret for what is secret, a ConfigMap for what is not. */
-static inline KC_UNUSED void know_both(kc_testenv *env)
+static inline KC_UNUSED void create_both_endpoints(kc_testenv *env)
 {
     kc_scoped(kc_error) err = {0};
     kc_autofree char *yaml = kc_asprintf(
@@ -54,27 +54,27 @@ static inline KC_UNUSED void sample(kc_testenv *env)
     apply_file(env, "../manifests/redismigration/cr.yaml");
 }
 
-#define SAYS(path, text) assert_says(env, &redis_migration_kind, "rmtest", path, text)
+#define ASSERT_FIELD(path, text) assert_field_is(env, &redis_migration_kind, "rmtest", path, text)
 
 /* A part of what stands there. */
-#define TELLS(path, part)                                                              \
-    do {                                                                               \
-        kc_autofree char *told_ = text_of(env, &redis_migration_kind, "rmtest", path); \
-        assert_contains(told_, part);                                                  \
+#define ASSERT_FIELD_CONTAINS(path, part)                                                  \
+    do {                                                                                   \
+        kc_autofree char *contains_ = text_of(env, &redis_migration_kind, "rmtest", path); \
+        assert_contains(contains_, part);                                                  \
     } while (0)
 
 static inline KC_UNUSED void order(kc_testenv *env, const char *action)
 {
     kc_autofree char *patch =
         kc_asprintf("{'metadata':{'annotations':{'kubecontroller.io/phase-action':'%s'}}}", action);
-    patch_it(env, &redis_migration_kind, "rmtest", patch);
+    patch_object(env, &redis_migration_kind, "rmtest", patch);
 }
 
 static inline KC_UNUSED void assert_same_text(const char *command)
 {
     const resp_value there = redis_do(&dest, command), here = redis_do(&source, command);
     if (!resp_equal(&there, &here))
-        fail_msg("%s: another answer", command);
+        fail_msg("%s: another response", command);
 }
 
 static inline KC_UNUSED kc_testenv *begun(uint64_t seed)
@@ -82,12 +82,12 @@ static inline KC_UNUSED kc_testenv *begun(uint64_t seed)
     start_both();
     kc_testenv *env = plane(seed);
     definition(env);
-    know_both(env);
+    create_both_endpoints(env);
     redis_fill(&source, "k", 50);
-    story_add(&(story){.reconcilers = "redismigration",
-                       .config = "reconcilers: {redismigration: {timeout: 300ms, batch: 20, "
-                                 "max-key-bytes: 1048576}}"},
-              kc_testenv_manager(env));
+    scenario_add(&(scenario){.reconcilers = "redismigration",
+                             .config = "reconcilers: {redismigration: {timeout: 300ms, batch: 20, "
+                                       "max-key-bytes: 1048576}}"},
+                 kc_testenv_manager(env));
     kc_testenv_run(env, NULL);
     return env;
 }
@@ -106,8 +106,8 @@ static inline KC_UNUSED void migrate(kc_testenv *env, const char *spec)
 static inline KC_UNUSED void assert_succeeds(kc_testenv *env)
 {
     kc_testenv_advance(env, 20 * KC_SECOND);
-    SAYS("status.state.InFlight.error", "");
-    SAYS("status.phase", "Succeeded");
+    ASSERT_FIELD("status.state.InFlight.error", "");
+    ASSERT_FIELD("status.phase", "Succeeded");
 }
 
 /* A test that starts servers. */

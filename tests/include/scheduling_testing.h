@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scheduling_testing.h: short words for tests of the scheduler at work: nodes, pods, and where they
- * are.
+ * scheduling_testing.h: helpers for tests of the running scheduler: nodes, pods, and their
+ * placement.
  *
  *     kc_auto(kc_testenv) *env = scheduling(7);
  *     nodes(env, 2);
@@ -60,8 +60,9 @@ static inline KC_UNUSED void set_status(kc_testenv *env, const kc_kind *kind, co
     "{'allocatable':{'cpu':'2','memory':'4Gi','pods':'10'}," \
     "'conditions':[{'type':'Ready','status':'True'}]}"
 
-/* A ready node with these labels more. A new one is tainted until its controller has seen that it
- * is ready; here nobody is, so `taints` is what it has. */
+/* A ready node with additional labels. A new node is normally tainted until the node
+ * controller has seen that it is ready; these tests run no such controller, so the node has
+ * exactly `taints`. */
 static inline KC_UNUSED void node(kc_testenv *env, const char *name, const char *labels,
                                   const char *taints)
 {
@@ -83,7 +84,7 @@ static inline KC_UNUSED void nodes(kc_testenv *env, int n)
     }
 }
 
-/* A pod of one container; `spec` stands in its spec. */
+/* A pod with one container; `spec` is added to its spec. */
 static inline KC_UNUSED void pod(kc_testenv *env, const char *name, const char *cpu,
                                  const char *spec)
 {
@@ -100,11 +101,12 @@ static inline KC_UNUSED kc_view *view_of_pod(kc_testenv *env, const char *name)
     return p ? kc_view_of(p) : NULL;
 }
 
-/* The caller's; "" while it waits; NULL when there is no such pod. */
+/* The caller frees it; "" while the pod is pending; NULL if the pod does not exist. */
 static inline KC_UNUSED char *node_of(kc_testenv *env, const char *name)
 {
     kc_auto(kc_view) *v = view_of_pod(env, name);
-    return v ? kc_str_dup(kc_as_str(kc_dig(kc_view_root(v), "spec.nodeName"))) : NULL;
+    return v ? kc_str_dup(kc_value_as_str(kc_value_nested(kc_view_root(v), "spec.nodeName")))
+             : NULL;
 }
 
 static inline KC_UNUSED bool is_bound(kc_testenv *env, const char *name)
@@ -124,10 +126,10 @@ static inline KC_UNUSED void assert_on(kc_testenv *env, const char *name, const 
 static inline KC_UNUSED char *condition_of(kc_testenv *env, const char *name)
 {
     kc_auto(kc_view) *v = view_of_pod(env, name);
-    kc_items (kc_dig(kc_view_root(v), "status.conditions"), c)
-        if (kc_str_is(kc_as_str(kc_get(c, "type")), "PodScheduled"))
-            return kc_asprintf("%s: %s", kc_as_cstr(kc_get(c, "reason"), ""),
-                               kc_as_cstr(kc_get(c, "message"), ""));
+    kc_value_each_item (kc_value_nested(kc_view_root(v), "status.conditions"), c)
+        if (kc_str_is(kc_value_as_str(kc_value_get(c, "type")), "PodScheduled"))
+            return kc_asprintf("%s: %s", kc_value_as_cstr(kc_value_get(c, "reason"), ""),
+                               kc_value_as_cstr(kc_value_get(c, "message"), ""));
     return kc_strdup("");
 }
 
@@ -141,16 +143,16 @@ static inline KC_UNUSED void assert_waits(kc_testenv *env, const char *name, con
 static inline KC_UNUSED size_t count_events(kc_testenv *env, const char *name, const char *reason,
                                             const char *part)
 {
-    kc_scoped(kc_objects) list = {0};
+    kc_scoped(kc_object_list) list = {0};
     kc_scoped(kc_error) err = {0};
     size_t n = 0;
     OK(kc_client_list(kc_testenv_client(env), &kc_kind_event, NULL, &list, &err), &err);
     for (size_t i = 0; i < list.n; i++) {
         kc_auto(kc_view) *v = kc_view_of(list.items[i]);
         const kc_value *root = kc_view_root(v);
-        n += kc_str_is(kc_as_str(kc_dig(root, "involvedObject.name")), name) &&
-             kc_str_is(kc_as_str(kc_get(root, "reason")), reason) &&
-             kc_str_contains(kc_as_str(kc_get(root, "message")), kc_cstr(part));
+        n += kc_str_is(kc_value_as_str(kc_value_nested(root, "involvedObject.name")), name) &&
+             kc_str_is(kc_value_as_str(kc_value_get(root, "reason")), reason) &&
+             kc_str_contains(kc_value_as_str(kc_value_get(root, "message")), kc_cstr(part));
     }
     return n;
 }
@@ -159,7 +161,7 @@ static inline KC_UNUSED void delete_pod(kc_testenv *env, const char *name)
 {
     kc_scoped(kc_error) err = {0};
     OK(kc_client_delete(kc_testenv_client(env), &kc_kind_pod, KC_KEY("default", name),
-                        &(kc_delete_opts){.now = true}, &err),
+                        &(kc_delete_opts){.immediately = true}, &err),
        &err);
 }
 

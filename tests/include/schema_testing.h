@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_testing.h: short ways to compile a schema, apply it to a value, and compare all errors at
+ * schema_testing.h: helpers to compile a schema, apply it to a value, and compare all errors at
  * once. JSON may be written with ' for quotes.
  */
 #ifndef KC_SCHEMA_TESTING_H
@@ -20,7 +20,7 @@ static inline kc_schema *schema_of(const char *json)
     return schema;
 }
 
-/* Why a schema does not compile. The caller frees it. */
+/* The error of a schema that does not compile. The caller frees it. */
 static inline char *refusal_of(const char *json)
 {
     kc_scoped(kc_error) err = {0};
@@ -30,7 +30,7 @@ static inline char *refusal_of(const char *json)
     return kc_strdup(kc_error_text(&err));
 }
 
-/* "field: body" of each, a line each. */
+/* "field: body" of each error, one per line. */
 static inline char *lines_of(const kc_field_errors *errors)
 {
     kc_buf text = {0};
@@ -55,7 +55,7 @@ static inline void kc__assert_judged(schema_judge judge, const char *schema_json
     assert_int_equal(ok, errors.list.n == 0);
 }
 
-/* All errors of a value, a line each; "" when it is valid. */
+/* Asserts all errors of a value, one per line; "" if it is valid. */
 #define assert_errors(schema, value, expected) \
     kc__assert_judged(kc_schema_validate, schema, value, NULL, expected, __FILE__, __LINE__)
 #define assert_list_errors(schema, value, expected) \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storage_contract.h: the tests every storage backend must pass, whatever it stands on. A backend's
- * test names itself and runs them with its own:
+ * storage_contract.h: the tests that every storage backend must pass. The test of a backend defines
+ * its location and its table, and runs them together with its own:
  *
- *     static char *new_location(void) { … }           a place where nothing is yet
+ *     static char *new_location(void) { … }           an empty location
  *     static void remove_location(const char *location) { … }
- *     #define STORAGE_BACKEND kc_storage_file
+ *     #define STORAGE_BACKEND kc__storage_file_backend
  *     #include "storage_contract.h"
- *     TESTS(STORAGE_CONTRACT, a_second_process_is_refused, …)
+ *     TESTS(STORAGE_CONTRACT, second_open_by_another_process_is_refused, …)
  */
 #ifndef KC_STORAGE_CONTRACT_H
 #define KC_STORAGE_CONTRACT_H
@@ -19,25 +19,34 @@
 
 #include <stdio.h>
 
-#define STORAGE_CONTRACT                                                                        \
-    a_new_store_is_empty, a_put_is_loaded_with_its_revision, keys_are_loaded_in_order_of_bytes, \
-        a_create_of_what_exists_conflicts, an_update_needs_the_current_revision,                \
-        a_delete_needs_something_to_delete, operations_of_a_batch_see_those_before_them,        \
-        operations_fail_by_themselves, a_batch_without_effect_moves_no_revision,                \
-        what_is_outside_the_limits_is_refused, any_bytes_are_a_value, long_keys_are_kept_apart, \
-        everything_survives_reopening, revisions_go_on_after_reopening,                         \
-        history_tells_every_change, history_survives_reopening, history_of_the_future_is_empty, \
-        old_history_is_expired, compacting_keeps_what_lives, compacting_the_future_is_refused,  \
-        history_beyond_its_age_is_dropped, young_history_is_kept,                               \
-        history_beyond_its_count_is_dropped, history_beyond_its_bytes_is_dropped,               \
-        a_callback_can_stop_a_walk
+#define STORAGE_CONTRACT                                                                          \
+    new_store_is_empty, put_is_loaded_with_its_revision, keys_are_loaded_in_byte_order,           \
+        create_of_existing_key_conflicts, update_with_stale_revision_conflicts,                   \
+        delete_of_absent_key_conflicts, operations_of_a_batch_see_earlier_ones,                   \
+        operations_of_a_batch_fail_independently, batch_without_effect_keeps_the_revision,        \
+        key_or_value_beyond_limits_is_refused, value_may_hold_any_bytes,                          \
+        long_keys_with_common_prefix_are_distinct, objects_survive_reopening,                     \
+        revisions_continue_after_reopening, history_has_every_change, history_survives_reopening, \
+        history_after_latest_revision_is_empty, compacted_history_is_expired,                     \
+        compaction_keeps_live_objects, compaction_beyond_latest_revision_is_refused,              \
+        history_beyond_its_age_is_dropped, history_within_its_age_is_kept,                        \
+        history_beyond_its_count_is_dropped, history_beyond_its_bytes_is_dropped,                 \
+        callback_can_stop_a_walk, get_of_a_key_returns_its_value_and_revision,                    \
+        list_of_a_prefix_returns_its_keys_in_pages, list_at_an_old_revision_returns_that_state,   \
+        list_at_a_compacted_or_future_revision_fails, group_is_stored_as_a_whole,                 \
+        failed_group_stores_nothing_and_other_groups_are_stored,                                  \
+        group_that_fails_at_its_end_restores_what_it_replaced,                                    \
+        group_with_one_key_twice_is_refused, group_that_is_too_large_is_refused,                  \
+        watch_delivers_past_and_later_events, watch_resumes_after_reopening,                      \
+        watch_from_a_compacted_revision_is_expired, watch_of_a_prefix_reports_progress,           \
+        watch_that_its_callback_ended_receives_nothing_more, progress_returns_the_latest_revision
 
 /* A store, and what is needed to open it again. */
 typedef struct stage {
     char *location;
     kc_clock *clock;
-    kc_storage_opts opts;
-    kc_storage *storage;
+    kc__storage_opts opts;
+    kc__storage *storage;
 } stage;
 
 static inline stage *stage_open(stage *s)
@@ -45,18 +54,18 @@ static inline stage *stage_open(stage *s)
     kc_scoped(kc_error) err = {0};
     s->opts.location = s->location;
     s->opts.clock = s->clock;
-    if (kc_storage_open(&STORAGE_BACKEND, &s->opts, &s->storage, &err) < 0)
+    if (kc__storage_open(&STORAGE_BACKEND, &s->opts, &s->storage, &err) < 0)
         fail_msg("%s", kc_error_text(&err));
     return s;
 }
 
 static inline stage *stage_reopen(stage *s)
 {
-    s->storage = kc_storage_close(s->storage);
+    s->storage = kc__storage_close(s->storage);
     return stage_open(s);
 }
 
-static inline stage *stage_new(kc_storage_opts opts)
+static inline stage *stage_new(kc__storage_opts opts)
 {
     stage *s = kc_new(stage);
     s->location = new_location();
@@ -67,7 +76,7 @@ static inline stage *stage_new(kc_storage_opts opts)
 
 static inline void stage_free(stage *s)
 {
-    kc_storage_close(s->storage);
+    kc__storage_close(s->storage);
     kc_clock_free(s->clock);
     remove_location(s->location);
     free(s->location);
@@ -75,54 +84,55 @@ static inline void stage_free(stage *s)
 }
 KC_AUTO_DEFINE(stage, stage_free)
 
-#define NEW_STAGE(...) stage_new((kc_storage_opts){__VA_ARGS__})
+#define NEW_STAGE(...) stage_new((kc__storage_opts){__VA_ARGS__})
 
-/* ---- changing ---- */
+/* ---- writes ---- */
 
-static inline kc_storage_op put_op(kc_str key, uint64_t expected, kc_str value)
+static inline kc__storage_op put_op(kc_str key, uint64_t expected, kc_str value)
 {
-    return (kc_storage_op){
-        .verb = KC_STORAGE_PUT, .key = key, .expected = expected, .value = value};
+    return (kc__storage_op){
+        .verb = KC__STORAGE_PUT, .key = key, .expected = expected, .value = value};
 }
 
-static inline kc_storage_op delete_op(kc_str key, uint64_t expected)
+static inline kc__storage_op delete_op(kc_str key, uint64_t expected)
 {
-    return (kc_storage_op){.verb = KC_STORAGE_DELETE, .key = key, .expected = expected};
+    return (kc__storage_op){.verb = KC__STORAGE_DELETE, .key = key, .expected = expected};
 }
 
-static inline kc_storage_result commit_one(stage *s, kc_storage_op op)
+static inline kc__storage_result commit_one(stage *s, kc__storage_op op)
 {
     kc_scoped(kc_error) err = {0};
-    kc_storage_result result = {0};
-    if (kc_storage_commit(s->storage, &op, 1, &result, NULL, &err) < 0)
+    kc__storage_result result = {0};
+    if (kc__storage_commit(s->storage, &op, 1, &result, NULL, &err) < 0)
         fail_msg("%s", kc_error_text(&err));
     return result;
 }
 
 static inline uint64_t put(stage *s, const char *key, const char *value)
 {
-    const kc_storage_result r = commit_one(s, put_op(kc_cstr(key), KC_STORAGE_ANY, kc_cstr(value)));
-    assert_int_equal(r.outcome, KC_STORAGE_STORED);
+    const kc__storage_result r =
+        commit_one(s, put_op(kc_cstr(key), KC__STORAGE_ANY, kc_cstr(value)));
+    assert_int_equal(r.outcome, KC__STORAGE_STORED);
     return r.revision;
 }
 
 static inline uint64_t removed(stage *s, const char *key)
 {
-    const kc_storage_result r = commit_one(s, delete_op(kc_cstr(key), KC_STORAGE_ANY));
-    assert_int_equal(r.outcome, KC_STORAGE_STORED);
+    const kc__storage_result r = commit_one(s, delete_op(kc_cstr(key), KC__STORAGE_ANY));
+    assert_int_equal(r.outcome, KC__STORAGE_STORED);
     return r.revision;
 }
 
-#define assert_result(result, the_outcome, the_revision)             \
-    do {                                                             \
-        const kc_storage_result result_ = (result);                  \
-        assert_int_equal(result_.outcome, KC_STORAGE_##the_outcome); \
-        assert_int_equal(result_.revision, the_revision);            \
+#define assert_result(result, the_outcome, the_revision)              \
+    do {                                                              \
+        const kc__storage_result result_ = (result);                  \
+        assert_int_equal(result_.outcome, KC__STORAGE_##the_outcome); \
+        assert_int_equal(result_.revision, the_revision);             \
     } while (0)
 
-/* ---- looking ---- */
+/* ---- reads ---- */
 
-static inline int print_entry(const kc_storage_entry *e, void *user)
+static inline int print_entry(const kc__storage_entry *e, void *user)
 {
     kc_buf_printf(user, "%.*s=%.*s@%d ", KC_ARG(e->key), KC_ARG(e->value), (int)e->revision);
     return 0;
@@ -133,19 +143,19 @@ static inline void assert_live_(stage *s, const char *expected)
 {
     kc_scoped(kc_buf) out = {0};
     kc_scoped(kc_error) err = {0};
-    kc_storage_state state = {0};
-    if (kc_storage_load(s->storage, print_entry, &out, &state, &err) < 0)
+    kc__storage_state state = {0};
+    if (kc__storage_load(s->storage, print_entry, &out, &state, &err) < 0)
         fail_msg("%s", kc_error_text(&err));
     kc_buf_printf(&out, "revision %d", (int)state.revision);
     assert_string_equal(kc_buf_cstr(&out), expected);
 }
 #define assert_live(s, expected) assert_live_(s, expected)
 
-static inline int print_event(const kc_storage_event *e, void *user)
+static inline int print_event(const kc__storage_event *e, void *user)
 {
-    kc_buf_printf(user, "%d:%s%.*s", (int)e->revision, e->verb == KC_STORAGE_PUT ? "+" : "-",
+    kc_buf_printf(user, "%d:%s%.*s", (int)e->revision, e->verb == KC__STORAGE_PUT ? "+" : "-",
                   KC_ARG(e->key));
-    if (e->verb == KC_STORAGE_PUT)
+    if (e->verb == KC__STORAGE_PUT)
         kc_buf_printf(user, "=%.*s", KC_ARG(e->value));
     if (e->previous_revision)
         kc_buf_printf(user, "(%.*s@%d)", KC_ARG(e->previous_value), (int)e->previous_revision);
@@ -158,7 +168,7 @@ static inline void assert_history(stage *s, uint64_t since, const char *expected
 {
     kc_scoped(kc_buf) out = {0};
     kc_scoped(kc_error) err = {0};
-    if (kc_storage_history(s->storage, since, print_event, &out, &err) < 0)
+    if (kc__storage_history(s->storage, since, print_event, &out, &err) < 0)
         fail_msg("%s", kc_error_text(&err));
     assert_string_equal(kc_buf_cstr(&out), expected);
 }
@@ -167,30 +177,30 @@ static inline void assert_expired(stage *s, uint64_t since)
 {
     kc_scoped(kc_buf) out = {0};
     kc_scoped(kc_error) err = {0};
-    assert_true(kc_storage_history(s->storage, since, print_event, &out, &err) < 0);
+    assert_true(kc__storage_history(s->storage, since, print_event, &out, &err) < 0);
     assert_error(&err, KC_EXPIRED, "too old");
     assert_int_equal(out.n, 0);
 }
 
 static inline uint64_t compacted(stage *s)
 {
-    kc_storage_state state = {0};
-    assert_int_equal(kc_storage_load(s->storage, NULL, NULL, &state, NULL), 0);
+    kc__storage_state state = {0};
+    assert_int_equal(kc__storage_load(s->storage, NULL, NULL, &state, NULL), 0);
     return state.compacted;
 }
 
 /* ---- the contract ---- */
 
-static void a_new_store_is_empty(void **state)
+static void new_store_is_empty(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
     assert_live(s, "revision 1");
-    assert_history(s, KC_STORAGE_FIRST, "");
-    assert_int_equal(compacted(s), KC_STORAGE_FIRST);
+    assert_history(s, KC__STORAGE_FIRST, "");
+    assert_int_equal(compacted(s), KC__STORAGE_FIRST);
 }
 
-static void a_put_is_loaded_with_its_revision(void **state)
+static void put_is_loaded_with_its_revision(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
@@ -200,7 +210,7 @@ static void a_put_is_loaded_with_its_revision(void **state)
     assert_live(s, "pods/a=[]@3 revision 3");
 }
 
-static void keys_are_loaded_in_order_of_bytes(void **state)
+static void keys_are_loaded_in_byte_order(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
@@ -210,18 +220,18 @@ static void keys_are_loaded_in_order_of_bytes(void **state)
     assert_live(s, "a=@5 a-b=@7 a/b=@3 ab=@6 b=@2 \xff=@4 revision 7");
 }
 
-static void a_create_of_what_exists_conflicts(void **state)
+static void create_of_existing_key_conflicts(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
-    const kc_storage_op create = put_op(KC_STR("a"), KC_STORAGE_ABSENT, KC_STR("1"));
+    const kc__storage_op create = put_op(KC_STR("a"), KC__STORAGE_ABSENT, KC_STR("1"));
     assert_result(commit_one(s, create), STORED, 2);
     assert_result(commit_one(s, create), CONFLICT, 2);
     removed(s, "a");
     assert_result(commit_one(s, create), STORED, 4);
 }
 
-static void an_update_needs_the_current_revision(void **state)
+static void update_with_stale_revision_conflicts(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
@@ -234,28 +244,28 @@ static void an_update_needs_the_current_revision(void **state)
     assert_live(s, "revision 4");
 }
 
-static void a_delete_needs_something_to_delete(void **state)
+static void delete_of_absent_key_conflicts(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
-    assert_result(commit_one(s, delete_op(KC_STR("a"), KC_STORAGE_ANY)), CONFLICT, 0);
-    assert_result(commit_one(s, delete_op(KC_STR("a"), KC_STORAGE_ABSENT)), CONFLICT, 0);
+    assert_result(commit_one(s, delete_op(KC_STR("a"), KC__STORAGE_ANY)), CONFLICT, 0);
+    assert_result(commit_one(s, delete_op(KC_STR("a"), KC__STORAGE_ABSENT)), CONFLICT, 0);
     assert_live(s, "revision 1");
 }
 
-static void operations_of_a_batch_see_those_before_them(void **state)
+static void operations_of_a_batch_see_earlier_ones(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
-    const kc_storage_op ops[] = {
-        put_op(KC_STR("a"), KC_STORAGE_ABSENT, KC_STR("1")),
+    const kc__storage_op ops[] = {
+        put_op(KC_STR("a"), KC__STORAGE_ABSENT, KC_STR("1")),
         put_op(KC_STR("a"), 2, KC_STR("2")),
         delete_op(KC_STR("a"), 3),
-        put_op(KC_STR("a"), KC_STORAGE_ABSENT, KC_STR("3")),
+        put_op(KC_STR("a"), KC__STORAGE_ABSENT, KC_STR("3")),
     };
-    kc_storage_result results[KC_COUNT(ops)];
+    kc__storage_result results[KC_COUNT(ops)];
     uint64_t revision = 0;
-    assert_int_equal(kc_storage_commit(s->storage, ops, KC_COUNT(ops), results, &revision, NULL),
+    assert_int_equal(kc__storage_commit(s->storage, ops, KC_COUNT(ops), results, &revision, NULL),
                      0);
     for (size_t i = 0; i < KC_COUNT(ops); i++)
         assert_result(results[i], STORED, i + 2);
@@ -264,66 +274,66 @@ static void operations_of_a_batch_see_those_before_them(void **state)
     assert_history(s, 1, "2:+a=1 3:+a=2(1@2) 4:-a(2@3) 5:+a=3 ");
 }
 
-static void operations_fail_by_themselves(void **state)
+static void operations_of_a_batch_fail_independently(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
-    const kc_storage_op ops[] = {
-        put_op(KC_STR("a"), KC_STORAGE_ABSENT, KC_STR("1")),
+    const kc__storage_op ops[] = {
+        put_op(KC_STR("a"), KC__STORAGE_ABSENT, KC_STR("1")),
         put_op(KC_STR("b"), 7, KC_STR("1")),
-        put_op(KC_STR(""), KC_STORAGE_ANY, KC_STR("1")),
-        put_op(KC_STR("c"), KC_STORAGE_ANY, KC_STR("1")),
+        put_op(KC_STR(""), KC__STORAGE_ANY, KC_STR("1")),
+        put_op(KC_STR("c"), KC__STORAGE_ANY, KC_STR("1")),
     };
-    kc_storage_result results[KC_COUNT(ops)];
-    assert_int_equal(kc_storage_commit(s->storage, ops, KC_COUNT(ops), results, NULL, NULL), 0);
+    kc__storage_result results[KC_COUNT(ops)];
+    assert_int_equal(kc__storage_commit(s->storage, ops, KC_COUNT(ops), results, NULL, NULL), 0);
     assert_result(results[0], STORED, 2);
     assert_result(results[1], CONFLICT, 0);
     assert_result(results[2], REFUSED, 0);
     assert_result(results[3], STORED, 3);
 }
 
-static void a_batch_without_effect_moves_no_revision(void **state)
+static void batch_without_effect_keeps_the_revision(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
     put(s, "a", "1");
-    commit_one(s, put_op(KC_STR("a"), KC_STORAGE_ABSENT, KC_STR("2")));
+    commit_one(s, put_op(KC_STR("a"), KC__STORAGE_ABSENT, KC_STR("2")));
     uint64_t revision = 0;
-    assert_int_equal(kc_storage_commit(s->storage, NULL, 0, NULL, &revision, NULL), 0);
+    assert_int_equal(kc__storage_commit(s->storage, NULL, 0, NULL, &revision, NULL), 0);
     assert_int_equal(revision, 2);
     assert_live(s, "a=1@2 revision 2");
 }
 
-static void what_is_outside_the_limits_is_refused(void **state)
+static void key_or_value_beyond_limits_is_refused(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
-    kc_autofree char *big = kc_calloc(1, KC_STORAGE_MAX_VALUE + 1);
-    char key[KC_STORAGE_MAX_KEY + 1];
+    kc_autofree char *big = kc_calloc(1, KC__STORAGE_MAX_VALUE + 1);
+    char key[KC__STORAGE_MAX_KEY + 1];
     memset(key, 'k', sizeof(key));
-    const kc_storage_op bad[] = {
-        put_op((kc_str){0}, KC_STORAGE_ANY, KC_STR("1")),
-        put_op(kc_str_of(key, sizeof(key)), KC_STORAGE_ANY, KC_STR("1")),
-        put_op(kc_str_of("a\0b", 3), KC_STORAGE_ANY, KC_STR("1")),
-        put_op(KC_STR("a"), KC_STORAGE_ANY, kc_str_of(big, KC_STORAGE_MAX_VALUE + 1)),
+    const kc__storage_op bad[] = {
+        put_op((kc_str){0}, KC__STORAGE_ANY, KC_STR("1")),
+        put_op(kc_str_of(key, sizeof(key)), KC__STORAGE_ANY, KC_STR("1")),
+        put_op(kc_str_of("a\0b", 3), KC__STORAGE_ANY, KC_STR("1")),
+        put_op(KC_STR("a"), KC__STORAGE_ANY, kc_str_of(big, KC__STORAGE_MAX_VALUE + 1)),
     };
     for (size_t i = 0; i < KC_COUNT(bad); i++) {
-        assert_non_null(kc_storage_op_problem(&bad[i]));
+        assert_non_null(kc__storage_op_problem(&bad[i]));
         assert_result(commit_one(s, bad[i]), REFUSED, 0);
     }
     assert_live(s, "revision 1");
-    const kc_str longest = kc_str_of(key, KC_STORAGE_MAX_KEY);
-    assert_result(commit_one(s, put_op(longest, 0, kc_str_of(big, KC_STORAGE_MAX_VALUE))), STORED,
+    const kc_str longest = kc_str_of(key, KC__STORAGE_MAX_KEY);
+    assert_result(commit_one(s, put_op(longest, 0, kc_str_of(big, KC__STORAGE_MAX_VALUE))), STORED,
                   2);
 }
 
-static int check_bytes(const kc_storage_entry *entry, void *user)
+static int check_bytes(const kc__storage_entry *entry, void *user)
 {
     assert_true(kc_str_eq(entry->value, *(const kc_str *)user));
     return 0;
 }
 
-static void any_bytes_are_a_value(void **state)
+static void value_may_hold_any_bytes(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
@@ -331,11 +341,11 @@ static void any_bytes_are_a_value(void **state)
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (char)i;
     kc_str value = kc_str_of(bytes, sizeof(bytes));
-    commit_one(s, put_op(KC_STR("a"), KC_STORAGE_ANY, value));
-    assert_int_equal(kc_storage_load(s->storage, check_bytes, &value, NULL, NULL), 0);
+    commit_one(s, put_op(KC_STR("a"), KC__STORAGE_ANY, value));
+    assert_int_equal(kc__storage_load(s->storage, check_bytes, &value, NULL, NULL), 0);
 }
 
-static int append_last(const kc_storage_entry *entry, void *user)
+static int append_last(const kc__storage_entry *entry, void *user)
 {
     kc_buf_printf(user, "%zu%c=%.*s@%d ", entry->key.n, entry->key.p[entry->key.n - 1],
                   KC_ARG(entry->value), (int)entry->revision);
@@ -343,23 +353,23 @@ static int append_last(const kc_storage_entry *entry, void *user)
 }
 
 /* Whatever length a backend cuts keys at. */
-static void long_keys_are_kept_apart(void **state)
+static void long_keys_with_common_prefix_are_distinct(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
-    char key[KC_STORAGE_MAX_KEY];
+    char key[KC__STORAGE_MAX_KEY];
     memset(key, 'k', sizeof(key));
     for (size_t n = 250; n <= 1000; n += 1 + (n % 251 == 0) * 240)
-        commit_one(s, put_op(kc_str_of(key, n), KC_STORAGE_ABSENT, KC_STR("x")));
+        commit_one(s, put_op(kc_str_of(key, n), KC__STORAGE_ABSENT, KC_STR("x")));
     char other[700];
     memset(other, 'z', sizeof(other));
     const char *const ends = "cab";
     for (const char *end = ends; *end; end++) {
         other[699] = *end;
-        commit_one(s, put_op(kc_str_of(other, 700), KC_STORAGE_ABSENT, KC_STR("1")));
+        commit_one(s, put_op(kc_str_of(other, 700), KC__STORAGE_ABSENT, KC_STR("1")));
     }
     kc_scoped(kc_buf) out = {0};
-    kc_storage_load(s->storage, append_last, &out, NULL, NULL);
+    kc__storage_load(s->storage, append_last, &out, NULL, NULL);
     const char *tail = strstr(kc_buf_cstr(&out), "700a");
     assert_non_null(tail);
     int a, b, c;
@@ -374,14 +384,14 @@ static void long_keys_are_kept_apart(void **state)
     assert_int_equal(commit_one(s, delete_op(kc_str_of(other, 700), (uint64_t)a)).outcome, 0);
     kc_buf_clear(&out);
     stage_reopen(s);
-    kc_storage_load(s->storage, append_last, &out, NULL, NULL);
+    kc__storage_load(s->storage, append_last, &out, NULL, NULL);
     char expected[64];
     snprintf(expected, sizeof(expected), " 700b=2@%d 700c=1@%d ", b + 1, c);
     assert_contains(kc_buf_cstr(&out), expected);
     assert_null(strstr(kc_buf_cstr(&out), "700a"));
 }
 
-static void everything_survives_reopening(void **state)
+static void objects_survive_reopening(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
@@ -393,7 +403,7 @@ static void everything_survives_reopening(void **state)
     assert_live(stage_reopen(s), "a=3@4 revision 5");
 }
 
-static void revisions_go_on_after_reopening(void **state)
+static void revisions_continue_after_reopening(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
@@ -403,7 +413,7 @@ static void revisions_go_on_after_reopening(void **state)
     assert_int_equal(put(s, "a", "1"), 4);
 }
 
-static void history_tells_every_change(void **state)
+static void history_has_every_change(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
@@ -427,7 +437,7 @@ static void history_survives_reopening(void **state)
     assert_history(stage_reopen(s), 1, "2:+a=1 3:+a=2(1@2) 4:-a(2@3) ");
 }
 
-static void history_of_the_future_is_empty(void **state)
+static void history_after_latest_revision_is_empty(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
@@ -436,7 +446,7 @@ static void history_of_the_future_is_empty(void **state)
     assert_history(s, UINT64_MAX, "");
 }
 
-static void old_history_is_expired(void **state)
+static void compacted_history_is_expired(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
@@ -444,18 +454,18 @@ static void old_history_is_expired(void **state)
     put(s, "a", "1");
     put(s, "a", "2");
     put(s, "a", "3");
-    assert_int_equal(kc_storage_compact(s->storage, 3, NULL), 0);
+    assert_int_equal(kc__storage_compact(s->storage, 3, NULL), 0);
     assert_int_equal(compacted(s), 3);
     assert_expired(s, 2);
     assert_history(s, 3, "4:+a=3(2@3) ");
-    assert_int_equal(kc_storage_compact(s->storage, 2, NULL), 0);
+    assert_int_equal(kc__storage_compact(s->storage, 2, NULL), 0);
     assert_int_equal(compacted(s), 3);
     stage_reopen(s);
     assert_expired(s, 2);
     assert_history(s, 3, "4:+a=3(2@3) ");
 }
 
-static void compacting_keeps_what_lives(void **state)
+static void compaction_keeps_live_objects(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
@@ -465,7 +475,7 @@ static void compacting_keeps_what_lives(void **state)
     removed(s, "b");
     put(s, "c", "1");
     for (uint64_t revision = 1; revision <= 6; revision++) {
-        assert_int_equal(kc_storage_compact(s->storage, revision, NULL), 0);
+        assert_int_equal(kc__storage_compact(s->storage, revision, NULL), 0);
         assert_live(s, "a=2@4 c=1@6 revision 6");
     }
     assert_history(s, 6, "");
@@ -475,13 +485,13 @@ static void compacting_keeps_what_lives(void **state)
     assert_history(s, 6, "7:+b=2 8:-a(2@4) ");
 }
 
-static void compacting_the_future_is_refused(void **state)
+static void compaction_beyond_latest_revision_is_refused(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
     kc_scoped(kc_error) err = {0};
     put(s, "a", "1");
-    assert_true(kc_storage_compact(s->storage, 3, &err) < 0);
+    assert_true(kc__storage_compact(s->storage, 3, &err) < 0);
     assert_error(&err, KC_BAD_REQUEST, "the latest is 2");
     assert_int_equal(compacted(s), 1);
 }
@@ -505,7 +515,7 @@ static void history_beyond_its_age_is_dropped(void **state)
     assert_live(s, "a=2@3 b=2@5 revision 5");
 }
 
-static void young_history_is_kept(void **state)
+static void history_within_its_age_is_kept(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
@@ -538,33 +548,37 @@ static void history_beyond_its_bytes_is_dropped(void **state)
     assert_in_range(kept, 5, 10);
 }
 
-static int stop_at_second(const kc_storage_entry *entry, void *user)
+static int stop_at_second(const kc__storage_entry *entry, void *user)
 {
     (void)entry;
     return ++*(int *)user == 2 ? 42 : 0;
 }
 
-static int stop_at_second_event(const kc_storage_event *event, void *user)
+static int stop_at_second_event(const kc__storage_event *event, void *user)
 {
     (void)event;
     return ++*(int *)user == 2 ? 43 : 0;
 }
 
-static void a_callback_can_stop_a_walk(void **state)
+static void callback_can_stop_a_walk(void **state)
 {
     (void)state;
     kc_auto(stage) *s = NEW_STAGE(0);
-    kc_storage_state untouched = {.revision = 99};
+    kc__storage_state untouched = {.revision = 99};
     int calls = 0;
     put(s, "a", "1");
     put(s, "b", "1");
     put(s, "c", "1");
-    assert_int_equal(kc_storage_load(s->storage, stop_at_second, &calls, &untouched, NULL), 42);
+    assert_int_equal(kc__storage_load(s->storage, stop_at_second, &calls, &untouched, NULL), 42);
     assert_int_equal(calls, 2);
     assert_int_equal(untouched.revision, 99);
     calls = 0;
-    assert_int_equal(kc_storage_history(s->storage, 1, stop_at_second_event, &calls, NULL), 43);
+    assert_int_equal(kc__storage_history(s->storage, 1, stop_at_second_event, &calls, NULL), 43);
     assert_int_equal(calls, 2);
 }
+
+#include "storage_contract_group.h"
+#include "storage_contract_list.h"
+#include "storage_contract_watch.h"
 
 #endif

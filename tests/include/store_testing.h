@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_testing.h: a store in a temporary folder, loops to be called back on, and writing as a call
- * that returns when it is done.
+ * store_testing.h: a store in a temporary directory, loops for its callbacks, and blocking writes.
  */
 #ifndef KC_STORE_TESTING_H
 #define KC_STORE_TESTING_H
 
 #include "testing.h"
 
-#include "apiserver/storage/storage_file.h"
+#include "apiserver/storage/file/file_backend.h"
 #include "apiserver/store/watch.h"
 #include "kc/rand.h"
 #include "kc/thread.h"
@@ -17,20 +16,20 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define PODS KC_STR("/registry//pods/")
-#define MAPS KC_STR("/registry//configmaps/")
+#define PODS KC_STR("/registry/pods/")
+#define MAPS KC_STR("/registry/configmaps/")
 
 enum { STAGE_LOOPS = 3 };
 
 typedef struct stage {
     char *folder;
-    kc_storage_opts storage_opts;
-    const kc_storage_backend *backend;
-    kc_storage *storage; /* The store's. */
+    kc__storage_opts storage_opts;
+    const kc__storage_backend *backend;
+    kc__storage *storage; /* Owned by the store. */
     kc__store_opts opts;
     kc__store *store;
     kc__loop *loops[STAGE_LOOPS];
-    kc__cache *pods, *maps;
+    kc__watch_cache *pods, *maps;
 } stage;
 
 static KC_UNUSED void stage_close(stage *s)
@@ -41,14 +40,14 @@ static KC_UNUSED void stage_close(stage *s)
 static KC_UNUSED void stage_open(stage *s)
 {
     kc_scoped(kc_error) err = {0};
-    if (kc_storage_open(s->backend, &s->storage_opts, &s->storage, &err) < 0)
+    if (kc__storage_open(s->backend, &s->storage_opts, &s->storage, &err) < 0)
         fail_msg("%s", kc_error_text(&err));
     s->opts.storage = s->storage;
     s->store = kc__store_open(&s->opts, &err);
     if (!s->store)
         fail_msg("%s", kc_error_text(&err));
-    s->pods = kc__store_cache(s->store, PODS);
-    s->maps = kc__store_cache(s->store, MAPS);
+    s->pods = kc__store_watch_cache(s->store, PODS);
+    s->maps = kc__store_watch_cache(s->store, MAPS);
 }
 
 static KC_UNUSED void stage_reopen(stage *s)
@@ -57,13 +56,13 @@ static KC_UNUSED void stage_reopen(stage *s)
     stage_open(s);
 }
 
-/* In a folder that is there. Not opened yet. */
+/* In an existing directory. Not opened yet. */
 static stage *stage_make_in(const char *folder)
 {
     stage *s = kc_new(stage);
     s->folder = kc_strdup(folder);
     s->storage_opts.location = s->folder;
-    s->backend = &kc_storage_file;
+    s->backend = &kc__storage_file_backend;
     for (int i = 0; i < STAGE_LOOPS; i++)
         s->loops[i] = kc__loop_start("test", NULL, NULL);
     return s;
@@ -84,7 +83,7 @@ static KC_UNUSED stage *stage_new(void)
     return s;
 }
 
-/* All but the folder. */
+/* Frees everything but the directory. */
 static void stage_leave(stage *s)
 {
     kc__store_close(s->store);
@@ -108,16 +107,16 @@ static KC_UNUSED stage *stage_free(stage *s)
 }
 KC_AUTO_DEFINE(stage, stage_free)
 
-/* ---- running something on a loop, and waiting for it ---- */
+/* ---- running a function on a loop, and waiting for it ---- */
 
 typedef struct visit {
-    kc__task task;
+    kc__loop_task task;
     void (*run)(void *user);
     void *user;
     kc_latch done;
 } visit;
 
-static KC_UNUSED void visit_run(kc__task *task)
+static KC_UNUSED void visit_run(kc__loop_task *task)
 {
     visit *v = kc_container_of(task, visit, task);
     v->run(v->user);
@@ -139,7 +138,7 @@ static KC_UNUSED void nothing(void *user)
     (void)user;
 }
 
-/* Until everything posted so far has run. */
+/* Waits until everything posted so far has run. */
 static KC_UNUSED void settle(kc__loop *loop)
 {
     on_loop(loop, nothing, NULL);
@@ -147,10 +146,10 @@ static KC_UNUSED void settle(kc__loop *loop)
 
 /* ---- writing ---- */
 
-/* A write somebody waits for. */
+/* A write that a test waits for. */
 typedef struct attempt {
-    kc__write write;
-    kc_latch *done; /* Apart, since an attempt is returned by value. */
+    kc__store_write write;
+    kc_latch *done; /* Allocated separately, because an attempt is returned by value. */
 } attempt;
 
 static KC_UNUSED void attempt_done(attempt *a)
@@ -162,40 +161,52 @@ static KC_UNUSED void attempt_done(attempt *a)
     free(a->done);
 }
 
-static KC_UNUSED void on_attempt_done(kc__write *write)
+static KC_UNUSED void on_attempt_done(kc__store_write *write)
 {
     kc_latch_count_down(kc_container_of(write, attempt, write)->done);
 }
 
-/* Submits a->write. */
-static KC_UNUSED void attempt_submit(stage *s, attempt *a)
+/* Makes a->write ready to be submitted. */
+static KC_UNUSED void attempt_arm(stage *s, attempt *a)
 {
     a->write.loop = s->loops[0];
     a->write.done = on_attempt_done;
     a->done = kc_new(kc_latch);
     kc_latch_init(a->done);
     kc_latch_add(a->done, 1);
+}
+
+/* Submits a->write. */
+static KC_UNUSED void attempt_submit(stage *s, attempt *a)
+{
+    attempt_arm(s, a);
     kc__store_submit(s->store, &a->write);
 }
 
-/* `value` NULL: a deletion. */
-static KC_UNUSED void attempt_start(stage *s, attempt *a, kc__cache *cache, const char *key,
-                                    uint64_t expected, const char *value)
+/* `value` NULL: a deletion. Borrows the key. */
+static KC_UNUSED attempt attempt_of(kc__watch_cache *cache, const char *key, uint64_t expected,
+                                    const char *value)
 {
     char json[256];
     snprintf(json, sizeof(json), "{'metadata':{'name':'%s'},'data':'%s'}", key, value ? value : "");
-    a->write = (kc__write){
-        .cache = cache,
-        .verb = value ? KC_STORAGE_PUT : KC_STORAGE_DELETE,
-        .key = kc_cstr(key),
-        .expected = expected,
-        .object = value ? object_of(json) : NULL,
-    };
+    return (attempt){.write = {
+                         .cache = cache,
+                         .verb = value ? KC__STORAGE_PUT : KC__STORAGE_DELETE,
+                         .key = kc_cstr(key),
+                         .expected = expected,
+                         .object = value ? object_of(json) : NULL,
+                     }};
+}
+
+static KC_UNUSED void attempt_start(stage *s, attempt *a, kc__watch_cache *cache, const char *key,
+                                    uint64_t expected, const char *value)
+{
+    *a = attempt_of(cache, key, expected, value);
     attempt_submit(s, a);
 }
 
-static KC_UNUSED attempt try_write(stage *s, kc__cache *cache, const char *key, uint64_t expected,
-                                   const char *value)
+static KC_UNUSED attempt try_write(stage *s, kc__watch_cache *cache, const char *key,
+                                   uint64_t expected, const char *value)
 {
     attempt a;
     attempt_start(s, &a, cache, key, expected, value);
@@ -203,12 +214,12 @@ static KC_UNUSED attempt try_write(stage *s, kc__cache *cache, const char *key, 
     return a;
 }
 
-/* Must succeed. Gives the revision. */
+/* Must succeed. Returns the revision. */
 static KC_UNUSED uint64_t put(stage *s, const char *key, const char *value)
 {
-    kc_scoped(attempt) a = try_write(s, s->pods, key, KC_STORAGE_ANY, value);
+    kc_scoped(attempt) a = try_write(s, s->pods, key, KC__STORAGE_ANY, value);
     assert_string_equal(kc_error_text(&a.write.error), "no error");
-    assert_int_equal(a.write.outcome, KC_STORAGE_STORED);
+    assert_int_equal(a.write.outcome, KC__STORAGE_STORED);
     return a.write.revision;
 }
 
@@ -217,44 +228,45 @@ static KC_UNUSED uint64_t drop(stage *s, const char *key)
     return put(s, key, NULL);
 }
 
-/* Until the committer is through with what it does after a batch: a write that changes nothing. */
+/* Waits until the committer has finished its work after a batch, with a write that changes
+ * nothing. */
 static KC_UNUSED void quiesce(stage *s)
 {
     kc_scoped(attempt) a = try_write(s, s->pods, "nobody", 999999, NULL);
-    assert_int_equal(a.write.outcome, KC_STORAGE_CONFLICT);
+    assert_int_equal(a.write.outcome, KC__STORAGE_CONFLICT);
 }
 
 /* ---- reading ---- */
 
-/* "key=data@revision " of all, in order. */
-static KC_UNUSED void describe(const kc_cow_snapshot *snapshot, kc_buf *out)
+/* "key=data@revision " for each object, in order. */
+static KC_UNUSED void describe(const kc__cow_snapshot *snapshot, kc_buf *out)
 {
-    kc_cow_iter it = kc_cow_iter_start(snapshot, NULL);
-    while (kc_cow_iter_next(&it)) {
+    kc__cow_iter it = kc__cow_iter_start(snapshot, NULL);
+    while (kc__cow_iter_next(&it)) {
         kc_auto(kc_view) *view = kc_view_of(it.object);
         kc_buf_printf(out, "%.*s=%.*s@%llu ", KC_ARG(it.key),
-                      KC_ARG(kc_as_str(kc_get(kc_view_root(view), "data"))),
+                      KC_ARG(kc_value_as_str(kc_value_get(kc_view_root(view), "data"))),
                       (unsigned long long)kc_object_revision(it.object));
     }
 }
 
-static KC_UNUSED void expect_state(const kc_cow_snapshot *snapshot, const char *text)
+static KC_UNUSED void expect_state(const kc__cow_snapshot *snapshot, const char *text)
 {
     kc_scoped(kc_buf) out = {0};
     describe(snapshot, &out);
     assert_string_equal(kc_buf_cstr(&out), text);
 }
 
-static KC_UNUSED void expect_now(kc__cache *cache, const char *text)
+static KC_UNUSED void expect_now(kc__watch_cache *cache, const char *text)
 {
-    kc_auto(kc_cow_snapshot) *now = kc__cache_snapshot(cache, NULL);
+    kc_auto(kc__cow_snapshot) *now = kc__watch_cache_snapshot(cache, NULL);
     expect_state(now, text);
 }
 
-static KC_UNUSED void expect_at(kc__cache *cache, uint64_t revision, const char *text)
+static KC_UNUSED void expect_at(kc__watch_cache *cache, uint64_t revision, const char *text)
 {
     kc_scoped(kc_error) err = {0};
-    kc_auto(kc_cow_snapshot) *then = kc__cache_snapshot_at(cache, revision, &err);
+    kc_auto(kc__cow_snapshot) *then = kc__watch_cache_snapshot_at(cache, revision, &err);
     if (!then)
         fail_msg("%s", kc_error_text(&err));
     expect_state(then, text);

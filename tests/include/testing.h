@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * testing.h: what every unit test includes: cmocka, and a few helpers that make tests read as
- * sentences.
+ * testing.h: included by every unit test: cmocka, and helpers for assertions. A test's name states
+ * a condition and the result.
  *
- *     static void a_missing_field_is_absent(void **state)
+ *     static void get_of_missing_field_returns_null(void **state)
  *     {
  *         …
  *     }
- *     TESTS(a_missing_field_is_absent, another_sentence)
+ *     TESTS(get_of_missing_field_returns_null, another_test)
  */
 #ifndef KC_TESTING_H
 #define KC_TESTING_H
@@ -30,24 +30,27 @@
         return cmocka_run_group_tests(tests, NULL, NULL);                            \
     }
 
-/* How many seeds to try a simulation with, and after which writes to crash: after every one. In a
- * simulation threads take turns: there is nothing for ThreadSanitizer to see, and it is ten times
- * as slow; a fifth of them is enough there. */
-#ifdef __SANITIZE_THREAD__
+/* How many seeds to run a simulation with, and the step between the writes after which to crash
+ * (1: after each). The released build runs all of them. The sanitizers look at memory and at races,
+ * not at outcomes, and are slow: a part of the runs reaches the same code. */
+#if defined(__SANITIZE_THREAD__)
 #define SEEDS_OF(n) (((n) + 4) / 5)
 #define CRASH_STEP  5
+#elif defined(__SANITIZE_ADDRESS__)
+#define SEEDS_OF(n) (((n) + 1) / 2)
+#define CRASH_STEP  2
 #else
 #define SEEDS_OF(n) (n)
 #define CRASH_STEP  1
 #endif
 
-/* A slice equals text. */
+/* Asserts that a slice equals a string. */
 #define assert_str(slice, text) kc__assert_str(slice, text, __FILE__, __LINE__)
-/* The canonical text of an object, a value or a node. */
+/* Asserts the canonical JSON of an object, a value or a node. */
 #define assert_object_json(object, text) assert_str(kc_object_json(object), text)
 #define assert_value_json(value, text)   kc__assert_value_json(value, text, __FILE__, __LINE__)
 #define assert_node_json(node, text)     kc__assert_node_json(node, text, __FILE__, __LINE__)
-/* An error's message holds `part`. */
+/* Asserts the reason of an error, and that its message contains `part`. */
 #define assert_error(err, the_reason, part)                                \
     do {                                                                   \
         assert_int_equal((err)->reason, the_reason);                       \
@@ -55,7 +58,7 @@
     } while (0)
 #define assert_contains(text, part) kc__assert_contains(text, part, __FILE__, __LINE__)
 
-/* From text that must be valid; quotes may be written as ' for readability. */
+/* Parses JSON that must be valid; quotes may be written as ' for readability. */
 kc_object *object_of(const char *json);
 kc_view *view_of(const char *json);
 kc_edit *edit_of(const char *json);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tls_testing.h: certificates made for a test, in a folder of its own, and clients that use them.
+/*
+ * tls_testing.h: certificates created for a test, in its own directory, and clients that use them.
  */
 #ifndef TLS_TESTING_H
 #define TLS_TESTING_H
@@ -26,7 +27,7 @@ static inline void add_name(X509_NAME *name, int what, const char *text)
     X509_NAME_add_entry_by_NID(name, what, MBSTRING_UTF8, (const unsigned char *)text, -1, -1, 0);
 }
 
-/* Signed by `ca`, or by itself. Organizations up to a NULL. */
+/* Signed by `ca`, or self-signed. Organizations are NULL-terminated. */
 static inline identity identity_new(const char *cn, const char *const *organizations,
                                     const identity *ca)
 {
@@ -68,10 +69,10 @@ static inline void write_key(const identity *id, const char *path)
 }
 
 typedef struct tls_client_opts {
-    const identity *identity; /* Shown when asked. */
-    const char *alpn;         /* As TLS has it: "\x08http/1.1". */
-    int version;              /* Only this one. */
-    SSL_SESSION *session;     /* To resume. */
+    const identity *identity; /* Client certificate, sent when requested. */
+    const char *alpn;         /* In wire format: "\x08http/1.1". */
+    int version;              /* The only TLS version allowed. */
+    SSL_SESSION *session;     /* Session to resume. */
 } tls_client_opts;
 
 static inline int accept_any(int ok, X509_STORE_CTX *store)
@@ -81,7 +82,7 @@ static inline int accept_any(int ok, X509_STORE_CTX *store)
     return 1;
 }
 
-/* NULL when the handshake fails. */
+/* NULL if the handshake fails. */
 static inline client *client_connect_tls(int port, tls_client_opts opts)
 {
     client *c = client_connect(port);

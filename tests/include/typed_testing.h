@@ -6,7 +6,7 @@
 #ifndef KC_TYPED_TESTING_H
 #define KC_TYPED_TESTING_H
 
-#include "apiserver/kinds/typed.h"
+#include "apiserver/codec/typed.h"
 
 #define OE  KC__OMIT_EMPTY
 #define PTR (KC__OMIT_EMPTY | KC__POINTER)
@@ -33,28 +33,28 @@
      .go_type = go}
 
 /* The order by name is filled in by the_thing(). */
-#define TYPE(var, go)                                                   \
-    static uint16_t var##_by_name[KC_COUNT(var##_fields)];              \
-    static const kc__message var = {.name = KC_STR_INIT(go),            \
-                                    .go_name = go,                      \
-                                    .fields = var##_fields,             \
-                                    .n_fields = KC_COUNT(var##_fields), \
-                                    .by_name = var##_by_name}
+#define TYPE(var, go)                                                        \
+    static uint16_t var##_by_name[KC_COUNT(var##_fields)];                   \
+    static const kc__type_message var = {.name = KC_STR_INIT(go),            \
+                                         .go_name = go,                      \
+                                         .fields = var##_fields,             \
+                                         .n_fields = KC_COUNT(var##_fields), \
+                                         .by_name = var##_by_name}
 
-static const kc__field type_meta_fields[] = {
+static const kc__type_field type_meta_fields[] = {
     FIELD("kind", STRING, KC__SINGLE, OE, "string"),
     FIELD("apiVersion", STRING, KC__SINGLE, OE, "string"),
 };
 TYPE(type_meta, "v1.TypeMeta");
 
-static const kc__field managed_fields[] = {
+static const kc__type_field managed_fields[] = {
     FIELD("manager", STRING, KC__SINGLE, OE, "string"),
     FIELD("time", TIME, KC__SINGLE, PTR, "v1.Time"),
     FIELD("fieldsV1", FIELDS_V1, KC__SINGLE, PTR, "v1.FieldsV1"),
 };
 TYPE(managed, "v1.ManagedFieldsEntry");
 
-static const kc__field object_meta_fields[] = {
+static const kc__type_field object_meta_fields[] = {
     FIELD("name", STRING, KC__SINGLE, OE, "string"),
     FIELD("generation", INT64, KC__SINGLE, OE, "int64"),
     FIELD("creationTimestamp", TIME, KC__SINGLE, OE | KC__OMIT_ZERO, "v1.Time"),
@@ -65,23 +65,23 @@ static const kc__field object_meta_fields[] = {
 };
 TYPE(object_meta, "v1.ObjectMeta");
 
-static const kc__field selector_fields[] = {
+static const kc__type_field selector_fields[] = {
     FIELD("matchLabels", STRING, KC__MAPPED, OE, "map[string]string"),
 };
 TYPE(selector, "v1.LabelSelector");
 
-static const kc__field port_fields[] = {
+static const kc__type_field port_fields[] = {
     FIELD("containerPort", INT32, KC__SINGLE, 0, "int32"),
     FIELD("target", INT_OR_STRING, KC__SINGLE, OE, "intstr.IntOrString"),
 };
 TYPE(port, "v1.ContainerPort");
 
-static const kc__field resources_fields[] = {
+static const kc__type_field resources_fields[] = {
     FIELD("limits", QUANTITY, KC__MAPPED, OE, "v1.ResourceList"),
 };
 TYPE(resources, "v1.ResourceRequirements");
 
-static const kc__field container_fields[] = {
+static const kc__type_field container_fields[] = {
     FIELD("name", STRING, KC__SINGLE, 0, "string"),
     FIELD("image", STRING, KC__SINGLE, OE, "string"),
     MESSAGE("ports", port, KC__REPEATED, OE, "[]v1.ContainerPort"),
@@ -90,32 +90,32 @@ static const kc__field container_fields[] = {
 };
 TYPE(container, "v1.Container");
 
-static const kc__field host_path_fields[] = {
+static const kc__type_field host_path_fields[] = {
     FIELD("path", STRING, KC__SINGLE, 0, "string"),
 };
 TYPE(host_path, "v1.HostPathVolumeSource");
 
-static const kc__field volume_source_fields[] = {
+static const kc__type_field volume_source_fields[] = {
     MESSAGE("hostPath", host_path, KC__SINGLE, PTR, "v1.HostPathVolumeSource"),
     MESSAGE("emptyDir", selector, KC__SINGLE, PTR, "v1.EmptyDirVolumeSource"),
 };
 TYPE(volume_source, "v1.VolumeSource");
 
-static const kc__field volume_fields[] = {
+static const kc__type_field volume_fields[] = {
     FIELD("name", STRING, KC__SINGLE, 0, "string"),
     MESSAGE("", volume_source, KC__SINGLE, KC__INLINE, "v1.VolumeSource"),
     FIELD("zone", STRING, KC__SINGLE, OE, "string"),
 };
 TYPE(volume, "v1.Volume");
 
-static const kc__field list_fields[] = {
+static const kc__type_field list_fields[] = {
     FIELD("items", STRING, KC__REPEATED, 0, "[]string"),
 };
 TYPE(list, "v1.Verbs");
 
-static const kc__message spec;
+static const kc__type_message spec;
 
-static const kc__field spec_fields[] = {
+static const kc__type_field spec_fields[] = {
     FIELD("replicas", INT32, KC__SINGLE, PTR, "int32"),
     MESSAGE("selector", selector, KC__SINGLE, KC__POINTER, "v1.LabelSelector"),
     MESSAGE("containers", container, KC__REPEATED, 0, "[]v1.Container"),
@@ -141,13 +141,13 @@ static const kc__field spec_fields[] = {
 };
 TYPE(spec, "v1.ThingSpec");
 
-static const kc__field status_fields[] = {
+static const kc__type_field status_fields[] = {
     FIELD("ready", BOOL, KC__SINGLE, 0, "bool"),
     FIELD("seen", TIME, KC__SINGLE, 0, "v1.Time"),
 };
 TYPE(status, "v1.ThingStatus");
 
-static const kc__field thing_fields[] = {
+static const kc__type_field thing_fields[] = {
     MESSAGE("", type_meta, KC__SINGLE, KC__INLINE, "v1.TypeMeta"),
     MESSAGE("metadata", object_meta, KC__SINGLE, OE, "v1.ObjectMeta"),
     MESSAGE("spec", spec, KC__SINGLE, PTR, "v1.ThingSpec"),
@@ -155,7 +155,7 @@ static const kc__field thing_fields[] = {
 };
 TYPE(thing, "v1.Thing");
 
-static void order_by_name(const kc__message *message, uint16_t *by_name)
+static void order_by_name(const kc__type_message *message, uint16_t *by_name)
 {
     for (uint16_t i = 0; i < message->n_fields; i++) {
         uint16_t to = i;
@@ -166,7 +166,7 @@ static void order_by_name(const kc__message *message, uint16_t *by_name)
     }
 }
 
-static const kc__message *the_thing(void)
+static const kc__type_message *the_thing(void)
 {
 #define ORDER(var) order_by_name(&(var), var##_by_name)
     ORDER(type_meta);

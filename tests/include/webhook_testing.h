@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * webhook_testing.h: a server with a webhook configuration, a manager with a webhook server, and
- * the part of the API server that calls it: over HTTPS, with the caBundle it was given.
+ * the calling side of an API server: over HTTPS, with the published caBundle.
  *
  *     kc_auto(stage) *s = stage_new(NULL, 0);
- *     kc_webhook_handle(s->hooks, "/allow", allow, s, NULL);
+ *     kc_webhook_add_handler(s->hooks, "/allow", allow, s, NULL);
  *     started(s);
- *     kc_auto(kc_transport) *t = way(s);
+ *     kc_auto(kc_transport) *t = transport_to_webhook(s);
  *     assert_answer(t, "/allow", REVIEW("a"), "true");
  */
 #ifndef KC_WEBHOOK_TESTING_H
@@ -16,13 +16,13 @@
 
 #include "kc/base64.h"
 #include "kc/controller.h"
-#include "kc/embed.h"
+#include "kc/embedded_server.h"
 #include "kc/kinds.h"
 #include "kc/webhook.h"
 
-/* A server, and a manager whose virtual time passes by itself, a little faster than real time. */
+/* A server, and a manager whose virtual time advances by itself, a little faster than real time. */
 typedef struct stage {
-    kc_embed *server;
+    kc_embedded_server *server;
     kc_client *client;
     kc_clock *clock;
     kc_log *log;
@@ -37,7 +37,7 @@ typedef struct stage {
     bool held;
 } stage;
 
-static inline KC_UNUSED void say_nothing(kc_str line, void *user)
+static inline KC_UNUSED void discard_line(kc_str line, void *user)
 {
     (void)line;
     (void)user;
@@ -70,17 +70,17 @@ static inline KC_UNUSED stage *stage_new(const kc_webhook_server_opts *opts, int
     with.configurations = configurations;
     kc_mutex_init(&s->mutex);
     kc_cond_init(&s->changed);
-    s->server = kc_embed_start(NULL, NULL);
-    s->client = kc_embed_client(s->server, NULL);
+    s->server = kc_embedded_server_start(NULL, NULL);
+    s->client = kc_embedded_server_client(s->server, NULL);
     kc_auto(kc_object) *configuration = object_of(CONFIGURATION);
     kc_object_unref(kc_client_create(s->client, configuration, NULL, NULL));
     s->clock = kc_clock_virtual_new(kc_clock_wall(kc_clock_real()) - ago);
     s->metrics = kc_metrics_new();
-    s->log = kc_log_new(&(kc_log_opts){.write = say_nothing});
+    s->log = kc_log_new(&(kc_log_opts){.write = discard_line});
     s->manager = kc_manager_new(&(kc_manager_opts){.client = s->client,
                                                    .clock = s->clock,
                                                    .metrics = s->metrics,
-                                                   .leave_signals = true,
+                                                   .no_signal_handlers = true,
                                                    .health_address = "127.0.0.1:0",
                                                    .log = s->log},
                                 &err);
@@ -110,7 +110,7 @@ static inline KC_UNUSED void stage_free(stage *s)
     kc_metrics_free(s->metrics);
     kc_log_free(s->log);
     kc_client_unref(s->client);
-    kc_embed_stop(s->server);
+    kc_embedded_server_stop(s->server);
     kc_clock_free(s->clock);
     kc_cond_done(&s->changed);
     kc_mutex_done(&s->mutex);
@@ -118,7 +118,7 @@ static inline KC_UNUSED void stage_free(stage *s)
 }
 KC_AUTO_DEFINE(stage, stage_free)
 
-/* ---- the API server's part ---- */
+/* ---- API server side ---- */
 
 static inline KC_UNUSED kc_buf bundle(stage *s)
 {
@@ -126,14 +126,15 @@ static inline KC_UNUSED kc_buf bundle(stage *s)
     kc_auto(kc_object) *c =
         kc_client_get(s->client, &kc_kind_mutating_webhook, KC_KEY("", "hooks"), NULL, NULL);
     kc_auto(kc_view) *view = kc_view_of(c);
-    const kc_value *webhook = kc_at(kc_get(kc_view_root(view), "webhooks"), 0);
-    assert_true(kc_base64_read(&out, kc_as_str(kc_get(kc_get(webhook, "clientConfig"), "caBundle")),
-                               KC_BASE64));
+    const kc_value *webhook = kc_value_at(kc_value_get(kc_view_root(view), "webhooks"), 0);
+    assert_true(kc_base64_read(
+        &out, kc_value_as_str(kc_value_get(kc_value_get(webhook, "clientConfig"), "caBundle")),
+        KC_BASE64));
     return out;
 }
 
-/* A way to the hooks for who trusts this bundle. */
-static inline KC_UNUSED kc_transport *way_with(stage *s, kc_str ca, bool http1)
+/* A transport to the hooks that trusts this CA bundle. */
+static inline KC_UNUSED kc_transport *transport_with_ca(stage *s, kc_str ca, bool http1)
 {
     kc_scoped(kc_error) err = {0};
     kc_autofree char *url = kc_asprintf("https://127.0.0.1:%d", kc_webhook_server_port(s->hooks));
@@ -145,13 +146,13 @@ static inline KC_UNUSED kc_transport *way_with(stage *s, kc_str ca, bool http1)
     return t;
 }
 
-static inline KC_UNUSED kc_transport *way(stage *s)
+static inline KC_UNUSED kc_transport *transport_to_webhook(stage *s)
 {
     kc_scoped(kc_buf) ca = bundle(s);
-    return way_with(s, kc_buf_str(&ca), false);
+    return transport_with_ca(s, kc_buf_str(&ca), false);
 }
 
-/* The status, or -1 when it cannot be reached; the body replaces `out`. */
+/* The status, or -1 if the server cannot be reached; the body replaces `out`. */
 static inline KC_UNUSED int call(kc_transport *t, const char *method, const char *path,
                                  const char *body, kc_buf *out)
 {
@@ -172,7 +173,7 @@ static inline KC_UNUSED int call(kc_transport *t, const char *method, const char
         return -1;
     }
     for (char chunk[4096];;) {
-        const ssize_t n = kc_http_read(r, chunk, sizeof(chunk), NULL);
+        const ssize_t n = kc_http_response_read(r, chunk, sizeof(chunk), NULL);
         if (n <= 0)
             return n < 0 ? -1 : r->status;
         kc_buf_append(out, kc_str_of(chunk, (size_t)n));
@@ -193,10 +194,10 @@ static inline KC_UNUSED void assert_answer(kc_transport *t, const char *path, co
     assert_contains(kc_buf_cstr(&out), part);
 }
 
-/* ---- the program's part ---- */
+/* ---- program side ---- */
 
-static inline KC_UNUSED int allow(const kc_admission *request, kc_admission_answer *ret, void *user,
-                                  kc_error *err)
+static inline KC_UNUSED int allow(const kc_admission_request *request, kc_admission_response *ret,
+                                  void *user, kc_error *err)
 {
     stage *s = user;
     (void)request;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workload_testing.h: controllers of workloads in a test environment, and a hand that does to their
- * pods what a node would.
+ * workload_testing.h: workload controllers in a test environment, and helpers that update their
+ * pods as a node would.
  *
  *     kc_auto(kc_testenv) *env = workloads(7, "replicaset");
  *     make_set(env, "web", 3);
@@ -34,8 +34,8 @@ static inline KC_UNUSED kc_testenv *workloads(uint64_t seed, const char *names)
     "{'metadata':{'labels':{'app':'web'}},'spec':{'containers':[{'name':'web','image':'" image \
     "'}]}}"
 
-/* A set of the name, with the selector app=web; `more` is put into its spec: "'minReadySeconds':5".
- */
+/* A ReplicaSet with this name and the selector app=web; `more` is added to its spec:
+ * "'minReadySeconds':5". */
 static inline KC_UNUSED void make_set_with(kc_testenv *env, const char *name, int replicas,
                                            const char *more)
 {
@@ -52,7 +52,7 @@ static inline KC_UNUSED void make_set(kc_testenv *env, const char *name, int rep
     make_set_with(env, name, replicas, "");
 }
 
-/* A deployment; `more` is put into its spec. */
+/* A Deployment; `more` is added to its spec. */
 static inline KC_UNUSED void make_deployment_with(kc_testenv *env, const char *name, int replicas,
                                                   const char *more)
 {
@@ -69,7 +69,8 @@ static inline KC_UNUSED void make_deployment(kc_testenv *env, const char *name, 
     make_deployment_with(env, name, replicas, "");
 }
 
-/* A merge patch, with ' for "; `subresource` may be NULL. False when there is no such object. */
+/* Applies a merge patch, with ' for "; `subresource` may be NULL. False if the object does not
+ * exist. */
 static inline KC_UNUSED bool try_patch(kc_testenv *env, const kc_kind *kind, kc_str name,
                                        const char *subresource, const char *json)
 {
@@ -89,7 +90,7 @@ static inline KC_UNUSED void patch_with(kc_testenv *env, const kc_kind *kind, kc
                                         const char *subresource, const char *json)
 {
     if (!try_patch(env, kind, name, subresource, json))
-        fail_msg("there is no %.*s to patch", KC_ARG(name));
+        fail_msg("%.*s to patch not found", KC_ARG(name));
 }
 
 static inline KC_UNUSED void scale_to(kc_testenv *env, const kc_kind *kind, const char *name,
@@ -106,11 +107,11 @@ static inline KC_UNUSED void set_image(kc_testenv *env, const char *deployment, 
     patch_with(env, &kc_kind_deployment, kc_cstr(deployment), NULL, json);
 }
 
-/* ---- looking ---- */
+/* ---- inspection ---- */
 
-static inline KC_UNUSED kc_objects all_of(kc_testenv *env, const kc_kind *kind)
+static inline KC_UNUSED kc_object_list all_of(kc_testenv *env, const kc_kind *kind)
 {
-    kc_objects list = {0};
+    kc_object_list list = {0};
     kc_scoped(kc_error) err = {0};
     OK(kc_client_list(kc_testenv_client(env), kind, &(kc_list_opts){.ns = "default"}, &list, &err),
        &err);
@@ -119,21 +120,21 @@ static inline KC_UNUSED kc_objects all_of(kc_testenv *env, const kc_kind *kind)
 
 static inline KC_UNUSED size_t count_of(kc_testenv *env, const kc_kind *kind)
 {
-    kc_scoped(kc_objects) list = all_of(env, kind);
+    kc_scoped(kc_object_list) list = all_of(env, kind);
     return list.n;
 }
 
-/* A text in an object; the caller's to free. "" when it is not there. */
+/* The string at a path; the caller frees it. "" if it does not exist. */
 static inline KC_UNUSED char *text_at(const kc_object *object, const char *path)
 {
     kc_auto(kc_view) *view = kc_view_of(object);
-    return kc_strdup(kc_as_cstr(kc_dig(kc_view_root(view), path), ""));
+    return kc_strdup(kc_value_as_cstr(kc_value_nested(kc_view_root(view), path), ""));
 }
 
 static inline KC_UNUSED int64_t number_at(const kc_object *object, const char *path)
 {
     kc_auto(kc_view) *view = kc_view_of(object);
-    return kc_as_i64_or(kc_dig(kc_view_root(view), path), 0);
+    return kc_value_as_i64_or(kc_value_nested(kc_view_root(view), path), 0);
 }
 
 static inline KC_UNUSED int64_t number_of(kc_testenv *env, const kc_kind *kind, const char *name,
@@ -141,25 +142,25 @@ static inline KC_UNUSED int64_t number_of(kc_testenv *env, const kc_kind *kind, 
 {
     kc_auto(kc_object) *object = look_up(env, kind, name);
     if (!object)
-        fail_msg("there is no %s %s", kind->kind, name);
+        fail_msg("%s %s not found", kind->kind, name);
     return number_at(object, path);
 }
 
-/* "status reason" of a condition, or "" when there is none; the caller's to free. */
+/* "status reason" of a condition, or "" if there is none; the caller frees it. */
 static inline KC_UNUSED char *condition_of(const kc_object *object, const char *type)
 {
     kc_auto(kc_view) *view = kc_view_of(object);
-    kc_items (kc_dig(kc_view_root(view), "status.conditions"), c)
-        if (kc_str_is(kc_as_str(kc_get(c, "type")), type))
-            return kc_asprintf("%s %s", kc_as_cstr(kc_get(c, "status"), ""),
-                               kc_as_cstr(kc_get(c, "reason"), ""));
+    kc_value_each_item (kc_value_nested(kc_view_root(view), "status.conditions"), c)
+        if (kc_str_is(kc_value_as_str(kc_value_get(c, "type")), type))
+            return kc_asprintf("%s %s", kc_value_as_cstr(kc_value_get(c, "status"), ""),
+                               kc_value_as_cstr(kc_value_get(c, "reason"), ""));
     return kc_strdup("");
 }
 
-/* How many events have this reason and message (NULL: any). */
+/* Number of Events with this reason and message (NULL: any). */
 static inline KC_UNUSED size_t events_of(kc_testenv *env, const char *reason, const char *message)
 {
-    kc_scoped(kc_objects) list = all_of(env, &kc_kind_event);
+    kc_scoped(kc_object_list) list = all_of(env, &kc_kind_event);
     size_t n = 0;
     for (size_t i = 0; i < list.n; i++) {
         kc_autofree char *why = text_at(list.items[i], "reason");
@@ -169,9 +170,9 @@ static inline KC_UNUSED size_t events_of(kc_testenv *env, const char *reason, co
     return n;
 }
 
-/* ---- what a node would do ---- */
+/* ---- node side ---- */
 
-/* A pod that is gone meanwhile is passed over: controllers do not wait for a node. */
+/* Skips a pod that has been deleted meanwhile: controllers do not wait for a node. */
 static inline KC_UNUSED void set_pod(kc_testenv *env, kc_str pod, const char *phase, bool ready)
 {
     char now[KC_TIME_TEXT];
@@ -189,16 +190,16 @@ static inline KC_UNUSED bool pod_is_pending(const kc_object *pod)
     return strcmp(phase, "Pending") == 0 && !kc_object_being_deleted(pod);
 }
 
-/* Makes up to `most` pods that are pending ready, and ends those that are being deleted. How many
- * are ready now that were not. */
+/* Makes up to `most` pending pods ready, and finishes those that are being deleted. Returns how
+ * many became ready. */
 static inline KC_UNUSED size_t run_some_pods(kc_testenv *env, size_t most)
 {
     size_t started = 0;
-    kc_scoped(kc_objects) pods = all_of(env, &kc_kind_pod);
+    kc_scoped(kc_object_list) pods = all_of(env, &kc_kind_pod);
     for (size_t i = 0; i < pods.n; i++) {
         if (kc_object_being_deleted(pods.items[i]))
             kc_client_delete(kc_testenv_client(env), &kc_kind_pod, kc_object_key(pods.items[i]),
-                             &(kc_delete_opts){.now = true}, NULL);
+                             &(kc_delete_opts){.immediately = true}, NULL);
         else if (pod_is_pending(pods.items[i]) && started < most && ++started)
             set_pod(env, kc_object_name(pods.items[i]), "Running", true);
     }
@@ -210,7 +211,7 @@ static inline KC_UNUSED size_t run_pods(kc_testenv *env)
     return run_some_pods(env, SIZE_MAX);
 }
 
-/* Until all that is to come has come, and runs. */
+/* Runs until all pods have been created and are ready. */
 static inline KC_UNUSED void run_to_end(kc_testenv *env)
 {
     do
@@ -234,10 +235,10 @@ static inline KC_UNUSED void bind_pod(kc_testenv *env, kc_str pod, const char *n
        &err);
 }
 
-/* ---- the same world, whatever happened on the way ---- */
+/* ---- convergence ---- */
 
-/* Until nothing is left to do, though the manager may end on the way: then another one goes on, and
- * that is counted. */
+/* Runs until nothing is left to do. If the manager ends meanwhile another one is started, and
+ * counted. */
 static inline KC_UNUSED int settle_through(kc_testenv *env, const char *names)
 {
     kc_scoped(kc_error) err = {0};
@@ -258,29 +259,29 @@ static inline int by_text(const void *a, const void *b)
 static inline char *line_of(const kc_object *object)
 {
     kc_auto(kc_view) *view = kc_view_of(object);
-    const kc_value *root = kc_view_root(view), *status = kc_get(root, "status");
-    const char *of_many = kc_as_cstr(kc_dig(root, "metadata.generateName"), NULL);
+    const kc_value *root = kc_view_root(view), *status = kc_value_get(root, "status");
+    const char *of_many = kc_value_as_cstr(kc_value_nested(root, "metadata.generateName"), NULL);
     kc_scoped(kc_buf) line = {0};
     kc_buf_printf(&line, "%.*s %s%s labels=%.*s", KC_ARG(kc_object_kind(object)),
-                  of_many ? of_many : kc_as_cstr(kc_dig(root, "metadata.name"), ""),
+                  of_many ? of_many : kc_value_as_cstr(kc_value_nested(root, "metadata.name"), ""),
                   kc_object_owners_json(object).n ? " owned" : "",
                   KC_ARG(kc_object_labels_json(object)));
     if (!of_many)
         kc_buf_printf(&line, " %.*s", KC_ARG(kc_object_annotations_json(object)));
     kc_buf_printf(&line, " wants=%lld phase=%s",
-                  (long long)kc_as_i64_or(kc_dig(root, "spec.replicas"), -1),
-                  kc_as_cstr(kc_get(status, "phase"), ""));
-    kc_members (status, name, value) {
+                  (long long)kc_value_as_i64_or(kc_value_nested(root, "spec.replicas"), -1),
+                  kc_value_as_cstr(kc_value_get(status, "phase"), ""));
+    kc_value_each_member (status, name, value) {
         int64_t number;
         if (kc_str_is(name, "observedGeneration"))
             kc_buf_printf(&line, " %s",
-                          kc_as_i64_or(value, 0) == kc_object_generation(object) ? "observed"
-                                                                                 : "behind");
-        else if (kc_as_i64(value, &number))
+                          kc_value_as_i64_or(value, 0) == kc_object_generation(object) ? "observed"
+                                                                                       : "behind");
+        else if (kc_value_as_i64(value, &number))
             kc_buf_printf(&line, " %.*s=%lld", KC_ARG(name), (long long)number);
     }
     static const char *const types[] = {"Available", "Progressing", "ReplicaFailure", "Ready"};
-    for (size_t i = 0; i < KC_COUNT(types); i++) { /* They stand in the order of their changes. */
+    for (size_t i = 0; i < KC_COUNT(types); i++) { /* They are in the order of their changes. */
         kc_autofree char *condition = condition_of(object, types[i]);
         kc_buf_printf(&line, "%s%s%s%s", *condition ? " " : "", *condition ? types[i] : "",
                       *condition ? "=" : "", condition);
@@ -288,14 +289,14 @@ static inline char *line_of(const kc_object *object)
     return kc_buf_take(&line);
 }
 
-/* All workloads and their pods, a line each, without what is random or a matter of time. */
-static inline KC_UNUSED char *world_of(kc_testenv *env)
+/* All workloads and their pods, one per line, without random and time-dependent parts. */
+static inline KC_UNUSED char *state_text_of(kc_testenv *env)
 {
     const kc_kind *kinds[] = {&kc_kind_deployment, &kc_kind_replica_set, &kc_kind_pod};
     KC_VEC(char *) lines = {0};
     kc_scoped(kc_buf) text = {0};
     for (size_t k = 0; k < KC_COUNT(kinds); k++) {
-        kc_scoped(kc_objects) list = all_of(env, kinds[k]);
+        kc_scoped(kc_object_list) list = all_of(env, kinds[k]);
         for (size_t i = 0; i < list.n; i++)
             kc_vec_push(&lines, line_of(list.items[i]));
     }
@@ -308,7 +309,7 @@ static inline KC_UNUSED char *world_of(kc_testenv *env)
     return kc_buf_take(&text);
 }
 
-/* How many objects of a kind were ever made. */
+/* Number of objects of a kind that were ever created. */
 static inline KC_UNUSED size_t ever_made(kc_testenv *env, const kc_kind *kind)
 {
     kc_scoped(kc_error) err = {0};
@@ -322,7 +323,7 @@ static inline KC_UNUSED size_t ever_made(kc_testenv *env, const kc_kind *kind)
         const int64_t soon = kc_clock_deadline(kc_testenv_clock(env), KC_SECOND);
         if (kc_watch_next(watch, soon, &event, NULL) <= 0)
             return n;
-        n += event.type == KC_EVENT_ADDED;
+        n += event.type == KC_WATCH_ADDED;
     }
 }
 

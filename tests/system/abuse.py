@@ -67,11 +67,11 @@ def closed(s):
         return True
 
 
-def trickle(sockets, pieces, every, patience):
+def trickle(sockets, pieces, every, timeout):
     """Sends each socket a byte now and then until all are closed; how long the last one lived."""
     start = time.monotonic()
     alive, at = list(sockets), 0
-    while alive and time.monotonic() < start + patience:
+    while alive and time.monotonic() < start + timeout:
         for s in alive:
             try:
                 s.send(pieces[at % len(pieces):at % len(pieces) + 1])
@@ -83,14 +83,14 @@ def trickle(sockets, pieces, every, patience):
     return len(alive), time.monotonic() - start
 
 
-def slow_heads(count, patience):
+def slow_heads(count, timeout):
     with Server() as server:
         server.start()
         with Honest(server) as honest:
             sockets = [connect(server) for _ in range(count)]
             for s in sockets:
                 s.sendall(head_of("GET", "/api")[:-2] + b"X-Slow: ")
-            alive, took = trickle(sockets, b"abcdefgh", 0.2, patience)
+            alive, took = trickle(sockets, b"abcdefgh", 0.2, timeout)
         print("%d slow heads, %d still open after %.0f s; beside them %d answers, the slowest after %.0f ms"
               % (count, alive, took, honest.count, honest.slowest * 1e3))
         for s in sockets:
@@ -99,17 +99,17 @@ def slow_heads(count, patience):
 
 
 @test
-def hundreds_of_heads_that_come_byte_by_byte_delay_nobody():
+def slow_heads_of_500_clients_do_not_delay_others():
     slow_heads(500, 2)
 
 
 @long_test
-def heads_that_come_byte_by_byte_are_cut_off_by_the_head_timeout():
+def slow_heads_are_closed_at_the_head_timeout():
     assert slow_heads(500, 45) == 0
 
 
 @long_test
-def bodies_that_come_byte_by_byte_are_cut_off_by_the_body_timeout():
+def slow_bodies_are_closed_at_the_body_timeout():
     with Server() as server:
         server.start()
         with Honest(server):
@@ -121,7 +121,7 @@ def bodies_that_come_byte_by_byte_are_cut_off_by_the_body_timeout():
 
 
 @test
-def many_requests_on_one_connection_leak_nothing():
+def many_requests_on_one_connection_leak_no_memory():
     count, batch = 100000, 50
     with Server() as server:
         server.start()
@@ -153,7 +153,7 @@ def pipeline(server, count, batch):
 
 
 @test
-def writes_and_deletions_over_and_over_leak_nothing():
+def repeated_writes_and_deletes_leak_no_memory():
     with Server() as server:
         server.start()
 
@@ -182,7 +182,7 @@ def writes_and_deletions_over_and_over_leak_nothing():
 
 
 @test
-def connections_that_come_and_go_leak_nothing():
+def short_lived_connections_leak_nothing():
     with Server() as server:
         server.start()
 
@@ -204,7 +204,7 @@ def connections_that_come_and_go_leak_nothing():
 
 
 @test
-def more_connections_than_files_cost_no_processor_and_service_goes_on_after_them():
+def connections_beyond_the_descriptor_limit_use_no_cpu():
     with Server(open_files=200) as server:
         server.start()
         crowd = [connect(server) for _ in range(400)]
@@ -226,7 +226,7 @@ def cpu(server):
 
 
 @test
-def nonsense_is_refused_with_a_status_or_by_closing():
+def invalid_requests_get_a_status_or_a_closed_connection():
     with Server() as server:
         server.start()
         with Honest(server):
@@ -247,7 +247,7 @@ def received(s):
 
 
 @test
-def a_body_that_is_too_large_is_refused_before_it_is_read():
+def body_beyond_the_limit_is_refused_before_it_is_read():
     with Server() as server:
         server.start()
         before = server.rss()
@@ -286,9 +286,9 @@ def open_http2(server):
     return s
 
 
-def frames_until_closed(s, patience=10.0):
+def frames_until_closed(s, timeout=10.0):
     """The kinds and payloads of all frames up to the end."""
-    got, end = b"", time.monotonic() + patience
+    got, end = b"", time.monotonic() + timeout
     while time.monotonic() < end:
         part = received(s)
         if not part:
@@ -317,7 +317,7 @@ def http2_works_on_the_plain_port():
 
 
 @test
-def rapid_resets_end_the_connection_and_delay_nobody():
+def rapid_resets_end_the_connection_and_do_not_delay_others():
     with Server() as server:
         server.start()
         with Honest(server):
@@ -347,7 +347,7 @@ def reset_until_closed(s, headers, most):
 
 
 @test
-def lists_that_nobody_reads_take_bounded_memory():
+def unread_lists_use_bounded_memory():
     with Server() as server:
         server.start()
         client = Client(server)
@@ -376,7 +376,7 @@ def lists_that_nobody_reads_take_bounded_memory():
 
 
 @test
-def floods_of_control_frames_end_the_connection_or_cost_nothing():
+def control_frame_floods_end_the_connection_or_are_bounded():
     floods = {
         "pings": frame(PING, 0, 0, bytes(8)),
         "settings": frame(SETTINGS, 0, 0),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-crash.py: kill -9 under load, again and again on the same folder.
+crash.py: kill -9 under load, again and again on the same directory.
 
 Every key belongs to one writer, so what it must hold after a crash is known: the state of the last
 acknowledged change or, where an answer was still to come, that of the change that was under way.
@@ -14,7 +14,7 @@ import random
 import signal
 import time
 
-from harness import (CONFIGMAPS, SOAK, Broken, Client, Server, Threads, Watch, configmap, make_namespace, run, test,
+from harness import (CONFIGMAPS, SOAK, Broken, Client, Server, Threads, Watch, configmap, make_namespace, file_backend_only, run, test,
                      version_of)
 from powercut import Unplugged
 
@@ -246,7 +246,7 @@ def check_part(whole, part, matches):
 
 
 class Trial:
-    """One folder, its writers and followers, and what happened to them."""
+    """One directory, its writers and followers, and what happened to them."""
 
     def __init__(self, server):
         self.server = server
@@ -331,7 +331,7 @@ def survives(make, rounds):
 
 
 @test
-def what_was_acknowledged_survives_kills_and_watches_go_on_without_a_gap():
+def acknowledged_writes_survive_kills_and_watches_resume():
     survives(Server, 50 if SOAK else 3)
 
 
@@ -340,23 +340,25 @@ class Stopped(Server):
 
     def kill(self):
         code = self.stop()
-        assert code in (0, -signal.SIGTERM), "stopped under load it ended with %d: %s" % (code, self.said())
+        assert code in (0, -signal.SIGTERM), "stopped under load it ended with %d: %s" % (code, self.log_text())
 
 
 @test
-def what_was_acknowledged_survives_stops_under_load():
+def acknowledged_writes_survive_stops_under_load():
     survives(Stopped, 20 if SOAK else 2)
 
 
 @test
-def what_was_acknowledged_survives_power_cuts():
+@file_backend_only
+def acknowledged_writes_survive_power_cuts():
     server = survives(Unplugged, 50 if SOAK else 2)
     print("%d sectors that were written and not synced were lost" % server.undone)
     assert server.undone or not SOAK
 
 
 @test
-def a_disk_that_lies_about_syncing_is_noticed_by_this_test():
+@file_backend_only
+def disk_that_ignores_syncs_fails_this_test():
     server = Unplugged(lies=True)
     try:
         survives(lambda: server, 3)

@@ -3,11 +3,11 @@
  * faults.c: a disk that fails on command, as a library to preload into a real server.
  *
  * It stands before the functions of libc that write to files. While the control block says so,
- * those it names fail with the errno it names, or hang, for files under one folder only; everything
- * else goes through. The control block is a file both sides map, so the test switches faults at a
- * moment of its choosing and reads how often they struck:
+ * those it names fail with the errno it names, or hang, for files under one directory only;
+ * everything else goes through. The control block is a file both sides map, so the test switches
+ * faults at a moment of its choosing and reads how often they struck:
  *
- *     KC_FAULTS_FOLDER     the folder whose files fail
+ *     KC_FAULTS_DIRECTORY  the directory whose files fail
  *     KC_FAULTS_CONTROL    the control block: struct control, made by the test
  *
  * Threads: any may call; the block's fields are atomics. To add a function: a bit below and in
@@ -27,8 +27,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The bits of `which`. Writes to the first two pages have one of their own: there LMDB writes its
- * header page, the last step of a commit. */
+/* The bits of `which`. Writes to the first two pages of LMDB's file have one of their own: there
+ * LMDB writes its header page, the last step of a transaction. */
 enum { WRITES = 1, SYNCS = 2, LAST_WRITES = 4, STRETCHES = 8 };
 
 #define HANG UINT32_MAX
@@ -61,14 +61,14 @@ static struct control *control(void)
 static bool is_ours(int fd)
 {
     char link[64], path[PATH_MAX];
-    const char *folder = getenv("KC_FAULTS_FOLDER");
+    const char *directory = getenv("KC_FAULTS_DIRECTORY");
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     const ssize_t n = readlink(link, path, sizeof(path) - 1);
-    if (n < 0 || !folder)
+    if (n < 0 || !directory)
         return false;
     path[n] = '\0';
-    const size_t length = strlen(folder);
-    return !strncmp(path, folder, length) && path[length] == '/';
+    const size_t length = strlen(directory);
+    return !strncmp(path, directory, length) && path[length] == '/';
 }
 
 static bool takes_skip(struct control *c)
@@ -108,22 +108,32 @@ static bool fails(int fd, uint32_t kind)
     if (!real.found)                             \
     abort()
 
-/* Which bit a write at a place belongs to. */
-static uint32_t kind_of(off_t at)
+static bool is_lmdb(int fd)
 {
-    return at < 2 * sysconf(_SC_PAGESIZE) ? LAST_WRITES : WRITES;
+    char link[64], path[PATH_MAX];
+    static const char name[] = "/data.mdb";
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    const ssize_t n = readlink(link, path, sizeof(path) - 1);
+    const ssize_t length = sizeof(name) - 1;
+    return n >= length && !memcmp(path + n - length, name, (size_t)length);
+}
+
+/* Which bit a write at a place belongs to. */
+static uint32_t kind_of(int fd, off_t at)
+{
+    return at < 2 * sysconf(_SC_PAGESIZE) && is_lmdb(fd) ? LAST_WRITES : WRITES;
 }
 
 ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
     REAL(pwrite);
-    return fails(fd, kind_of(at)) ? -1 : real.call(fd, bytes, n, at);
+    return fails(fd, kind_of(fd, at)) ? -1 : real.call(fd, bytes, n, at);
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
 {
     REAL(pwrite64);
-    return fails(fd, kind_of(at)) ? -1 : real.call(fd, bytes, n, at);
+    return fails(fd, kind_of(fd, at)) ? -1 : real.call(fd, bytes, n, at);
 }
 
 ssize_t pwritev(int fd, const struct iovec *parts, int n, off_t at)

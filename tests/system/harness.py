@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-harness.py: a real server in a process of its own, clients that speak to it over real sockets, and a
-runner for tests whose names are sentences.
+harness.py: a real server in its own process, clients over real sockets, and a test runner. A
+test's name states condition and result.
 
 The client is a few lines over a socket and not a library, because these tests must know what the
 network said and when: an answer that came is an acknowledgement, a connection that broke before it
 is not, and the difference is what is being tested.
 
-    server = Server()                   # in a new folder, on a free port
+    server = Server()                   # in a new directory, on a free port
     server.start()
     status, answer = Client(server).request("GET", "/api/v1/namespaces")
     for event in Watch(server, "/api/v1/configmaps", since): …
-    server.kill()                       # SIGKILL; server.start() then starts on the same folder
+    server.kill()                       # SIGKILL; server.start() then starts on the same directory
 
 Programs end with `run()`, which runs every function that has been marked with @test. The
 environment says how: KC names the binary (build/release/kc), KC_SOAK=1 asks for the long version,
-KC_SEED repeats what was random.
+KC_SEED repeats what was random, KC_BACKEND=etcd gives each directory an etcd of its own.
 """
+import errno
 import json
 import os
 import random
@@ -34,6 +35,7 @@ import traceback
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BINARY = os.environ.get("KC", os.path.join(ROOT, "build/release/kc"))
 SOAK = os.environ.get("KC_SOAK", "") not in ("", "0")
+BACKEND = os.environ.get("KC_BACKEND", "file")
 SEED = int(os.environ.get("KC_SEED", random.SystemRandom().randrange(1 << 32)))
 
 TOKEN = "token-of-the-system-tests"
@@ -65,11 +67,51 @@ def built(name):
     return path
 
 
-class Server:
-    """A server on a folder; the folder outlives the process, and is removed with the object."""
+def file_backend_only(function):
+    """For a test that looks into the files of a store."""
 
-    def __init__(self, folder=None, preload=None, environment=None, open_files=65536, flags=()):
-        self.folder = folder or tempfile.mkdtemp(prefix="kc-system-")
+    def skipped():
+        raise Skipped("about the files of the backend file")
+
+    skipped.__name__ = function.__name__
+    return function if BACKEND == "file" else skipped
+
+
+class Etcd:
+    """A member of etcd, started by tests/e2e/etcd; its directory outlives the process."""
+
+    PROGRAM = os.path.join(ROOT, "tests/e2e/etcd")
+
+    def __init__(self, directory):
+        self.directory = directory
+
+    def start(self, *flags):
+        done = subprocess.run([self.PROGRAM, "start", self.directory] + list(flags), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def stop(self):
+        subprocess.run([self.PROGRAM, "stop", self.directory], check=True)
+
+    def make_keys(self, directory):
+        """Those that a server on etcd needs, in its directory, unless it has them."""
+        subprocess.run([self.PROGRAM, "keys", directory, BINARY], check=True)
+
+    def pid(self):
+        with open(os.path.join(self.directory, "pid")) as f:
+            return int(f.read())
+
+    def discard(self):
+        if os.path.exists(self.directory):
+            self.stop()
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class Server:
+    """A server on a directory; the directory outlives the process, and is removed with the object."""
+
+    def __init__(self, directory=None, preload=None, environment=None, open_files=65536, flags=()):
+        self.directory = directory or tempfile.mkdtemp(prefix="kc-system-")
         self.environment = dict(os.environ, **(environment or {}))
         if preload:
             self.environment["LD_PRELOAD"] = preload
@@ -80,31 +122,40 @@ class Server:
         self.flags = ["--token-auth-file", self.tokens] + list(flags)
         self.process = None
         self.port = 0
+        own_etcd = BACKEND == "etcd" and "--backend" not in self.flags
+        self.etcd = Etcd(self.directory + ".etcd") if own_etcd else None
 
     def _limits(self):
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         wanted = self.open_files if hard == resource.RLIM_INFINITY else min(self.open_files, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
+    def _backend(self):
+        """Starts what the backend needs; returns the server's flags for it."""
+        if not self.etcd:
+            return []
+        self.etcd.make_keys(self.directory)
+        return ["--backend", "etcd", "--etcd-servers", self.etcd.start()]
+
     def _command(self):
         self.port = free_port()
-        return [BINARY, "apiserver", "--file-rootpath", self.folder, "--secure-port", "0", "--insecure-port",
-                str(self.port), "--authn-allow-localhost"] + self.flags
+        return [BINARY, "apiserver", "--file-rootpath", self.directory, "--secure-port", "0", "--insecure-port",
+                str(self.port), "--authn-allow-localhost", "--disable-admission-plugins", "ServiceAccount"] + self.flags + self._backend()
 
     def spawn(self):
         """Starts the process and does not wait for anything."""
         command = self._command()
-        self.log = open(self.folder + ".log", "ab")
+        self.log = open(self.directory + ".log", "ab")
         self.process = subprocess.Popen(command, env=self.environment, stdout=self.log,
                                         stderr=self.log, preexec_fn=self._limits)
 
-    def start(self, patience=20.0):
+    def start(self, timeout=20.0):
         """Starts the process and waits until it serves."""
         self.spawn()
-        until = time.monotonic() + patience
+        until = time.monotonic() + timeout
         while time.monotonic() < until:
             if self.process.poll() is not None:
-                raise AssertionError("the server ended with %s: %s" % (self.process.returncode, self.said()))
+                raise AssertionError("the server ended with %s: %s" % (self.process.returncode, self.log_text()))
             try:
                 status, _ = Client(self, timeout=5).request("GET", "/readyz")
                 if status == 200:
@@ -112,19 +163,19 @@ class Server:
             except (OSError, Broken):
                 pass
             time.sleep(0.005)
-        raise AssertionError("the server did not become ready: " + self.said())
+        raise AssertionError("the server did not become ready: " + self.log_text())
 
-    def refuses_to_start(self, patience=20.0):
+    def refuses_to_start(self, timeout=20.0):
         """Starts it where it must not: returns its exit code and what it wrote to stderr."""
         try:
             done = subprocess.run(self._command(), env=self.environment, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, timeout=patience)
+                                  stderr=subprocess.PIPE, timeout=timeout)
         except subprocess.TimeoutExpired:
             return None, "it runs"
         return done.returncode, done.stderr.decode(errors="replace")
 
-    def said(self):
-        with open(self.folder + ".log", errors="replace") as f:
+    def log_text(self):
+        with open(self.directory + ".log", errors="replace") as f:
             return f.read()[-2000:]
 
     def kill(self):
@@ -132,10 +183,10 @@ class Server:
         self.process.wait()
         self.log.close()
 
-    def stop(self, patience=20.0):
+    def stop(self, timeout=20.0):
         """SIGTERM; returns the exit code."""
         self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(patience)
+        code = self.process.wait(timeout)
         self.log.close()
         return code
 
@@ -149,10 +200,10 @@ class Server:
 
     def connections(self):
         """How many sockets the process has open: what a client sees may lag behind."""
-        folder, count = "/proc/%d/fd" % self.process.pid, 0
-        for name in os.listdir(folder):
+        directory, count = "/proc/%d/fd" % self.process.pid, 0
+        for name in os.listdir(directory):
             try:
-                count += os.readlink(os.path.join(folder, name)).startswith("socket:")
+                count += os.readlink(os.path.join(directory, name)).startswith("socket:")
             except FileNotFoundError:
                 pass
         return count
@@ -161,8 +212,10 @@ class Server:
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        for path in (self.folder + ".log", self.tokens):
+        if self.etcd:
+            self.etcd.discard()
+        shutil.rmtree(self.directory, ignore_errors=True)
+        for path in (self.directory + ".log", self.tokens):
             if os.path.exists(path):
                 os.unlink(path)
 
@@ -175,11 +228,39 @@ class Server:
         try:
             if not kind and self.process and self.process.poll() is None:
                 code = self.stop()
-                assert code == 0, "stopped, the server ended with %d: %s" % (code, self.said())
+                assert code == 0, "stopped, the server ended with %d: %s" % (code, self.log_text())
         finally:
-            if kind and os.path.exists(self.folder + ".log"):
-                print("the server said: " + self.said())
+            if kind and os.path.exists(self.directory + ".log"):
+                print("log of the server: " + self.log_text())
             self.discard()
+
+
+class SmallDisk:
+    """A file system of its own, with a directory on it."""
+
+    def __init__(self, size):
+        self.directory = tempfile.mkdtemp(prefix="kc-system-")
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=" + size, "kc", self.directory],
+                                               stderr=subprocess.DEVNULL).returncode:
+            os.rmdir(self.directory)
+            raise Skipped("a filesystem cannot be mounted here")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["umount", "-l", self.directory], check=False)
+        os.rmdir(self.directory)
+
+    def fill(self):
+        fd = os.open(os.path.join(self.directory, "filler"), os.O_WRONLY | os.O_CREAT)
+        try:
+            while True:
+                os.write(fd, bytes(4096))
+        except OSError as e:
+            assert e.errno == errno.ENOSPC
+        finally:
+            os.close(fd)
 
 
 # ---- clients ----
@@ -370,8 +451,8 @@ class Threads:
         self.threads.append(thread)
         thread.start()
 
-    def join(self, patience=120.0):
-        until = time.monotonic() + patience
+    def join(self, timeout=120.0):
+        until = time.monotonic() + timeout
         for thread in self.threads:
             thread.join(max(0.0, until - time.monotonic()))
             assert not thread.is_alive(), "a client still waits for something"
@@ -390,10 +471,10 @@ def holds(size, limit, what):
     assert size < limit or sanitized(), "%s: %.2f MiB, more than %.2f" % (what, size / 2**20, limit / 2**20)
 
 
-def wait_for(condition, patience, what):
-    until = time.monotonic() + patience
+def wait_for(condition, timeout, what):
+    until = time.monotonic() + timeout
     while not condition():
-        assert time.monotonic() < until, "in %g s not so: %s" % (patience, what)
+        assert time.monotonic() < until, "in %g s not so: %s" % (timeout, what)
         time.sleep(0.01)
 
 

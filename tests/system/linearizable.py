@@ -6,9 +6,7 @@ linearizable.py: concurrent clients see one history.
 Clients create, update (with and without a version), delete and get a few objects, and note when each
 request was sent, when its answer came and what it said. A history is linearizable when every request
 can be given one moment between the two so that, in the order of these moments, a simple register
-would have given the same answers. Objects are independent, so each is searched by itself, as Wing and
-Gong do: try every request that may come next, go back when that leads nowhere, and remember which
-(set of requests done, state) were tried.
+would have given the same answers (history.py).
 
 The other tests hold what follows from it but is seen across objects: a write is visible on every
 connection once it was acknowledged, a list is one moment's state, and a watch from a list's version
@@ -17,91 +15,14 @@ misses nothing.
 import random
 import threading
 import time
-from collections import namedtuple
 
 from harness import (CONFIGMAPS, SOAK, Client, Server, Threads, Watch, configmap, run, test, version_of)
+from history import INFINITY, Call, explain, linearizable
 
 NS = "default"
-INFINITY = float("inf")
 SECONDS = 60 if SOAK else 1.5
 
 # ---- the checker ----
-
-# What was asked: verb, value (of a put), expected (a version, of a conditional put). What came of it:
-# ok | exists | missing | conflict | unknown, with the value and the version an answer showed.
-Call = namedtuple("Call", "start end verb value expected outcome shown version")
-
-
-def step(state, call):
-    """The state after a call, of a register that holds None or (value, version); or False when the
-    answer is not one it could have given."""
-    if call.verb == "get":
-        seen = (call.shown, call.version) if call.outcome == "ok" else None
-        return state if seen == state else False
-    if call.verb == "create":
-        if call.outcome == "exists":
-            return state if state is not None else False
-        return (call.value, call.version) if call.outcome in ("ok", "unknown") and state is None else False
-    if call.outcome == "missing":
-        return state if state is None else False
-    if call.outcome == "conflict":
-        return state if call.expected is not None and state is not None and state[1] != call.expected else False
-    if state is None or (call.expected is not None and state[1] != call.expected):
-        return False
-    return None if call.verb == "delete" else (call.value, call.version)
-
-
-def linearizable(calls):
-    """Whether some order of the calls explains them. A call of unknown outcome may take effect at
-    any time after its start, or never."""
-    calls = sorted(calls, key=lambda c: c.start)
-    answered = sum(c.outcome != "unknown" for c in calls)
-    tried = set()
-    stack = [(0, None, frozenset(), answered)]  # The first not done, the state, those done beyond it, how many left.
-    while stack:
-        first, state, beyond, left = stack.pop()
-        while first in beyond:
-            beyond = beyond - {first}
-            first += 1
-        if left == 0:
-            return True
-        if (first, state, beyond) in tried:
-            continue
-        tried.add((first, state, beyond))
-        for i in candidates(calls, first, beyond):
-            after = step(state, calls[i])
-            if after is not False:
-                stack.append((first, after, beyond | {i}, left - (calls[i].outcome != "unknown")))
-    return False
-
-
-def explain(calls):
-    """The earliest call that cannot be explained, and those beside it."""
-    calls = sorted(calls, key=lambda c: c.start)
-    good, bad = 0, len(calls)  # Whether the first n can be explained, by bisection.
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        cut = calls[middle].start
-        known = [c if c.end < cut else c._replace(end=INFINITY, outcome="unknown") for c in calls[:middle]
-                 if c.end < cut or c.verb != "get"]
-        good, bad = (middle, bad) if linearizable(known) else (good, middle)
-    culprits = [c for c in calls if calls[good].start <= c.end < calls[min(bad, len(calls) - 1)].start]
-    begin = min((c.start for c in culprits), default=calls[good].start)
-    beside = [c for c in calls[:bad] if c.end >= begin and c not in culprits]
-    return "does not fit: %s\nbeside it:\n%s" % ("\n".join(map(str, culprits)), "\n".join(map(str, beside)))
-
-
-def candidates(calls, first, beyond):
-    """Calls that may be next: those that began before any other that is not done had ended."""
-    deadline = INFINITY
-    found = []
-    for i in range(first, len(calls)):
-        if calls[i].start > deadline:
-            break
-        if i not in beyond:
-            found.append(i)
-            deadline = min(deadline, calls[i].end)
-    return reversed(found)
 
 
 def call(start, end, verb, outcome="ok", value=None, expected=None, shown=None, version=None):
@@ -109,7 +30,7 @@ def call(start, end, verb, outcome="ok", value=None, expected=None, shown=None, 
 
 
 @test
-def the_checker_accepts_what_a_register_could_have_said():
+def checker_accepts_linearizable_histories():
     assert linearizable([])
     assert linearizable([
         call(0, 1, "create", value="a", version=5), call(0, 9, "get", shown="b", version=6),
@@ -124,7 +45,7 @@ def the_checker_accepts_what_a_register_could_have_said():
 
 
 @test
-def the_checker_rejects_what_no_register_could_have_said():
+def checker_rejects_histories_that_are_not_linearizable():
     made = call(0, 1, "create", value="a", version=5)
     changed = call(2, 3, "update", value="b", version=6)
     wrong = {
@@ -247,7 +168,7 @@ def spoil(history):
 
 
 @test
-def who_names_no_version_never_hears_of_a_conflict():
+def update_without_resource_version_never_conflicts():
     path = CONFIGMAPS % NS + "/contended"
 
     def overwrite(server, number):
@@ -266,7 +187,7 @@ def who_names_no_version_never_hears_of_a_conflict():
 
 
 @test
-def what_is_gone_is_not_found_also_by_who_named_its_version():
+def update_of_deleted_object_with_version_returns_not_found():
     with Server() as server:
         server.start()
         one, other, seen = Client(server), Client(server), set()
@@ -287,7 +208,7 @@ def what_is_gone_is_not_found_also_by_who_named_its_version():
 
 
 @test
-def a_write_is_seen_on_every_connection_once_it_is_acknowledged():
+def acknowledged_write_is_visible_on_every_connection():
     path = CONFIGMAPS % NS
     with Server() as server:
         server.start()
@@ -338,7 +259,7 @@ def read_pairs(server, stop, lists, options):
 
 
 @test
-def a_list_is_the_state_of_one_moment_in_one_piece_or_in_pages():
+def list_is_a_snapshot_of_one_revision_whole_or_paged():
     with Server() as server:
         server.start()
         for name in ("a", "b"):
@@ -436,12 +357,12 @@ def leads_to_every_later_list(begin):
 
 
 @test
-def a_watch_from_a_lists_version_leads_to_every_later_list():
+def watch_from_list_version_leads_to_every_later_list():
     leads_to_every_later_list(from_list)
 
 
 @test
-def a_streamed_list_and_its_watch_lead_to_every_later_list():
+def streamed_list_and_its_watch_lead_to_every_later_list():
     leads_to_every_later_list(from_stream)
 
 

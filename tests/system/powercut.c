@@ -3,18 +3,19 @@
  * powercut.c: what a power cut would take away, as a library to preload into a real server.
  *
  * kill -9 leaves everything that was written in the kernel's cache; a power cut leaves only what
- * was synced. So for every write to the data file this library first notes, in a journal, the bytes
- * that are about to be replaced, and forgets the note once the write is durable: when fdatasync or
- * fsync returns, or, of a file that was opened with O_DSYNC, when the write itself does. After a
- * kill the journal thus holds exactly the writes a power cut could have lost, and crash.py undoes
- * any of them.
+ * was synced. So for every write to a file of the store this library first notes, in a list of
+ * undos, the bytes that are about to be replaced, and forgets the note once the write is durable:
+ * when fdatasync or fsync of that file returns, or, of a file that was opened with O_DSYNC, when
+ * the write itself does. After a kill the lists thus hold exactly the writes a power cut could have
+ * lost, and crash.py undoes any of them.
  *
- *     KC_POWERCUT_FILE      the end of the path of the data file
- *     KC_POWERCUT_JOURNAL   the journal: of each write its offset, its length (8 bytes each) and
- * the old bytes KC_POWERCUT_LIES      if set, syncing forgets nothing: a disk that lies, to test
- * the test
+ *     KC_POWERCUT_DIRECTORY the end of the path of the store's directory
+ *     KC_POWERCUT_UNDO      the lists: KC_POWERCUT_UNDO.data.mdb and .journal, each made by the
+ *                           test: of each write its offset, its length (8 bytes each) and the old
+ *                           bytes
+ *     KC_POWERCUT_LIES      if set, syncing forgets nothing: a disk that lies, to test the test
  *
- * Threads: one writes the data file, LMDB's writer; the journal is that thread's alone.
+ * Threads: one writes these files, the committer; the lists are that thread's alone.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -36,26 +37,46 @@
     if (!real.found)                             \
     abort()
 
-static bool is_data(int fd)
+/* The files of the store. */
+static const char *const names[] = {"data.mdb", "journal"};
+enum { FILES = 2 };
+
+static bool ends_with(const char *path, const char *directory, const char *name)
 {
-    char link[64], path[PATH_MAX];
-    const char *end = getenv("KC_POWERCUT_FILE");
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    const ssize_t n = readlink(link, path, sizeof(path));
-    const size_t length = end ? strlen(end) : 0;
-    return n > 0 && length && (size_t)n >= length &&
-           !memcmp(path + (size_t)n - length, end, length);
+    char end[PATH_MAX];
+    const int n = snprintf(end, sizeof(end), "%s/%s", directory, name);
+    const size_t length = strlen(path);
+    return length >= (size_t)n && !strcmp(path + length - (size_t)n, end);
 }
 
-static int journal(void)
+/* Which of the files it is; FILES: none of them. */
+static int which(int fd)
 {
-    static int fd = -1;
-    const char *path = getenv("KC_POWERCUT_JOURNAL");
-    if (fd < 0 && path)
-        fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
-    if (fd < 0)
+    char link[64], path[PATH_MAX];
+    const char *directory = getenv("KC_POWERCUT_DIRECTORY");
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    const ssize_t n = readlink(link, path, sizeof(path) - 1);
+    if (n <= 0 || !directory)
+        return FILES;
+    path[n] = '\0';
+    int i = 0;
+    while (i < FILES && !ends_with(path, directory, names[i]))
+        i++;
+    return i;
+}
+
+static int undo_list(int file)
+{
+    static int fds[FILES] = {-1, -1};
+    char path[PATH_MAX];
+    const char *base = getenv("KC_POWERCUT_UNDO");
+    if (fds[file] < 0 && base) {
+        snprintf(path, sizeof(path), "%s.%s", base, names[file]);
+        fds[file] = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
+    }
+    if (fds[file] < 0)
         abort();
-    return fd;
+    return fds[file];
 }
 
 /* Notes what is about to be replaced. Beyond the end of the file that is nothing: zeros. */
@@ -72,36 +93,38 @@ static void note(int fd, size_t n, off_t at)
     entry[1] = n;
     const ssize_t got = pread(in, entry + 2, n, at);
     REAL(write);
-    if (got < 0 || real.call(journal(), entry, 16 + n) != (ssize_t)(16 + n))
+    if (got < 0 || real.call(undo_list(which(fd)), entry, 16 + n) != (ssize_t)(16 + n))
         abort();
     close(in);
     free(entry);
 }
 
-/* The length of the journal before a write that is durable when it returns. */
+/* The length of the list before a write that is durable when it returns. */
 static off_t before(int fd, size_t n, off_t at)
 {
-    const off_t length = lseek(journal(), 0, SEEK_END);
+    const off_t length = lseek(undo_list(which(fd)), 0, SEEK_END);
     note(fd, n, at);
     return length;
 }
 
 static void after(int fd, off_t length)
 {
-    if (fcntl(fd, F_GETFL) & O_DSYNC && ftruncate(journal(), length) < 0)
+    if (fcntl(fd, F_GETFL) & O_DSYNC && !getenv("KC_POWERCUT_LIES") &&
+        ftruncate(undo_list(which(fd)), length) < 0)
         abort();
 }
 
 static void synced(int fd)
 {
-    if (is_data(fd) && !getenv("KC_POWERCUT_LIES") && ftruncate(journal(), 0) < 0)
+    const int file = which(fd);
+    if (file < FILES && !getenv("KC_POWERCUT_LIES") && ftruncate(undo_list(file), 0) < 0)
         abort();
 }
 
 ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
     REAL(pwrite);
-    if (!is_data(fd))
+    if (which(fd) == FILES)
         return real.call(fd, bytes, n, at);
     const off_t length = before(fd, n, at);
     const ssize_t wrote = real.call(fd, bytes, n, at);
@@ -120,7 +143,7 @@ ssize_t writev(int fd, const struct iovec *parts, int n)
     size_t bytes = 0;
     for (int i = 0; i < n; i++)
         bytes += parts[i].iov_len;
-    if (!is_data(fd))
+    if (which(fd) == FILES)
         return real.call(fd, parts, n);
     const off_t length = before(fd, bytes, lseek(fd, 0, SEEK_CUR));
     const ssize_t wrote = real.call(fd, parts, n);

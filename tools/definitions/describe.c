@@ -56,8 +56,8 @@ static void add_line(kc_buf *out, kc_str line)
     }
 }
 
-/* The description in a comment, in the arena. */
-static kc_str description(model *m, kc_str comment)
+/* The description in a comment, with the values of an enumeration (NULL: none), in the arena. */
+static kc_str description(model *m, kc_str comment, const enumeration *values)
 {
     kc_scoped(kc_buf) out = {0};
     while (comment.p) {
@@ -68,12 +68,17 @@ static kc_str description(model *m, kc_str comment)
             break;
         add_line(&out, line);
     }
+    kc_scoped(kc_buf) lines = {0};
+    if (values)
+        enum_describe(&lines, values);
+    for (kc_str rest = kc_buf_str(&lines); values && rest.p;)
+        add_line(&out, kc_str_cut(&rest, '\n'));
     return kc_arena_str(&m->arena, kc_str_trim(kc_buf_str(&out)));
 }
 
-static void add_text(model *m, texts *t, kc_str comment)
+static void add_text(model *m, texts *t, kc_str comment, const enumeration *values)
 {
-    kc_str text = description(m, comment);
+    kc_str text = description(m, comment, values);
     uint32_t *place = kc_map_get(&t->places, text);
     if (!place) {
         place = kc_arena_new(&m->arena, uint32_t);
@@ -86,7 +91,7 @@ static void add_text(model *m, texts *t, kc_str comment)
 }
 
 /* The comment of the message that is this kind of field; none for kinds that are no types. */
-static kc_str special_comment(const model *m, kc__field_kind kind)
+static kc_str special_comment(const model *m, kc__type_field_kind kind)
 {
     kc_map_each (&m->by_name, entry) {
         const message *msg = entry->value;
@@ -96,18 +101,24 @@ static kc_str special_comment(const model *m, kc__field_kind kind)
     return (kc_str){0};
 }
 
+/* Lists and maps of an enumeration do not describe its values. */
+static const enumeration *described_values(const model *m, const field *f)
+{
+    return f->enumeration && f->shape == KC__SINGLE ? &m->enums.items[f->enumeration - 1] : NULL;
+}
+
 static void collect(model *m, texts *t)
 {
-    add_text(m, t, (kc_str){0});
+    add_text(m, t, (kc_str){0}, NULL);
     t->index.n = 0;
     kc_vec_each (&m->table, msg)
-        add_text(m, t, (*msg)->markers);
+        add_text(m, t, (*msg)->markers, NULL);
     kc_vec_each (&m->table, msg) {
         kc_vec_each (&(*msg)->fields, f)
-            add_text(m, t, f->markers);
+            add_text(m, t, f->markers, described_values(m, f));
     }
     for (int kind = 0; kind <= KC__FIELD_LIST; kind++)
-        add_text(m, t, special_comment(m, (kc__field_kind)kind));
+        add_text(m, t, special_comment(m, (kc__type_field_kind)kind), NULL);
 }
 
 static void write_packed(kc_buf *out, kc_str block)
@@ -116,12 +127,12 @@ static void write_packed(kc_buf *out, kc_str block)
     unsigned char *packed = kc_alloc(n);
     if (compress2(packed, &n, (const Bytef *)block.p, block.n, Z_BEST_COMPRESSION) != Z_OK)
         fail_at("descriptions", 0, "zlib cannot pack them");
-    kc_buf_puts(out, "const unsigned char kc__descriptions_packed[] = {");
+    kc_buf_puts(out, "const unsigned char kc__openapi_descriptions_packed[] = {");
     for (size_t i = 0; i < n; i++)
         kc_buf_printf(out, "%s%u,", i % 32 ? "" : "\n    ", packed[i]);
     kc_buf_printf(out,
-                  "\n};\nconst size_t kc__n_descriptions_packed = %lu;\n"
-                  "const size_t kc__n_descriptions_unpacked = %zu;\n",
+                  "\n};\nconst size_t kc__openapi_n_descriptions_packed = %lu;\n"
+                  "const size_t kc__openapi_n_descriptions_unpacked = %zu;\n",
                   n, block.n);
     free(packed);
 }
@@ -130,10 +141,10 @@ void write_descriptions(model *m, kc_buf *out)
 {
     texts t = {0};
     collect(m, &t);
-    kc_buf_puts(out, "\nconst uint32_t kc__description_places[] = {");
+    kc_buf_puts(out, "\nconst uint32_t kc__openapi_description_offsets[] = {");
     for (size_t i = 0; i < t.index.n; i++)
         kc_buf_printf(out, "%s%u,", i % 16 ? "" : "\n    ", t.index.items[i]);
-    kc_buf_printf(out, "\n};\nconst size_t kc__n_description_places = %zu;\n", t.index.n);
+    kc_buf_printf(out, "\n};\nconst size_t kc__openapi_n_description_offsets = %zu;\n", t.index.n);
     write_packed(out, kc_buf_str(&t.block));
     kc_buf_done(&t.block);
     kc_map_done(&t.places);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * golang.c: reads from Go files the types that are structs or lists, and constants that are
- * strings.
+ * golang.c: reads from Go files the types that are structs, lists or enumerations, and constants
+ * that are strings.
  *
  * Only declarations at the start of a line are looked at ("type X struct {", "const ("), which
  * gofmt guarantees for those of a package; functions are stepped over word by word. Of a struct
@@ -12,6 +12,7 @@
 #include "lexer.h"
 #include "model.h"
 
+#include "kc/ascii.h"
 #include "kc/buf.h"
 
 typedef struct reader {
@@ -19,6 +20,7 @@ typedef struct reader {
     package *p;
     lexer lex;
     kc_map imports; /* Alias to path, in the arena. */
+    kc_str comment; /* Before the declaration that is read. */
 } reader;
 
 /* "k8s.io/api/core/v1" to "k8s.io.api.core.v1". */
@@ -141,6 +143,9 @@ static void read_type_declaration(reader *r)
     type->path = r->lex.path;
     type->name = lexer_word(&r->lex);
     type->is_list = lexer_at(&r->lex, "[");
+    bool marked = marker(r->comment, "enum", NULL).p != NULL;
+    bool renames = lexer_skip(&r->lex, "=");
+    type->is_enum = lexer_at(&r->lex, "string") && marked;
     if (lexer_skip(&r->lex, "struct")) {
         read_struct(r, type);
     } else if (!lexer_at(&r->lex, "interface") && !lexer_at(&r->lex, "func")) {
@@ -152,23 +157,82 @@ static void read_type_declaration(reader *r)
             type->same_name = as.type_name;
         }
     }
+    if (renames && !marked && type->same_package)
+        kc_map_put(&r->m->not_enums,
+                   kc_cstr(kc_arena_printf(&r->m->arena, "%s.%.*s", type->same_package,
+                                           KC_ARG(type->same_name))),
+                   type);
     kc_map_put(&r->p->go_types, type->name, type);
 }
 
-/* NAME [TYPE] = "text"; anything else is stepped over, line by line. */
+static void keep_constant(reader *r, go_constant constant)
+{
+    if (constant.value.n) {
+        kc_str *kept = kc_arena_new(&r->m->arena, kc_str);
+        *kept = constant.value;
+        kc_map_put(&r->p->constants, constant.name, kept);
+    }
+    if (constant.type.n)
+        kc_vec_push(&r->p->typed, constant);
+}
+
+/* "text" or the name of another constant. */
+static void read_constant_value(reader *r, go_constant *constant)
+{
+    go_field as = {0};
+    kc_scoped(kc_buf) text = {0};
+    if (r->lex.now.kind == TOKEN_STRING) {
+        constant->value = lexer_step(&r->lex).text;
+    } else if (r->lex.now.kind == TOKEN_WORD && !kc_is_digit(r->lex.now.text.p[0])) {
+        read_type_word(r, &as, &text);
+        constant->same_package = as.package;
+        constant->same_name = as.type_name;
+    }
+}
+
+/* TYPE( at the front, stepped over. */
+static bool skip_conversion(reader *r, go_constant *constant)
+{
+    lexer ahead = r->lex;
+    if (ahead.now.kind != TOKEN_WORD)
+        return false;
+    kc_str type = lexer_step(&ahead).text;
+    if (!lexer_skip(&ahead, "("))
+        return false;
+    constant->type = type;
+    r->lex = ahead;
+    return true;
+}
+
+/* NAME [TYPE] = VALUE or NAME = TYPE(VALUE), behind NAME. Anything else than strings is left. */
+static void read_assignment(reader *r, go_constant *constant)
+{
+    if (r->lex.now.kind == TOKEN_WORD)
+        constant->type = lexer_word(&r->lex);
+    if (!lexer_skip(&r->lex, "="))
+        return;
+    bool converts = !constant->type.n && skip_conversion(r, constant);
+    if (constant->type.n || r->lex.now.kind == TOKEN_STRING)
+        read_constant_value(r, constant);
+    if (converts)
+        lexer_skip(&r->lex, ")");
+    if (constant->value.n || constant->same_package)
+        keep_constant(r, *constant);
+}
+
+/* One line of constants, of which several are stepped over. */
 static void read_constant(reader *r)
 {
     int line = r->lex.now.line;
-    kc_str name = r->lex.now.text;
-    bool assigned = false;
-    while (r->lex.now.line == line && r->lex.now.kind != TOKEN_END && !lexer_at(&r->lex, ")")) {
-        token t = lexer_step(&r->lex);
-        if (assigned && t.kind == TOKEN_STRING) {
-            kc_str *kept = kc_arena_new(&r->m->arena, kc_str);
-            *kept = t.text;
-            kc_map_put(&r->p->constants, name, kept);
-        }
-        assigned = t.kind == TOKEN_SIGN && kc_str_is(t.text, "=");
+    go_constant constant = {.comment = r->comment};
+    constant.name = lexer_step(&r->lex).text;
+    if (r->lex.now.line == line)
+        read_assignment(r, &constant);
+    for (int open = 0; r->lex.now.line == line && r->lex.now.kind != TOKEN_END;) {
+        open += lexer_at(&r->lex, "(") - lexer_at(&r->lex, ")");
+        if (open < 0)
+            return;
+        lexer_step(&r->lex);
     }
 }
 
@@ -179,8 +243,10 @@ static void read_group(reader *r, void (*one)(reader *r))
         one(r);
         return;
     }
-    while (!lexer_closes(&r->lex, ")"))
+    while (!lexer_closes(&r->lex, ")")) {
+        r->comment = comment_of(r->lex.now.before);
         one(r);
+    }
 }
 
 static bool at_line_start(const reader *r)
@@ -194,6 +260,7 @@ void read_go(model *m, package *p, const char *path)
     reader r = {.m = m, .p = p, .lex = lexer_of(path, model_file(m, path))};
     while (r.lex.now.kind != TOKEN_END) {
         bool top = at_line_start(&r);
+        r.comment = comment_of(r.lex.now.before);
         if (top && lexer_skip(&r.lex, "import"))
             read_group(&r, read_import);
         else if (top && lexer_skip(&r.lex, "type"))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * definitions: writes the tables of src/apiserver/kinds/definition.h from the published API
+ * definitions: writes the tables of src/apiserver/codec/api_types.h from the published API
  * definitions, when the server is built.
  *
- *     definitions ROOT OUT.c FOLDER…        folders of packages, relative to ROOT: api/core/v1 …
+ *     definitions [--amendments=FILE] ROOT OUT.c FOLDER…
  *
- * Each folder holds generated.proto and Go files. model.h shows the way through the program. To
- * have another package in the tables, name its folder in CMakeLists.txt beside this file.
+ * FOLDERs are those of packages, relative to ROOT: api/core/v1 …; each holds generated.proto and Go
+ * files. The amendments are read last (amend.c). model.h shows the way through the program. To have
+ * another package in the tables, name its folder in CMakeLists.txt beside this file.
  */
 #include "lexer.h"
 #include "model.h"
@@ -55,6 +56,7 @@ static void package_done(package *p)
         kc_vec_done(&type->fields);
     }
     kc_vec_done(&p->messages);
+    kc_vec_done(&p->typed);
     kc_map_done(&p->go_types);
     kc_map_done(&p->constants);
 }
@@ -67,6 +69,11 @@ void model_done(model *m)
         free(*text);
     kc_vec_done(&m->packages);
     kc_vec_done(&m->files);
+    kc_vec_each (&m->enums, e)
+        kc_vec_done(&e->values);
+    kc_vec_done(&m->enums);
+    kc_map_done(&m->enum_places);
+    kc_map_done(&m->not_enums);
     kc_vec_done(&m->table);
     kc_map_done(&m->by_name);
     kc_arena_done(&m->arena);
@@ -102,14 +109,23 @@ static void read_package(model *m, const char *root, const char *folder)
 
 int main(int argc, char **argv)
 {
+    static const char option[] = "--amendments=";
+    const char *amendments = NULL;
+    if (argc > 1 && !strncmp(argv[1], option, sizeof(option) - 1)) {
+        amendments = argv[1] + sizeof(option) - 1;
+        argv++, argc--;
+    }
     if (argc < 4) {
-        fprintf(stderr, "usage: definitions ROOT OUT.c FOLDER...\n");
+        fprintf(stderr, "usage: definitions [--amendments=FILE] ROOT OUT.c FOLDER...\n");
         return 2;
     }
     kc_scoped(model) m = {0};
     for (int i = 3; i < argc; i++)
         read_package(&m, argv[1], argv[i]);
     resolve(&m);
+    if (amendments)
+        amend(&m, amendments);
+    resolve_order(&m);
     write_tables(&m, argv[2]);
     return 0;
 }

@@ -14,8 +14,7 @@
 #include "lexer.h"
 #include "model.h"
 
-/* The comment right before something: what follows the last empty line. */
-static kc_str comment_of(kc_str before)
+kc_str comment_of(kc_str before)
 {
     size_t from = 0;
     for (size_t i = 1; i < before.n; i++) {

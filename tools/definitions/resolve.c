@@ -17,7 +17,7 @@
 
 static const struct {
     const char *name;
-    kc__field_kind kind;
+    kc__type_field_kind kind;
 } specials[] = {
     {"k8s.io.apimachinery.pkg.apis.meta.v1.Time", KC__FIELD_TIME},
     {"k8s.io.apimachinery.pkg.apis.meta.v1.MicroTime", KC__FIELD_MICRO_TIME},
@@ -31,19 +31,11 @@ static const struct {
 
 static const struct {
     const char *name;
-    kc__field_kind kind;
+    kc__type_field_kind kind;
 } scalars[] = {
     {"bool", KC__FIELD_BOOL},     {"int32", KC__FIELD_INT32},   {"int64", KC__FIELD_INT64},
     {"uint32", KC__FIELD_UINT32}, {"uint64", KC__FIELD_UINT64}, {"float", KC__FIELD_FLOAT},
     {"double", KC__FIELD_DOUBLE}, {"string", KC__FIELD_STRING}, {"bytes", KC__FIELD_BYTES},
-};
-
-/* What Kubernetes v1.34 changed and older definitions do not say yet. */
-static const struct {
-    const char *message, *field;
-    unsigned marks;
-} amendments[] = {
-    {"io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", "creationTimestamp", KC__OMIT_ZERO},
 };
 
 static const struct {
@@ -101,13 +93,21 @@ static uint16_t tag_number(const go_type *type, const go_field *go)
 
 /* ---- markers ---- */
 
-static unsigned mark_of(const message *msg, const char *name, kc_str value, int line)
+unsigned mark_named(kc_str name, kc_str value)
 {
     for (size_t i = 0; i < KC_COUNT(marked); i++) {
-        if (strcmp(marked[i].marker, name) == 0 && kc_str_is(value, marked[i].value))
+        if (kc_str_is(name, marked[i].marker) && kc_str_is(value, marked[i].value))
             return marked[i].marks;
     }
-    fail_at(msg->package->proto_path, line, "+%s=%.*s is not known", name, KC_ARG(value));
+    return 0;
+}
+
+static unsigned mark_of(const message *msg, const char *name, kc_str value, int line)
+{
+    unsigned mark = mark_named(kc_cstr(name), value);
+    if (!mark)
+        fail_at(msg->package->proto_path, line, "+%s=%.*s is not known", name, KC_ARG(value));
+    return mark;
 }
 
 /* How lists and maps are merged, which comments of messages and of fields say. */
@@ -123,10 +123,9 @@ static unsigned marks_of(const message *msg, kc_str comment, int line)
     return marks;
 }
 
-static unsigned patch_marks(const go_type *type, const go_field *go)
+unsigned patch_marks_named(kc_str strategies)
 {
     unsigned marks = 0;
-    kc_str strategies = tag_value(go->tag, "patchStrategy");
     while (strategies.p) {
         kc_str strategy = kc_str_cut(&strategies, ',');
         if (kc_str_is(strategy, "merge"))
@@ -136,8 +135,17 @@ static unsigned patch_marks(const go_type *type, const go_field *go)
         else if (kc_str_is(strategy, "replace"))
             marks |= KC__PATCH_REPLACES;
         else
-            fail_at(type->path, go->line, "patchStrategy '%.*s' is not known", KC_ARG(strategy));
+            return 0;
     }
+    return marks;
+}
+
+static unsigned patch_marks(const go_type *type, const go_field *go)
+{
+    kc_str strategies = tag_value(go->tag, "patchStrategy");
+    unsigned marks = patch_marks_named(strategies);
+    if (strategies.p && !marks)
+        fail_at(type->path, go->line, "patchStrategy '%.*s' is not known", KC_ARG(strategies));
     return marks;
 }
 
@@ -191,14 +199,21 @@ static message *find_message(const model *m, const message *in, kc_str type, int
     return found;
 }
 
-static void resolve_type(const model *m, const message *in, field *f)
+bool scalar_kind(kc_str type, kc__type_field_kind *ret)
 {
     for (size_t i = 0; i < KC_COUNT(scalars); i++) {
-        if (kc_str_is(f->type, scalars[i].name)) {
-            f->kind = scalars[i].kind;
-            return;
+        if (kc_str_is(type, scalars[i].name)) {
+            *ret = scalars[i].kind;
+            return true;
         }
     }
+    return false;
+}
+
+static void resolve_type(const model *m, const message *in, field *f)
+{
+    if (scalar_kind(f->type, &f->kind))
+        return;
     message *msg = find_message(m, in, f->type, f->line);
     f->kind = msg->kind;
     f->message = msg->special ? NULL : msg;
@@ -228,15 +243,6 @@ static field proto_of(model *m, message *msg, const go_type *type, const go_fiel
     return (field){.type = kc_cstr(full), .line = msg->line};
 }
 
-static unsigned amended(const message *msg, kc_str name)
-{
-    for (size_t i = 0; i < KC_COUNT(amendments); i++) {
-        if (kc_str_is(msg->name, amendments[i].message) && kc_str_is(name, amendments[i].field))
-            return amendments[i].marks;
-    }
-    return 0;
-}
-
 static void resolve_field(model *m, message *msg, const go_type *type, const go_field *go)
 {
     kc_str json = tag_value(go->tag, "json"), options = json;
@@ -249,7 +255,7 @@ static void resolve_field(model *m, message *msg, const go_type *type, const go_
     if (is_inline && !f.message)
         fail_at(type->path, go->line, "%.*s is inline but no struct", KC_ARG(go->name));
     f.name = is_inline ? KC_STR("") : name.n ? name : go->name;
-    f.marks = marks_of(msg, f.markers, f.line) | patch_marks(type, go) | amended(msg, f.name);
+    f.marks = marks_of(msg, f.markers, f.line) | patch_marks(type, go);
     f.marks |= marker(f.markers, "unionDiscriminator", NULL).p ? KC__DISCRIMINATOR : 0;
     f.marks |= lists(options, "omitempty") ? KC__OMIT_EMPTY : 0;
     f.marks |= lists(options, "omitzero") ? KC__OMIT_ZERO : 0;
@@ -260,6 +266,8 @@ static void resolve_field(model *m, message *msg, const go_type *type, const go_
     f.list_keys = list_keys(m, f.markers);
     f.fallback = fallback_of(m, msg, &f);
     f.go_type = go->type;
+    if (f.kind == KC__FIELD_STRING && go->package)
+        f.enumeration = enum_find(m, go->package, go->type_name);
     kc_vec_push(&msg->fields, f);
 }
 
@@ -327,7 +335,7 @@ static void name_message(model *m, message *msg)
     msg->marks = marks_of(msg, msg->markers, msg->line) & KC__MAP_IS_ATOMIC;
 }
 
-static void register_message(model *m, message *msg)
+void register_message(model *m, message *msg)
 {
     char *full = kc_arena_printf(&m->arena, "%.*s.%.*s", KC_ARG(msg->package->name),
                                  KC_ARG(msg->proto_name));
@@ -340,7 +348,7 @@ static void register_message(model *m, message *msg)
             msg->kind = specials[i].kind;
         }
     }
-    if (!msg->special && go_type_of(m, msg)->is_list)
+    if (!msg->special && !msg->amended && go_type_of(m, msg)->is_list)
         msg->kind = KC__FIELD_LIST;
     name_message(m, msg);
 }
@@ -366,6 +374,10 @@ void resolve(model *m)
             resolve_struct(m, msg, go_type_of(m, msg));
         kc_vec_push(&m->table, msg);
     }
+}
+
+void resolve_order(model *m)
+{
     kc_vec_sort(&m->table, compare_messages);
     for (size_t i = 0; i < m->table.n; i++)
         m->table.items[i]->index = i;

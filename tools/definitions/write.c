@@ -2,9 +2,10 @@
 /*
  * write.c: the tables as C source.
  *
- * Four arrays hold everything: all fields, message after message; the two orders of each message's
- * fields, as indexes; the messages, sorted by name; and pointers to them. The order of everything
- * follows from the input, so the same definitions give the same file, byte for byte.
+ * Five arrays hold everything: all fields, message after message; the two orders of each message's
+ * fields, as indexes; the messages, sorted by name; pointers to them; and the values of
+ * enumerations. The order of everything follows from the input, so the same definitions give the
+ * same file, byte for byte.
  */
 #include "lexer.h"
 #include "model.h"
@@ -31,8 +32,8 @@ static void write_cstr(kc_buf *out, const char *text)
 
 static void write_field(kc_buf *out, const field *f)
 {
-    kc_buf_printf(out, "    {KC_STR_INIT(\"%.*s\"), %d, %d, %d, 0x%x, ", KC_ARG(f->name), f->number,
-                  f->kind, f->shape, f->marks);
+    kc_buf_printf(out, "    {KC_STR_INIT(\"%.*s\"), %d, %d, %d, 0x%x, %d, ", KC_ARG(f->name),
+                  f->number, f->kind, f->shape, f->marks, f->enumeration);
     if (f->message)
         kc_buf_printf(out, "&messages[%zu]", f->message->index);
     else
@@ -47,7 +48,7 @@ static void write_field(kc_buf *out, const field *f)
 
 static void write_fields(kc_buf *out, const model *m)
 {
-    kc_buf_puts(out, "static const kc__field fields[] = {\n");
+    kc_buf_puts(out, "static const kc__type_field fields[] = {\n");
     kc_vec_each (&m->table, msg) {
         kc_buf_printf(out, "    /* %.*s */\n", KC_ARG((*msg)->name));
         kc_vec_each (&(*msg)->fields, f)
@@ -96,7 +97,7 @@ static void write_orders(kc_buf *out, const model *m)
 static void write_messages(kc_buf *out, const model *m)
 {
     size_t at = 0;
-    kc_buf_printf(out, "static const kc__message messages[%zu] = {\n", m->table.n);
+    kc_buf_printf(out, "static const kc__type_message messages[%zu] = {\n", m->table.n);
     kc_vec_each (&m->table, item) {
         const message *msg = *item;
         size_t n = msg->fields.n;
@@ -106,22 +107,36 @@ static void write_messages(kc_buf *out, const model *m)
                       KC_ARG(msg->name), msg->go_name, at, n, msg->marks, 2 * at, 2 * at + n);
         at += n;
     }
-    kc_buf_puts(out, "};\n\nconst kc__message *const kc__definitions[] = {\n");
+    kc_buf_puts(out, "};\n\nconst kc__type_message *const kc__type_messages[] = {\n");
     for (size_t i = 0; i < m->table.n; i++)
         kc_buf_printf(out, "    &messages[%zu],\n", i);
-    kc_buf_printf(out, "};\nconst size_t kc__n_definitions = %zu;\n", m->table.n);
+    kc_buf_printf(out, "};\nconst size_t kc__type_n_messages = %zu;\n", m->table.n);
+}
+
+static void write_enums(kc_buf *out, const model *m)
+{
+    kc_buf_puts(out, "\nconst char *const kc__type_enumerations[] = {\n    NULL,\n");
+    kc_vec_each (&m->enums, e) {
+        kc_scoped(kc_buf) values = {0};
+        enum_write(&values, e);
+        kc_buf_puts(out, "    ");
+        write_cstr(out, kc_buf_cstr(&values));
+        kc_buf_printf(out, ", /* %s */\n", e->name);
+    }
+    kc_buf_puts(out, "};\n");
 }
 
 void write_tables(model *m, const char *path)
 {
     kc_scoped(kc_buf) out = {0};
     kc_buf_puts(&out, "/* Written by tools/definitions. */\n"
-                      "#include \"apiserver/kinds/definition.h\"\n"
+                      "#include \"apiserver/codec/api_types.h\"\n"
                       "#include \"apiserver/openapi/descriptions.h\"\n\n");
-    kc_buf_printf(&out, "static const kc__message messages[%zu];\n\n", m->table.n);
+    kc_buf_printf(&out, "static const kc__type_message messages[%zu];\n\n", m->table.n);
     write_fields(&out, m);
     write_orders(&out, m);
     write_messages(&out, m);
+    write_enums(&out, m);
     write_descriptions(m, &out);
 
     FILE *file = fopen(path, "we");

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figures.c: one figure of the controller runtime, as bench/runtime/run asks for it;
- * ../peer/main.go answers the same words with client-go.
+ * figures.c: measures one figure of the controller runtime for bench/runtime/run;
+ * ../peer/main.go measures the same with client-go.
  *
- *     runtime_figures fill N        makes N ConfigMaps of 1 KB
- *     runtime_figures sync          from nothing to a synced cache, and what it takes of memory
- *     runtime_figures reconciles N  N workers on all of them, doing nothing
- *     runtime_figures reading N     the same, each reading its object from the cache
- *     runtime_figures latency       from a write to the start of its reconcile, nothing else going
- * on runtime_figures queue         add, get and done on one thread
+ *     runtime_figures fill N        create N ConfigMaps of 1 KB
+ *     runtime_figures sync          time until a cache is synced, and its memory
+ *     runtime_figures reconciles N  N workers, no-op reconciles of all objects
+ *     runtime_figures reading N     the same; each reconcile reads its object from the cache
+ *     runtime_figures latency       time from a write to its reconcile, on an idle server
+ *     runtime_figures queue         add, get and done on one thread
  *
- * The server is the one of $KUBECONFIG, over TLS; with `embedded` before the word it is one in this
- * process, filled first. Prints one line of name=value.
+ * The server is that of $KUBECONFIG, over TLS; with `embedded` as the first word one in this
+ * process. Prints one line of name=value.
  */
 #include "bench.h"
 
 #include "kc/controller.h"
-#include "kc/embed.h"
+#include "kc/embedded_server.h"
 #include "kc/kinds.h"
 #include "kc/kubeconfig.h"
 #include "kc/thread.h"
@@ -28,7 +28,7 @@
 enum { OBJECTS = 53000, FILLERS = 32, EVENTS = 2000, WARM_UP = 200, DATA = 770, ROUNDS = 200 };
 
 typedef struct plane {
-    kc_embed *server; /* NULL: the one of $KUBECONFIG. */
+    kc_embedded_server *server; /* NULL: the one of $KUBECONFIG. */
     kc_client *client;
     size_t objects;
     bool reads;          /* What the reconciler does. */
@@ -106,18 +106,21 @@ static size_t resident(void)
     return pages * 4;
 }
 
-/* Of what the cache has; also a check that it has all. */
+/* Bytes of all cached objects, and the number of those that `fill` created: the server has
+ * ConfigMaps of its own in kube-system. */
 static size_t bytes_of(kc_cache *cache, size_t *ret_n)
 {
     kc_scoped(kc_error) err = {0};
-    kc_objects list = {0};
+    kc_object_list list = {0};
     size_t bytes = 0;
     if (kc_cache_list(cache, &kc_kind_config_map, NULL, &list, &err) < 0)
         fail("list", &err);
-    for (size_t i = 0; i < list.n; i++)
+    *ret_n = 0;
+    for (size_t i = 0; i < list.n; i++) {
         bytes += kc_object_json(list.items[i]).n;
-    *ret_n = list.n;
-    kc_objects_done(&list);
+        *ret_n += kc_str_is(kc_object_namespace(list.items[i]), "default");
+    }
+    kc_object_list_done(&list);
     return bytes;
 }
 
@@ -175,7 +178,7 @@ static kc_manager *start(plane *p, int workers)
     p->calls = 0;
     p->latest = 0;
     kc_manager *manager =
-        kc_manager_new(&(kc_manager_opts){.client = p->client, .leave_signals = true}, &err);
+        kc_manager_new(&(kc_manager_opts){.client = p->client, .no_signal_handlers = true}, &err);
     if (!manager)
         fail("manager", &err);
     kc_log_set_level(kc_manager_log(manager), KC_LOG_WARN, 0);
@@ -278,11 +281,11 @@ static void connect_to(plane *p, bool embedded)
 {
     kc_scoped(kc_error) err = {0};
     if (embedded)
-        p->server = kc_embed_start(NULL, &err);
+        p->server = kc_embedded_server_start(NULL, &err);
     if (embedded && !p->server)
         fail("server", &err);
-    p->client =
-        embedded ? kc_embed_client(p->server, &err) : kc_client_new(&(kc_client_opts){0}, &err);
+    p->client = embedded ? kc_embedded_server_client(p->server, &err)
+                         : kc_client_new(&(kc_client_opts){0}, &err);
     if (!p->client)
         fail("client", &err);
     if (embedded)
@@ -323,6 +326,6 @@ int main(int argc, char **argv)
     connect_to(&p, embedded);
     int status = run(&p, argv[1], argc > 2 ? argv[2] : NULL);
     kc_client_unref(p.client);
-    kc_embed_stop(p.server);
+    kc_embedded_server_stop(p.server);
     return status;
 }

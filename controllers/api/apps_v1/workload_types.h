@@ -55,8 +55,8 @@ typedef struct kc_replica_set {
 } kc_replica_set;
 
 typedef struct kc_rolling_update {
-    kc_int_or_text *max_unavailable;
-    kc_int_or_text *max_surge;
+    kc_int_or_string *max_unavailable;
+    kc_int_or_string *max_surge;
 } kc_rolling_update;
 
 typedef struct kc_deployment_strategy {

@@ -4,6 +4,95 @@
 
 #include <stddef.h>
 
+static const kc_member kc_replica_set_spec_apply_config_members[] = {
+    {.name = "replicas", .offset = offsetof(kc_replica_set_spec_apply_config, replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "minReadySeconds", .offset = offsetof(kc_replica_set_spec_apply_config, min_ready_seconds), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "selector", .offset = offsetof(kc_replica_set_spec_apply_config, selector), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "template", .offset = offsetof(kc_replica_set_spec_apply_config, template), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_replica_set_spec_apply_config_struct = {"kc_replica_set_spec_apply_config", sizeof(kc_replica_set_spec_apply_config), kc_replica_set_spec_apply_config_members, KC_COUNT(kc_replica_set_spec_apply_config_members), -1};
+
+static const kc_member kc_workload_condition_apply_config_members[] = {
+    {.name = "type", .offset = offsetof(kc_workload_condition_apply_config, type), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "status", .offset = offsetof(kc_workload_condition_apply_config, status), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "lastUpdateTime", .offset = offsetof(kc_workload_condition_apply_config, last_update_time), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "lastTransitionTime", .offset = offsetof(kc_workload_condition_apply_config, last_transition_time), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "reason", .offset = offsetof(kc_workload_condition_apply_config, reason), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "message", .offset = offsetof(kc_workload_condition_apply_config, message), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_workload_condition_apply_config_struct = {"kc_workload_condition_apply_config", sizeof(kc_workload_condition_apply_config), kc_workload_condition_apply_config_members, KC_COUNT(kc_workload_condition_apply_config_members), -1};
+
+static const kc_member kc_replica_set_status_apply_config_members[] = {
+    {.name = "replicas", .offset = offsetof(kc_replica_set_status_apply_config, replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "fullyLabeledReplicas", .offset = offsetof(kc_replica_set_status_apply_config, fully_labeled_replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "readyReplicas", .offset = offsetof(kc_replica_set_status_apply_config, ready_replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "availableReplicas", .offset = offsetof(kc_replica_set_status_apply_config, available_replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "terminatingReplicas", .offset = offsetof(kc_replica_set_status_apply_config, terminating_replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "observedGeneration", .offset = offsetof(kc_replica_set_status_apply_config, observed_generation), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "conditions", .offset = offsetof(kc_replica_set_status_apply_config, conditions), .count_offset = offsetof(kc_replica_set_status_apply_config, n_conditions), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_workload_condition_apply_config_struct},
+};
+
+const kc_struct kc_replica_set_status_apply_config_struct = {"kc_replica_set_status_apply_config", sizeof(kc_replica_set_status_apply_config), kc_replica_set_status_apply_config_members, KC_COUNT(kc_replica_set_status_apply_config_members), -1};
+
+static const kc_member kc_replica_set_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(kc_replica_set_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(kc_replica_set_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_replica_set_spec_apply_config_struct},
+    {.name = "status", .offset = offsetof(kc_replica_set_apply_config, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_replica_set_status_apply_config_struct},
+};
+
+const kc_struct kc_replica_set_apply_config_struct = {"kc_replica_set_apply_config", sizeof(kc_replica_set_apply_config), kc_replica_set_apply_config_members, KC_COUNT(kc_replica_set_apply_config_members), offsetof(kc_replica_set_apply_config, metadata)};
+
+static const kc_member kc_rolling_update_apply_config_members[] = {
+    {.name = "maxUnavailable", .offset = offsetof(kc_rolling_update_apply_config, max_unavailable), .type = KC_MEMBER_INT_OR_STRING, .shape = KC_SHAPE_POINTER},
+    {.name = "maxSurge", .offset = offsetof(kc_rolling_update_apply_config, max_surge), .type = KC_MEMBER_INT_OR_STRING, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_rolling_update_apply_config_struct = {"kc_rolling_update_apply_config", sizeof(kc_rolling_update_apply_config), kc_rolling_update_apply_config_members, KC_COUNT(kc_rolling_update_apply_config_members), -1};
+
+static const kc_member kc_deployment_strategy_apply_config_members[] = {
+    {.name = "type", .offset = offsetof(kc_deployment_strategy_apply_config, type), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "rollingUpdate", .offset = offsetof(kc_deployment_strategy_apply_config, rolling_update), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_rolling_update_apply_config_struct},
+};
+
+const kc_struct kc_deployment_strategy_apply_config_struct = {"kc_deployment_strategy_apply_config", sizeof(kc_deployment_strategy_apply_config), kc_deployment_strategy_apply_config_members, KC_COUNT(kc_deployment_strategy_apply_config_members), -1};
+
+static const kc_member kc_deployment_spec_apply_config_members[] = {
+    {.name = "replicas", .offset = offsetof(kc_deployment_spec_apply_config, replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "selector", .offset = offsetof(kc_deployment_spec_apply_config, selector), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "template", .offset = offsetof(kc_deployment_spec_apply_config, template), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "strategy", .offset = offsetof(kc_deployment_spec_apply_config, strategy), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_deployment_strategy_apply_config_struct},
+    {.name = "minReadySeconds", .offset = offsetof(kc_deployment_spec_apply_config, min_ready_seconds), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "revisionHistoryLimit", .offset = offsetof(kc_deployment_spec_apply_config, revision_history_limit), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "paused", .offset = offsetof(kc_deployment_spec_apply_config, paused), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+    {.name = "progressDeadlineSeconds", .offset = offsetof(kc_deployment_spec_apply_config, progress_deadline_seconds), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_deployment_spec_apply_config_struct = {"kc_deployment_spec_apply_config", sizeof(kc_deployment_spec_apply_config), kc_deployment_spec_apply_config_members, KC_COUNT(kc_deployment_spec_apply_config_members), -1};
+
+static const kc_member kc_deployment_status_apply_config_members[] = {
+    {.name = "observedGeneration", .offset = offsetof(kc_deployment_status_apply_config, observed_generation), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "replicas", .offset = offsetof(kc_deployment_status_apply_config, replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "updatedReplicas", .offset = offsetof(kc_deployment_status_apply_config, updated_replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "readyReplicas", .offset = offsetof(kc_deployment_status_apply_config, ready_replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "availableReplicas", .offset = offsetof(kc_deployment_status_apply_config, available_replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "unavailableReplicas", .offset = offsetof(kc_deployment_status_apply_config, unavailable_replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "terminatingReplicas", .offset = offsetof(kc_deployment_status_apply_config, terminating_replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "conditions", .offset = offsetof(kc_deployment_status_apply_config, conditions), .count_offset = offsetof(kc_deployment_status_apply_config, n_conditions), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_workload_condition_apply_config_struct},
+    {.name = "collisionCount", .offset = offsetof(kc_deployment_status_apply_config, collision_count), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_deployment_status_apply_config_struct = {"kc_deployment_status_apply_config", sizeof(kc_deployment_status_apply_config), kc_deployment_status_apply_config_members, KC_COUNT(kc_deployment_status_apply_config_members), -1};
+
+static const kc_member kc_deployment_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(kc_deployment_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(kc_deployment_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_deployment_spec_apply_config_struct},
+    {.name = "status", .offset = offsetof(kc_deployment_apply_config, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_deployment_status_apply_config_struct},
+};
+
+const kc_struct kc_deployment_apply_config_struct = {"kc_deployment_apply_config", sizeof(kc_deployment_apply_config), kc_deployment_apply_config_members, KC_COUNT(kc_deployment_apply_config_members), offsetof(kc_deployment_apply_config, metadata)};
+
 static const kc_member kc_workload_condition_members[] = {
     {.name = "type", .offset = offsetof(kc_workload_condition, type), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
     {.name = "status", .offset = offsetof(kc_workload_condition, status), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
@@ -45,13 +134,13 @@ static const kc_member kc_replica_set_members[] = {
 const kc_struct kc_replica_set_struct = {"kc_replica_set", sizeof(kc_replica_set), kc_replica_set_members, KC_COUNT(kc_replica_set_members), offsetof(kc_replica_set, metadata)};
 
 const kc_kind kc_replica_set_kind = {.group = "apps", .version = "v1", .kind = "ReplicaSet", .plural = "replicasets", .singular = "replicaset", .namespaced = true};
-const kc_typed kc_replica_set_type = {&kc_replica_set_kind, &kc_replica_set_struct};
+const kc_typed kc_replica_set_type = {&kc_replica_set_kind, &kc_replica_set_struct, &kc_replica_set_apply_config_struct};
 
 const kc_resource_metadata kc_replica_set_metadata = {.kind = &kc_replica_set_kind};
 
 static const kc_member kc_rolling_update_members[] = {
-    {.name = "maxUnavailable", .offset = offsetof(kc_rolling_update, max_unavailable), .type = KC_MEMBER_INT_OR_TEXT, .shape = KC_SHAPE_POINTER},
-    {.name = "maxSurge", .offset = offsetof(kc_rolling_update, max_surge), .type = KC_MEMBER_INT_OR_TEXT, .shape = KC_SHAPE_POINTER},
+    {.name = "maxUnavailable", .offset = offsetof(kc_rolling_update, max_unavailable), .type = KC_MEMBER_INT_OR_STRING, .shape = KC_SHAPE_POINTER},
+    {.name = "maxSurge", .offset = offsetof(kc_rolling_update, max_surge), .type = KC_MEMBER_INT_OR_STRING, .shape = KC_SHAPE_POINTER},
 };
 
 const kc_struct kc_rolling_update_struct = {"kc_rolling_update", sizeof(kc_rolling_update), kc_rolling_update_members, KC_COUNT(kc_rolling_update_members), -1};
@@ -99,6 +188,6 @@ static const kc_member kc_deployment_members[] = {
 const kc_struct kc_deployment_struct = {"kc_deployment", sizeof(kc_deployment), kc_deployment_members, KC_COUNT(kc_deployment_members), offsetof(kc_deployment, metadata)};
 
 const kc_kind kc_deployment_kind = {.group = "apps", .version = "v1", .kind = "Deployment", .plural = "deployments", .singular = "deployment", .namespaced = true};
-const kc_typed kc_deployment_type = {&kc_deployment_kind, &kc_deployment_struct};
+const kc_typed kc_deployment_type = {&kc_deployment_kind, &kc_deployment_struct, &kc_deployment_apply_config_struct};
 
 const kc_resource_metadata kc_deployment_metadata = {.kind = &kc_deployment_kind};

@@ -11,10 +11,11 @@ extern const kc_struct kc_workload_condition_struct;
 extern const kc_struct kc_replica_set_spec_struct;
 extern const kc_struct kc_replica_set_status_struct;
 
-/* ReplicaSet of apps/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* ReplicaSet of apps/v1. kc/typed.h documents the functions:
  *     kc_replica_set_get kc_replica_set_client_list kc_replica_set_lister_get kc_replica_set_lister_list kc_replica_set_informer
- *     kc_replica_set_create kc_replica_set_update kc_replica_set_update_status kc_replica_set_patch kc_replica_set_apply kc_replica_set_delete
- *     kc_replica_set_ensure kc_replica_set_of kc_replica_set_object kc_replica_set_copy kc_replica_set_equal kc_replica_set_free
+ *     kc_replica_set_create kc_replica_set_update kc_replica_set_update_status kc_replica_set_patch kc_replica_set_delete kc_replica_set_ensure
+ *     kc_replica_set_of kc_replica_set_object kc_replica_set_copy kc_replica_set_equal kc_replica_set_set_defaults kc_replica_set_free
+ *     kc_replica_set_apply kc_replica_set_apply_status kc_replica_set_extract kc_replica_set_extract_status
  */
 extern const kc_struct kc_replica_set_struct;
 extern const kc_kind kc_replica_set_kind;
@@ -26,15 +27,139 @@ extern const kc_struct kc_deployment_strategy_struct;
 extern const kc_struct kc_deployment_spec_struct;
 extern const kc_struct kc_deployment_status_struct;
 
-/* Deployment of apps/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* Deployment of apps/v1. kc/typed.h documents the functions:
  *     kc_deployment_get kc_deployment_client_list kc_deployment_lister_get kc_deployment_lister_list kc_deployment_informer
- *     kc_deployment_create kc_deployment_update kc_deployment_update_status kc_deployment_patch kc_deployment_apply kc_deployment_delete
- *     kc_deployment_ensure kc_deployment_of kc_deployment_object kc_deployment_copy kc_deployment_equal kc_deployment_free
+ *     kc_deployment_create kc_deployment_update kc_deployment_update_status kc_deployment_patch kc_deployment_delete kc_deployment_ensure
+ *     kc_deployment_of kc_deployment_object kc_deployment_copy kc_deployment_equal kc_deployment_set_defaults kc_deployment_free
+ *     kc_deployment_apply kc_deployment_apply_status kc_deployment_extract kc_deployment_extract_status
  */
 extern const kc_struct kc_deployment_struct;
 extern const kc_kind kc_deployment_kind;
 extern const kc_typed kc_deployment_type;
 extern const kc_resource_metadata kc_deployment_metadata;
 KC_TYPED_KIND(kc_deployment)
+
+/* Apply configurations, for server-side apply: kc/typed.h. */
+typedef struct kc_replica_set_spec_apply_config kc_replica_set_spec_apply_config;
+typedef struct kc_workload_condition_apply_config kc_workload_condition_apply_config;
+typedef struct kc_replica_set_status_apply_config kc_replica_set_status_apply_config;
+typedef struct kc_replica_set_apply_config kc_replica_set_apply_config;
+typedef struct kc_rolling_update_apply_config kc_rolling_update_apply_config;
+typedef struct kc_deployment_strategy_apply_config kc_deployment_strategy_apply_config;
+typedef struct kc_deployment_spec_apply_config kc_deployment_spec_apply_config;
+typedef struct kc_deployment_status_apply_config kc_deployment_status_apply_config;
+typedef struct kc_deployment_apply_config kc_deployment_apply_config;
+#ifndef kc_replica_set_spec_apply_config
+#define kc_replica_set_spec_apply_config kc_replica_set_spec_apply_config
+/* As kc_replica_set_spec; what is not set is not sent. */
+struct kc_replica_set_spec_apply_config {
+    int32_t *replicas;
+    int32_t *min_ready_seconds;
+    kc_raw selector;
+    kc_raw template;
+};
+#endif
+#ifndef kc_workload_condition_apply_config
+#define kc_workload_condition_apply_config kc_workload_condition_apply_config
+/* As kc_workload_condition; what is not set is not sent. */
+struct kc_workload_condition_apply_config {
+    const char *type;
+    const char *status;
+    kc_timestamp last_update_time;
+    kc_timestamp last_transition_time;
+    const char *reason;
+    const char *message;
+};
+#endif
+#ifndef kc_replica_set_status_apply_config
+#define kc_replica_set_status_apply_config kc_replica_set_status_apply_config
+/* As kc_replica_set_status; what is not set is not sent. */
+struct kc_replica_set_status_apply_config {
+    int32_t *replicas;
+    int32_t *fully_labeled_replicas;
+    int32_t *ready_replicas;
+    int32_t *available_replicas;
+    int32_t *terminating_replicas;
+    int64_t *observed_generation;
+    kc_workload_condition_apply_config *conditions;
+    size_t n_conditions;
+};
+#endif
+#ifndef kc_replica_set_apply_config
+#define kc_replica_set_apply_config kc_replica_set_apply_config
+/* As kc_replica_set; what is not set is not sent. */
+struct kc_replica_set_apply_config {
+    kc_object_meta metadata;
+    kc_replica_set_spec_apply_config *spec;
+    kc_replica_set_status_apply_config *status;
+};
+#endif
+#ifndef kc_rolling_update_apply_config
+#define kc_rolling_update_apply_config kc_rolling_update_apply_config
+/* As kc_rolling_update; what is not set is not sent. */
+struct kc_rolling_update_apply_config {
+    kc_int_or_string *max_unavailable;
+    kc_int_or_string *max_surge;
+};
+#endif
+#ifndef kc_deployment_strategy_apply_config
+#define kc_deployment_strategy_apply_config kc_deployment_strategy_apply_config
+/* As kc_deployment_strategy; what is not set is not sent. */
+struct kc_deployment_strategy_apply_config {
+    const char *type;
+    kc_rolling_update_apply_config *rolling_update;
+};
+#endif
+#ifndef kc_deployment_spec_apply_config
+#define kc_deployment_spec_apply_config kc_deployment_spec_apply_config
+/* As kc_deployment_spec; what is not set is not sent. */
+struct kc_deployment_spec_apply_config {
+    int32_t *replicas;
+    kc_raw selector;
+    kc_raw template;
+    kc_deployment_strategy_apply_config *strategy;
+    int32_t *min_ready_seconds;
+    int32_t *revision_history_limit;
+    bool *paused;
+    int32_t *progress_deadline_seconds;
+};
+#endif
+#ifndef kc_deployment_status_apply_config
+#define kc_deployment_status_apply_config kc_deployment_status_apply_config
+/* As kc_deployment_status; what is not set is not sent. */
+struct kc_deployment_status_apply_config {
+    int64_t *observed_generation;
+    int32_t *replicas;
+    int32_t *updated_replicas;
+    int32_t *ready_replicas;
+    int32_t *available_replicas;
+    int32_t *unavailable_replicas;
+    int32_t *terminating_replicas;
+    kc_workload_condition_apply_config *conditions;
+    size_t n_conditions;
+    int32_t *collision_count;
+};
+#endif
+#ifndef kc_deployment_apply_config
+#define kc_deployment_apply_config kc_deployment_apply_config
+/* As kc_deployment; what is not set is not sent. */
+struct kc_deployment_apply_config {
+    kc_object_meta metadata;
+    kc_deployment_spec_apply_config *spec;
+    kc_deployment_status_apply_config *status;
+};
+#endif
+
+extern const kc_struct kc_replica_set_spec_apply_config_struct;
+extern const kc_struct kc_workload_condition_apply_config_struct;
+extern const kc_struct kc_replica_set_status_apply_config_struct;
+extern const kc_struct kc_replica_set_apply_config_struct;
+extern const kc_struct kc_rolling_update_apply_config_struct;
+extern const kc_struct kc_deployment_strategy_apply_config_struct;
+extern const kc_struct kc_deployment_spec_apply_config_struct;
+extern const kc_struct kc_deployment_status_apply_config_struct;
+extern const kc_struct kc_deployment_apply_config_struct;
+KC_TYPED_APPLY(kc_replica_set)
+KC_TYPED_APPLY(kc_deployment)
 
 #endif

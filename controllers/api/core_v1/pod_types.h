@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pod_types.h: what controllers read and write of pods. Fields that are not here survive a write
- * (kc/struct.h), so the structs have what somebody uses, not all there is.
+ * (kc/struct.h), so the structs declare only the fields that the controllers read or write.
  */
 #ifndef KC_CONTROLLERS_POD_TYPES_H
 #define KC_CONTROLLERS_POD_TYPES_H
@@ -85,6 +85,8 @@ typedef struct kc_volume_mount {
     char *mount_path;
     /// +optional
     char *sub_path;
+    /// +optional
+    char *sub_path_expr;
 } kc_volume_mount;
 
 typedef struct kc_exec_action {
@@ -101,7 +103,7 @@ typedef struct kc_http_header {
 typedef struct kc_http_get_action {
     /// +optional
     char *path;
-    kc_int_or_text port;
+    kc_int_or_string port;
     /// +optional
     char *host;
     /// +optional
@@ -112,7 +114,7 @@ typedef struct kc_http_get_action {
 } kc_http_get_action;
 
 typedef struct kc_tcp_socket_action {
-    kc_int_or_text port;
+    kc_int_or_string port;
     /// +optional
     char *host;
 } kc_tcp_socket_action;
@@ -149,7 +151,17 @@ typedef struct kc_lifecycle {
     kc_lifecycle_handler *pre_stop;
 } kc_lifecycle;
 
+typedef struct kc_capabilities {
+    /// +optional
+    char **add;
+    size_t n_add;
+    /// +optional
+    char **drop;
+    size_t n_drop;
+} kc_capabilities;
+
 typedef struct kc_security_context {
+    kc_capabilities *capabilities;
     int64_t *run_as_user;
     int64_t *run_as_group;
     bool *run_as_non_root;
@@ -246,7 +258,7 @@ typedef struct kc_downward_file {
     int32_t *mode;
 } kc_downward_file;
 
-/// What kc_volume.downward_api has.
+/// Value of kc_volume.downward_api.
 typedef struct kc_downward_volume {
     /// +optional
     kc_downward_file *items;
@@ -263,14 +275,22 @@ typedef struct kc_secret_projection {
     bool *optional;
 } kc_secret_projection;
 
+typedef struct kc_token_projection {
+    /// +optional
+    char *audience;
+    int64_t *expiration_seconds;
+    char *path;
+} kc_token_projection;
+
 typedef struct kc_projection {
+    kc_token_projection *service_account_token;
     kc_config_map_volume *config_map;
     kc_secret_projection *secret;
     /// +kc:json=downwardAPI
     kc_downward_volume *downward_api;
 } kc_projection;
 
-/// What kc_volume.projected has.
+/// Value of kc_volume.projected.
 typedef struct kc_projected_volume {
     /// +optional
     kc_projection *sources;
@@ -285,7 +305,7 @@ typedef struct kc_volume {
     kc_config_map_volume *config_map;
     kc_secret_volume *secret;
     kc_claim_volume *persistent_volume_claim;
-    /// What else there is, as it was written.
+    /// Other volume sources, as JSON.
     /// +optional
     kc_raw projected;
     /// +optional

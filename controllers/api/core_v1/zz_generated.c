@@ -4,6 +4,576 @@
 
 #include <stddef.h>
 
+static const kc_member kc_empty_dir_volume_apply_config_members[] = {
+    {.name = "medium", .offset = offsetof(kc_empty_dir_volume_apply_config, medium), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "sizeLimit", .offset = offsetof(kc_empty_dir_volume_apply_config, size_limit), .type = KC_MEMBER_QUANTITY, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_empty_dir_volume_apply_config_struct = {"kc_empty_dir_volume_apply_config", sizeof(kc_empty_dir_volume_apply_config), kc_empty_dir_volume_apply_config_members, KC_COUNT(kc_empty_dir_volume_apply_config_members), -1};
+
+static const kc_member kc_host_path_volume_apply_config_members[] = {
+    {.name = "path", .offset = offsetof(kc_host_path_volume_apply_config, path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "type", .offset = offsetof(kc_host_path_volume_apply_config, type), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_host_path_volume_apply_config_struct = {"kc_host_path_volume_apply_config", sizeof(kc_host_path_volume_apply_config), kc_host_path_volume_apply_config_members, KC_COUNT(kc_host_path_volume_apply_config_members), -1};
+
+static const kc_member kc_key_to_path_apply_config_members[] = {
+    {.name = "key", .offset = offsetof(kc_key_to_path_apply_config, key), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "path", .offset = offsetof(kc_key_to_path_apply_config, path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "mode", .offset = offsetof(kc_key_to_path_apply_config, mode), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_key_to_path_apply_config_struct = {"kc_key_to_path_apply_config", sizeof(kc_key_to_path_apply_config), kc_key_to_path_apply_config_members, KC_COUNT(kc_key_to_path_apply_config_members), -1};
+
+static const kc_member kc_config_map_volume_apply_config_members[] = {
+    {.name = "name", .offset = offsetof(kc_config_map_volume_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "items", .offset = offsetof(kc_config_map_volume_apply_config, items), .count_offset = offsetof(kc_config_map_volume_apply_config, n_items), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_key_to_path_apply_config_struct},
+    {.name = "defaultMode", .offset = offsetof(kc_config_map_volume_apply_config, default_mode), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "optional", .offset = offsetof(kc_config_map_volume_apply_config, optional), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_config_map_volume_apply_config_struct = {"kc_config_map_volume_apply_config", sizeof(kc_config_map_volume_apply_config), kc_config_map_volume_apply_config_members, KC_COUNT(kc_config_map_volume_apply_config_members), -1};
+
+static const kc_member kc_secret_volume_apply_config_members[] = {
+    {.name = "secretName", .offset = offsetof(kc_secret_volume_apply_config, secret_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "items", .offset = offsetof(kc_secret_volume_apply_config, items), .count_offset = offsetof(kc_secret_volume_apply_config, n_items), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_key_to_path_apply_config_struct},
+    {.name = "defaultMode", .offset = offsetof(kc_secret_volume_apply_config, default_mode), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "optional", .offset = offsetof(kc_secret_volume_apply_config, optional), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_secret_volume_apply_config_struct = {"kc_secret_volume_apply_config", sizeof(kc_secret_volume_apply_config), kc_secret_volume_apply_config_members, KC_COUNT(kc_secret_volume_apply_config_members), -1};
+
+static const kc_member kc_claim_volume_apply_config_members[] = {
+    {.name = "claimName", .offset = offsetof(kc_claim_volume_apply_config, claim_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "readOnly", .offset = offsetof(kc_claim_volume_apply_config, read_only), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_claim_volume_apply_config_struct = {"kc_claim_volume_apply_config", sizeof(kc_claim_volume_apply_config), kc_claim_volume_apply_config_members, KC_COUNT(kc_claim_volume_apply_config_members), -1};
+
+static const kc_member kc_volume_apply_config_members[] = {
+    {.name = "name", .offset = offsetof(kc_volume_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "emptyDir", .offset = offsetof(kc_volume_apply_config, empty_dir), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_empty_dir_volume_apply_config_struct},
+    {.name = "hostPath", .offset = offsetof(kc_volume_apply_config, host_path), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_host_path_volume_apply_config_struct},
+    {.name = "configMap", .offset = offsetof(kc_volume_apply_config, config_map), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_config_map_volume_apply_config_struct},
+    {.name = "secret", .offset = offsetof(kc_volume_apply_config, secret), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_secret_volume_apply_config_struct},
+    {.name = "persistentVolumeClaim", .offset = offsetof(kc_volume_apply_config, persistent_volume_claim), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_claim_volume_apply_config_struct},
+    {.name = "projected", .offset = offsetof(kc_volume_apply_config, projected), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "downwardAPI", .offset = offsetof(kc_volume_apply_config, downward_api), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "ephemeral", .offset = offsetof(kc_volume_apply_config, ephemeral), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_volume_apply_config_struct = {"kc_volume_apply_config", sizeof(kc_volume_apply_config), kc_volume_apply_config_members, KC_COUNT(kc_volume_apply_config_members), -1};
+
+static const kc_member kc_container_port_apply_config_members[] = {
+    {.name = "name", .offset = offsetof(kc_container_port_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "hostPort", .offset = offsetof(kc_container_port_apply_config, host_port), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "containerPort", .offset = offsetof(kc_container_port_apply_config, container_port), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "protocol", .offset = offsetof(kc_container_port_apply_config, protocol), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "hostIP", .offset = offsetof(kc_container_port_apply_config, host_ip), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_container_port_apply_config_struct = {"kc_container_port_apply_config", sizeof(kc_container_port_apply_config), kc_container_port_apply_config_members, KC_COUNT(kc_container_port_apply_config_members), -1};
+
+static const kc_member kc_local_ref_apply_config_members[] = {
+    {.name = "name", .offset = offsetof(kc_local_ref_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "optional", .offset = offsetof(kc_local_ref_apply_config, optional), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_local_ref_apply_config_struct = {"kc_local_ref_apply_config", sizeof(kc_local_ref_apply_config), kc_local_ref_apply_config_members, KC_COUNT(kc_local_ref_apply_config_members), -1};
+
+static const kc_member kc_env_from_apply_config_members[] = {
+    {.name = "prefix", .offset = offsetof(kc_env_from_apply_config, prefix), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "configMapRef", .offset = offsetof(kc_env_from_apply_config, config_map_ref), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_local_ref_apply_config_struct},
+    {.name = "secretRef", .offset = offsetof(kc_env_from_apply_config, secret_ref), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_local_ref_apply_config_struct},
+};
+
+const kc_struct kc_env_from_apply_config_struct = {"kc_env_from_apply_config", sizeof(kc_env_from_apply_config), kc_env_from_apply_config_members, KC_COUNT(kc_env_from_apply_config_members), -1};
+
+static const kc_member kc_field_ref_apply_config_members[] = {
+    {.name = "apiVersion", .offset = offsetof(kc_field_ref_apply_config, api_version), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "fieldPath", .offset = offsetof(kc_field_ref_apply_config, field_path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_field_ref_apply_config_struct = {"kc_field_ref_apply_config", sizeof(kc_field_ref_apply_config), kc_field_ref_apply_config_members, KC_COUNT(kc_field_ref_apply_config_members), -1};
+
+static const kc_member kc_resource_field_ref_apply_config_members[] = {
+    {.name = "containerName", .offset = offsetof(kc_resource_field_ref_apply_config, container_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "resource", .offset = offsetof(kc_resource_field_ref_apply_config, resource), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "divisor", .offset = offsetof(kc_resource_field_ref_apply_config, divisor), .type = KC_MEMBER_QUANTITY, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_resource_field_ref_apply_config_struct = {"kc_resource_field_ref_apply_config", sizeof(kc_resource_field_ref_apply_config), kc_resource_field_ref_apply_config_members, KC_COUNT(kc_resource_field_ref_apply_config_members), -1};
+
+static const kc_member kc_key_selector_apply_config_members[] = {
+    {.name = "name", .offset = offsetof(kc_key_selector_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "key", .offset = offsetof(kc_key_selector_apply_config, key), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "optional", .offset = offsetof(kc_key_selector_apply_config, optional), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_key_selector_apply_config_struct = {"kc_key_selector_apply_config", sizeof(kc_key_selector_apply_config), kc_key_selector_apply_config_members, KC_COUNT(kc_key_selector_apply_config_members), -1};
+
+static const kc_member kc_env_source_apply_config_members[] = {
+    {.name = "fieldRef", .offset = offsetof(kc_env_source_apply_config, field_ref), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_field_ref_apply_config_struct},
+    {.name = "resourceFieldRef", .offset = offsetof(kc_env_source_apply_config, resource_field_ref), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_resource_field_ref_apply_config_struct},
+    {.name = "configMapKeyRef", .offset = offsetof(kc_env_source_apply_config, config_map_key_ref), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_key_selector_apply_config_struct},
+    {.name = "secretKeyRef", .offset = offsetof(kc_env_source_apply_config, secret_key_ref), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_key_selector_apply_config_struct},
+};
+
+const kc_struct kc_env_source_apply_config_struct = {"kc_env_source_apply_config", sizeof(kc_env_source_apply_config), kc_env_source_apply_config_members, KC_COUNT(kc_env_source_apply_config_members), -1};
+
+static const kc_member kc_env_var_apply_config_members[] = {
+    {.name = "name", .offset = offsetof(kc_env_var_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "value", .offset = offsetof(kc_env_var_apply_config, value), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "valueFrom", .offset = offsetof(kc_env_var_apply_config, value_from), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_env_source_apply_config_struct},
+};
+
+const kc_struct kc_env_var_apply_config_struct = {"kc_env_var_apply_config", sizeof(kc_env_var_apply_config), kc_env_var_apply_config_members, KC_COUNT(kc_env_var_apply_config_members), -1};
+
+static const kc_member kc_resources_apply_config_members[] = {
+    {.name = "limits", .offset = offsetof(kc_resources_apply_config, limits), .type = KC_MEMBER_QUANTITY, .shape = KC_SHAPE_MAP, .flags = KC_MEMBER_IF_SET},
+    {.name = "requests", .offset = offsetof(kc_resources_apply_config, requests), .type = KC_MEMBER_QUANTITY, .shape = KC_SHAPE_MAP, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_resources_apply_config_struct = {"kc_resources_apply_config", sizeof(kc_resources_apply_config), kc_resources_apply_config_members, KC_COUNT(kc_resources_apply_config_members), -1};
+
+static const kc_member kc_volume_mount_apply_config_members[] = {
+    {.name = "name", .offset = offsetof(kc_volume_mount_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "readOnly", .offset = offsetof(kc_volume_mount_apply_config, read_only), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+    {.name = "mountPath", .offset = offsetof(kc_volume_mount_apply_config, mount_path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "subPath", .offset = offsetof(kc_volume_mount_apply_config, sub_path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "subPathExpr", .offset = offsetof(kc_volume_mount_apply_config, sub_path_expr), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_volume_mount_apply_config_struct = {"kc_volume_mount_apply_config", sizeof(kc_volume_mount_apply_config), kc_volume_mount_apply_config_members, KC_COUNT(kc_volume_mount_apply_config_members), -1};
+
+static const kc_member kc_exec_action_apply_config_members[] = {
+    {.name = "command", .offset = offsetof(kc_exec_action_apply_config, command), .count_offset = offsetof(kc_exec_action_apply_config, n_command), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_exec_action_apply_config_struct = {"kc_exec_action_apply_config", sizeof(kc_exec_action_apply_config), kc_exec_action_apply_config_members, KC_COUNT(kc_exec_action_apply_config_members), -1};
+
+static const kc_member kc_http_header_apply_config_members[] = {
+    {.name = "name", .offset = offsetof(kc_http_header_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "value", .offset = offsetof(kc_http_header_apply_config, value), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_http_header_apply_config_struct = {"kc_http_header_apply_config", sizeof(kc_http_header_apply_config), kc_http_header_apply_config_members, KC_COUNT(kc_http_header_apply_config_members), -1};
+
+static const kc_member kc_http_get_action_apply_config_members[] = {
+    {.name = "path", .offset = offsetof(kc_http_get_action_apply_config, path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "port", .offset = offsetof(kc_http_get_action_apply_config, port), .type = KC_MEMBER_INT_OR_STRING, .shape = KC_SHAPE_POINTER},
+    {.name = "host", .offset = offsetof(kc_http_get_action_apply_config, host), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "scheme", .offset = offsetof(kc_http_get_action_apply_config, scheme), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "httpHeaders", .offset = offsetof(kc_http_get_action_apply_config, http_headers), .count_offset = offsetof(kc_http_get_action_apply_config, n_http_headers), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_http_header_apply_config_struct},
+};
+
+const kc_struct kc_http_get_action_apply_config_struct = {"kc_http_get_action_apply_config", sizeof(kc_http_get_action_apply_config), kc_http_get_action_apply_config_members, KC_COUNT(kc_http_get_action_apply_config_members), -1};
+
+static const kc_member kc_tcp_socket_action_apply_config_members[] = {
+    {.name = "port", .offset = offsetof(kc_tcp_socket_action_apply_config, port), .type = KC_MEMBER_INT_OR_STRING, .shape = KC_SHAPE_POINTER},
+    {.name = "host", .offset = offsetof(kc_tcp_socket_action_apply_config, host), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_tcp_socket_action_apply_config_struct = {"kc_tcp_socket_action_apply_config", sizeof(kc_tcp_socket_action_apply_config), kc_tcp_socket_action_apply_config_members, KC_COUNT(kc_tcp_socket_action_apply_config_members), -1};
+
+static const kc_member kc_probe_apply_config_members[] = {
+    {.name = "exec", .offset = offsetof(kc_probe_apply_config, exec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_exec_action_apply_config_struct},
+    {.name = "httpGet", .offset = offsetof(kc_probe_apply_config, http_get), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_http_get_action_apply_config_struct},
+    {.name = "tcpSocket", .offset = offsetof(kc_probe_apply_config, tcp_socket), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_tcp_socket_action_apply_config_struct},
+    {.name = "initialDelaySeconds", .offset = offsetof(kc_probe_apply_config, initial_delay_seconds), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "timeoutSeconds", .offset = offsetof(kc_probe_apply_config, timeout_seconds), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "periodSeconds", .offset = offsetof(kc_probe_apply_config, period_seconds), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "successThreshold", .offset = offsetof(kc_probe_apply_config, success_threshold), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "failureThreshold", .offset = offsetof(kc_probe_apply_config, failure_threshold), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "terminationGracePeriodSeconds", .offset = offsetof(kc_probe_apply_config, termination_grace_period_seconds), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_probe_apply_config_struct = {"kc_probe_apply_config", sizeof(kc_probe_apply_config), kc_probe_apply_config_members, KC_COUNT(kc_probe_apply_config_members), -1};
+
+static const kc_member kc_sleep_action_apply_config_members[] = {
+    {.name = "seconds", .offset = offsetof(kc_sleep_action_apply_config, seconds), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_sleep_action_apply_config_struct = {"kc_sleep_action_apply_config", sizeof(kc_sleep_action_apply_config), kc_sleep_action_apply_config_members, KC_COUNT(kc_sleep_action_apply_config_members), -1};
+
+static const kc_member kc_lifecycle_handler_apply_config_members[] = {
+    {.name = "exec", .offset = offsetof(kc_lifecycle_handler_apply_config, exec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_exec_action_apply_config_struct},
+    {.name = "httpGet", .offset = offsetof(kc_lifecycle_handler_apply_config, http_get), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_http_get_action_apply_config_struct},
+    {.name = "sleep", .offset = offsetof(kc_lifecycle_handler_apply_config, sleep), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_sleep_action_apply_config_struct},
+};
+
+const kc_struct kc_lifecycle_handler_apply_config_struct = {"kc_lifecycle_handler_apply_config", sizeof(kc_lifecycle_handler_apply_config), kc_lifecycle_handler_apply_config_members, KC_COUNT(kc_lifecycle_handler_apply_config_members), -1};
+
+static const kc_member kc_lifecycle_apply_config_members[] = {
+    {.name = "postStart", .offset = offsetof(kc_lifecycle_apply_config, post_start), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_lifecycle_handler_apply_config_struct},
+    {.name = "preStop", .offset = offsetof(kc_lifecycle_apply_config, pre_stop), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_lifecycle_handler_apply_config_struct},
+};
+
+const kc_struct kc_lifecycle_apply_config_struct = {"kc_lifecycle_apply_config", sizeof(kc_lifecycle_apply_config), kc_lifecycle_apply_config_members, KC_COUNT(kc_lifecycle_apply_config_members), -1};
+
+static const kc_member kc_capabilities_apply_config_members[] = {
+    {.name = "add", .offset = offsetof(kc_capabilities_apply_config, add), .count_offset = offsetof(kc_capabilities_apply_config, n_add), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+    {.name = "drop", .offset = offsetof(kc_capabilities_apply_config, drop), .count_offset = offsetof(kc_capabilities_apply_config, n_drop), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_capabilities_apply_config_struct = {"kc_capabilities_apply_config", sizeof(kc_capabilities_apply_config), kc_capabilities_apply_config_members, KC_COUNT(kc_capabilities_apply_config_members), -1};
+
+static const kc_member kc_security_context_apply_config_members[] = {
+    {.name = "capabilities", .offset = offsetof(kc_security_context_apply_config, capabilities), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_capabilities_apply_config_struct},
+    {.name = "runAsUser", .offset = offsetof(kc_security_context_apply_config, run_as_user), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "runAsGroup", .offset = offsetof(kc_security_context_apply_config, run_as_group), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "runAsNonRoot", .offset = offsetof(kc_security_context_apply_config, run_as_non_root), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+    {.name = "readOnlyRootFilesystem", .offset = offsetof(kc_security_context_apply_config, read_only_root_filesystem), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+    {.name = "privileged", .offset = offsetof(kc_security_context_apply_config, privileged), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_security_context_apply_config_struct = {"kc_security_context_apply_config", sizeof(kc_security_context_apply_config), kc_security_context_apply_config_members, KC_COUNT(kc_security_context_apply_config_members), -1};
+
+static const kc_member kc_container_apply_config_members[] = {
+    {.name = "name", .offset = offsetof(kc_container_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "image", .offset = offsetof(kc_container_apply_config, image), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "command", .offset = offsetof(kc_container_apply_config, command), .count_offset = offsetof(kc_container_apply_config, n_command), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+    {.name = "args", .offset = offsetof(kc_container_apply_config, args), .count_offset = offsetof(kc_container_apply_config, n_args), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+    {.name = "workingDir", .offset = offsetof(kc_container_apply_config, working_dir), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "ports", .offset = offsetof(kc_container_apply_config, ports), .count_offset = offsetof(kc_container_apply_config, n_ports), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_container_port_apply_config_struct},
+    {.name = "envFrom", .offset = offsetof(kc_container_apply_config, env_from), .count_offset = offsetof(kc_container_apply_config, n_env_from), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_env_from_apply_config_struct},
+    {.name = "env", .offset = offsetof(kc_container_apply_config, env), .count_offset = offsetof(kc_container_apply_config, n_env), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_env_var_apply_config_struct},
+    {.name = "resources", .offset = offsetof(kc_container_apply_config, resources), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_resources_apply_config_struct},
+    {.name = "restartPolicy", .offset = offsetof(kc_container_apply_config, restart_policy), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "volumeMounts", .offset = offsetof(kc_container_apply_config, volume_mounts), .count_offset = offsetof(kc_container_apply_config, n_volume_mounts), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_volume_mount_apply_config_struct},
+    {.name = "livenessProbe", .offset = offsetof(kc_container_apply_config, liveness_probe), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_probe_apply_config_struct},
+    {.name = "readinessProbe", .offset = offsetof(kc_container_apply_config, readiness_probe), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_probe_apply_config_struct},
+    {.name = "startupProbe", .offset = offsetof(kc_container_apply_config, startup_probe), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_probe_apply_config_struct},
+    {.name = "lifecycle", .offset = offsetof(kc_container_apply_config, lifecycle), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_lifecycle_apply_config_struct},
+    {.name = "terminationMessagePath", .offset = offsetof(kc_container_apply_config, termination_message_path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "terminationMessagePolicy", .offset = offsetof(kc_container_apply_config, termination_message_policy), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "securityContext", .offset = offsetof(kc_container_apply_config, security_context), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_security_context_apply_config_struct},
+};
+
+const kc_struct kc_container_apply_config_struct = {"kc_container_apply_config", sizeof(kc_container_apply_config), kc_container_apply_config_members, KC_COUNT(kc_container_apply_config_members), -1};
+
+static const kc_member kc_pod_security_context_apply_config_members[] = {
+    {.name = "runAsUser", .offset = offsetof(kc_pod_security_context_apply_config, run_as_user), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "runAsGroup", .offset = offsetof(kc_pod_security_context_apply_config, run_as_group), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "runAsNonRoot", .offset = offsetof(kc_pod_security_context_apply_config, run_as_non_root), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+    {.name = "fsGroup", .offset = offsetof(kc_pod_security_context_apply_config, fs_group), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_pod_security_context_apply_config_struct = {"kc_pod_security_context_apply_config", sizeof(kc_pod_security_context_apply_config), kc_pod_security_context_apply_config_members, KC_COUNT(kc_pod_security_context_apply_config_members), -1};
+
+static const kc_member kc_selector_requirement_apply_config_members[] = {
+    {.name = "key", .offset = offsetof(kc_selector_requirement_apply_config, key), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "operator", .offset = offsetof(kc_selector_requirement_apply_config, operator), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "values", .offset = offsetof(kc_selector_requirement_apply_config, values), .count_offset = offsetof(kc_selector_requirement_apply_config, n_values), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_selector_requirement_apply_config_struct = {"kc_selector_requirement_apply_config", sizeof(kc_selector_requirement_apply_config), kc_selector_requirement_apply_config_members, KC_COUNT(kc_selector_requirement_apply_config_members), -1};
+
+static const kc_member kc_node_selector_term_apply_config_members[] = {
+    {.name = "matchExpressions", .offset = offsetof(kc_node_selector_term_apply_config, match_expressions), .count_offset = offsetof(kc_node_selector_term_apply_config, n_match_expressions), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_selector_requirement_apply_config_struct},
+    {.name = "matchFields", .offset = offsetof(kc_node_selector_term_apply_config, match_fields), .count_offset = offsetof(kc_node_selector_term_apply_config, n_match_fields), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_selector_requirement_apply_config_struct},
+};
+
+const kc_struct kc_node_selector_term_apply_config_struct = {"kc_node_selector_term_apply_config", sizeof(kc_node_selector_term_apply_config), kc_node_selector_term_apply_config_members, KC_COUNT(kc_node_selector_term_apply_config_members), -1};
+
+static const kc_member kc_node_selector_apply_config_members[] = {
+    {.name = "nodeSelectorTerms", .offset = offsetof(kc_node_selector_apply_config, node_selector_terms), .count_offset = offsetof(kc_node_selector_apply_config, n_node_selector_terms), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_node_selector_term_apply_config_struct},
+};
+
+const kc_struct kc_node_selector_apply_config_struct = {"kc_node_selector_apply_config", sizeof(kc_node_selector_apply_config), kc_node_selector_apply_config_members, KC_COUNT(kc_node_selector_apply_config_members), -1};
+
+static const kc_member kc_preferred_node_term_apply_config_members[] = {
+    {.name = "weight", .offset = offsetof(kc_preferred_node_term_apply_config, weight), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "preference", .offset = offsetof(kc_preferred_node_term_apply_config, preference), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_node_selector_term_apply_config_struct},
+};
+
+const kc_struct kc_preferred_node_term_apply_config_struct = {"kc_preferred_node_term_apply_config", sizeof(kc_preferred_node_term_apply_config), kc_preferred_node_term_apply_config_members, KC_COUNT(kc_preferred_node_term_apply_config_members), -1};
+
+static const kc_member kc_node_affinity_apply_config_members[] = {
+    {.name = "requiredDuringSchedulingIgnoredDuringExecution", .offset = offsetof(kc_node_affinity_apply_config, required), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_node_selector_apply_config_struct},
+    {.name = "preferredDuringSchedulingIgnoredDuringExecution", .offset = offsetof(kc_node_affinity_apply_config, preferred), .count_offset = offsetof(kc_node_affinity_apply_config, n_preferred), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_preferred_node_term_apply_config_struct},
+};
+
+const kc_struct kc_node_affinity_apply_config_struct = {"kc_node_affinity_apply_config", sizeof(kc_node_affinity_apply_config), kc_node_affinity_apply_config_members, KC_COUNT(kc_node_affinity_apply_config_members), -1};
+
+static const kc_member kc_label_selector_apply_config_members[] = {
+    {.name = "matchLabels", .offset = offsetof(kc_label_selector_apply_config, match_labels), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_MAP, .flags = KC_MEMBER_IF_SET},
+    {.name = "matchExpressions", .offset = offsetof(kc_label_selector_apply_config, match_expressions), .count_offset = offsetof(kc_label_selector_apply_config, n_match_expressions), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_selector_requirement_apply_config_struct},
+};
+
+const kc_struct kc_label_selector_apply_config_struct = {"kc_label_selector_apply_config", sizeof(kc_label_selector_apply_config), kc_label_selector_apply_config_members, KC_COUNT(kc_label_selector_apply_config_members), -1};
+
+static const kc_member kc_pod_affinity_term_apply_config_members[] = {
+    {.name = "labelSelector", .offset = offsetof(kc_pod_affinity_term_apply_config, label_selector), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_label_selector_apply_config_struct},
+    {.name = "namespaces", .offset = offsetof(kc_pod_affinity_term_apply_config, namespaces), .count_offset = offsetof(kc_pod_affinity_term_apply_config, n_namespaces), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+    {.name = "namespaceSelector", .offset = offsetof(kc_pod_affinity_term_apply_config, namespace_selector), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_label_selector_apply_config_struct},
+    {.name = "topologyKey", .offset = offsetof(kc_pod_affinity_term_apply_config, topology_key), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "matchLabelKeys", .offset = offsetof(kc_pod_affinity_term_apply_config, match_label_keys), .count_offset = offsetof(kc_pod_affinity_term_apply_config, n_match_label_keys), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+    {.name = "mismatchLabelKeys", .offset = offsetof(kc_pod_affinity_term_apply_config, mismatch_label_keys), .count_offset = offsetof(kc_pod_affinity_term_apply_config, n_mismatch_label_keys), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_pod_affinity_term_apply_config_struct = {"kc_pod_affinity_term_apply_config", sizeof(kc_pod_affinity_term_apply_config), kc_pod_affinity_term_apply_config_members, KC_COUNT(kc_pod_affinity_term_apply_config_members), -1};
+
+static const kc_member kc_weighted_pod_affinity_term_apply_config_members[] = {
+    {.name = "weight", .offset = offsetof(kc_weighted_pod_affinity_term_apply_config, weight), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "podAffinityTerm", .offset = offsetof(kc_weighted_pod_affinity_term_apply_config, pod_affinity_term), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_pod_affinity_term_apply_config_struct},
+};
+
+const kc_struct kc_weighted_pod_affinity_term_apply_config_struct = {"kc_weighted_pod_affinity_term_apply_config", sizeof(kc_weighted_pod_affinity_term_apply_config), kc_weighted_pod_affinity_term_apply_config_members, KC_COUNT(kc_weighted_pod_affinity_term_apply_config_members), -1};
+
+static const kc_member kc_pod_affinity_apply_config_members[] = {
+    {.name = "requiredDuringSchedulingIgnoredDuringExecution", .offset = offsetof(kc_pod_affinity_apply_config, required), .count_offset = offsetof(kc_pod_affinity_apply_config, n_required), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_pod_affinity_term_apply_config_struct},
+    {.name = "preferredDuringSchedulingIgnoredDuringExecution", .offset = offsetof(kc_pod_affinity_apply_config, preferred), .count_offset = offsetof(kc_pod_affinity_apply_config, n_preferred), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_weighted_pod_affinity_term_apply_config_struct},
+};
+
+const kc_struct kc_pod_affinity_apply_config_struct = {"kc_pod_affinity_apply_config", sizeof(kc_pod_affinity_apply_config), kc_pod_affinity_apply_config_members, KC_COUNT(kc_pod_affinity_apply_config_members), -1};
+
+static const kc_member kc_affinity_apply_config_members[] = {
+    {.name = "nodeAffinity", .offset = offsetof(kc_affinity_apply_config, node_affinity), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_node_affinity_apply_config_struct},
+    {.name = "podAffinity", .offset = offsetof(kc_affinity_apply_config, pod_affinity), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_pod_affinity_apply_config_struct},
+    {.name = "podAntiAffinity", .offset = offsetof(kc_affinity_apply_config, pod_anti_affinity), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_pod_affinity_apply_config_struct},
+};
+
+const kc_struct kc_affinity_apply_config_struct = {"kc_affinity_apply_config", sizeof(kc_affinity_apply_config), kc_affinity_apply_config_members, KC_COUNT(kc_affinity_apply_config_members), -1};
+
+static const kc_member kc_toleration_apply_config_members[] = {
+    {.name = "key", .offset = offsetof(kc_toleration_apply_config, key), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "operator", .offset = offsetof(kc_toleration_apply_config, operator), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "value", .offset = offsetof(kc_toleration_apply_config, value), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "effect", .offset = offsetof(kc_toleration_apply_config, effect), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "tolerationSeconds", .offset = offsetof(kc_toleration_apply_config, toleration_seconds), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_toleration_apply_config_struct = {"kc_toleration_apply_config", sizeof(kc_toleration_apply_config), kc_toleration_apply_config_members, KC_COUNT(kc_toleration_apply_config_members), -1};
+
+static const kc_member kc_readiness_gate_apply_config_members[] = {
+    {.name = "conditionType", .offset = offsetof(kc_readiness_gate_apply_config, condition_type), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_readiness_gate_apply_config_struct = {"kc_readiness_gate_apply_config", sizeof(kc_readiness_gate_apply_config), kc_readiness_gate_apply_config_members, KC_COUNT(kc_readiness_gate_apply_config_members), -1};
+
+static const kc_member kc_topology_spread_apply_config_members[] = {
+    {.name = "maxSkew", .offset = offsetof(kc_topology_spread_apply_config, max_skew), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "topologyKey", .offset = offsetof(kc_topology_spread_apply_config, topology_key), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "whenUnsatisfiable", .offset = offsetof(kc_topology_spread_apply_config, when_unsatisfiable), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "labelSelector", .offset = offsetof(kc_topology_spread_apply_config, label_selector), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_label_selector_apply_config_struct},
+    {.name = "minDomains", .offset = offsetof(kc_topology_spread_apply_config, min_domains), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "nodeAffinityPolicy", .offset = offsetof(kc_topology_spread_apply_config, node_affinity_policy), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "nodeTaintsPolicy", .offset = offsetof(kc_topology_spread_apply_config, node_taints_policy), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "matchLabelKeys", .offset = offsetof(kc_topology_spread_apply_config, match_label_keys), .count_offset = offsetof(kc_topology_spread_apply_config, n_match_label_keys), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_topology_spread_apply_config_struct = {"kc_topology_spread_apply_config", sizeof(kc_topology_spread_apply_config), kc_topology_spread_apply_config_members, KC_COUNT(kc_topology_spread_apply_config_members), -1};
+
+static const kc_member kc_scheduling_gate_apply_config_members[] = {
+    {.name = "name", .offset = offsetof(kc_scheduling_gate_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_scheduling_gate_apply_config_struct = {"kc_scheduling_gate_apply_config", sizeof(kc_scheduling_gate_apply_config), kc_scheduling_gate_apply_config_members, KC_COUNT(kc_scheduling_gate_apply_config_members), -1};
+
+static const kc_member kc_pod_spec_apply_config_members[] = {
+    {.name = "volumes", .offset = offsetof(kc_pod_spec_apply_config, volumes), .count_offset = offsetof(kc_pod_spec_apply_config, n_volumes), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_volume_apply_config_struct},
+    {.name = "initContainers", .offset = offsetof(kc_pod_spec_apply_config, init_containers), .count_offset = offsetof(kc_pod_spec_apply_config, n_init_containers), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_container_apply_config_struct},
+    {.name = "containers", .offset = offsetof(kc_pod_spec_apply_config, containers), .count_offset = offsetof(kc_pod_spec_apply_config, n_containers), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_container_apply_config_struct},
+    {.name = "restartPolicy", .offset = offsetof(kc_pod_spec_apply_config, restart_policy), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "terminationGracePeriodSeconds", .offset = offsetof(kc_pod_spec_apply_config, termination_grace_period_seconds), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "activeDeadlineSeconds", .offset = offsetof(kc_pod_spec_apply_config, active_deadline_seconds), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "nodeSelector", .offset = offsetof(kc_pod_spec_apply_config, node_selector), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_MAP, .flags = KC_MEMBER_IF_SET},
+    {.name = "serviceAccountName", .offset = offsetof(kc_pod_spec_apply_config, service_account_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "nodeName", .offset = offsetof(kc_pod_spec_apply_config, node_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "hostNetwork", .offset = offsetof(kc_pod_spec_apply_config, host_network), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+    {.name = "securityContext", .offset = offsetof(kc_pod_spec_apply_config, security_context), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_pod_security_context_apply_config_struct},
+    {.name = "hostname", .offset = offsetof(kc_pod_spec_apply_config, hostname), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "subdomain", .offset = offsetof(kc_pod_spec_apply_config, subdomain), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "affinity", .offset = offsetof(kc_pod_spec_apply_config, affinity), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_affinity_apply_config_struct},
+    {.name = "schedulerName", .offset = offsetof(kc_pod_spec_apply_config, scheduler_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "tolerations", .offset = offsetof(kc_pod_spec_apply_config, tolerations), .count_offset = offsetof(kc_pod_spec_apply_config, n_tolerations), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_toleration_apply_config_struct},
+    {.name = "priority", .offset = offsetof(kc_pod_spec_apply_config, priority), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "priorityClassName", .offset = offsetof(kc_pod_spec_apply_config, priority_class_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "preemptionPolicy", .offset = offsetof(kc_pod_spec_apply_config, preemption_policy), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "readinessGates", .offset = offsetof(kc_pod_spec_apply_config, readiness_gates), .count_offset = offsetof(kc_pod_spec_apply_config, n_readiness_gates), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_readiness_gate_apply_config_struct},
+    {.name = "overhead", .offset = offsetof(kc_pod_spec_apply_config, overhead), .type = KC_MEMBER_QUANTITY, .shape = KC_SHAPE_MAP, .flags = KC_MEMBER_IF_SET},
+    {.name = "resources", .offset = offsetof(kc_pod_spec_apply_config, resources), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_resources_apply_config_struct},
+    {.name = "topologySpreadConstraints", .offset = offsetof(kc_pod_spec_apply_config, topology_spread_constraints), .count_offset = offsetof(kc_pod_spec_apply_config, n_topology_spread_constraints), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_topology_spread_apply_config_struct},
+    {.name = "schedulingGates", .offset = offsetof(kc_pod_spec_apply_config, scheduling_gates), .count_offset = offsetof(kc_pod_spec_apply_config, n_scheduling_gates), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_scheduling_gate_apply_config_struct},
+};
+
+const kc_struct kc_pod_spec_apply_config_struct = {"kc_pod_spec_apply_config", sizeof(kc_pod_spec_apply_config), kc_pod_spec_apply_config_members, KC_COUNT(kc_pod_spec_apply_config_members), -1};
+
+static const kc_member kc_pod_condition_apply_config_members[] = {
+    {.name = "type", .offset = offsetof(kc_pod_condition_apply_config, type), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "observedGeneration", .offset = offsetof(kc_pod_condition_apply_config, observed_generation), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "status", .offset = offsetof(kc_pod_condition_apply_config, status), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "lastProbeTime", .offset = offsetof(kc_pod_condition_apply_config, last_probe_time), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "lastTransitionTime", .offset = offsetof(kc_pod_condition_apply_config, last_transition_time), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "reason", .offset = offsetof(kc_pod_condition_apply_config, reason), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "message", .offset = offsetof(kc_pod_condition_apply_config, message), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_pod_condition_apply_config_struct = {"kc_pod_condition_apply_config", sizeof(kc_pod_condition_apply_config), kc_pod_condition_apply_config_members, KC_COUNT(kc_pod_condition_apply_config_members), -1};
+
+static const kc_member kc_ip_entry_apply_config_members[] = {
+    {.name = "ip", .offset = offsetof(kc_ip_entry_apply_config, ip), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_ip_entry_apply_config_struct = {"kc_ip_entry_apply_config", sizeof(kc_ip_entry_apply_config), kc_ip_entry_apply_config_members, KC_COUNT(kc_ip_entry_apply_config_members), -1};
+
+static const kc_member kc_container_waiting_apply_config_members[] = {
+    {.name = "reason", .offset = offsetof(kc_container_waiting_apply_config, reason), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "message", .offset = offsetof(kc_container_waiting_apply_config, message), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_container_waiting_apply_config_struct = {"kc_container_waiting_apply_config", sizeof(kc_container_waiting_apply_config), kc_container_waiting_apply_config_members, KC_COUNT(kc_container_waiting_apply_config_members), -1};
+
+static const kc_member kc_container_running_apply_config_members[] = {
+    {.name = "startedAt", .offset = offsetof(kc_container_running_apply_config, started_at), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_container_running_apply_config_struct = {"kc_container_running_apply_config", sizeof(kc_container_running_apply_config), kc_container_running_apply_config_members, KC_COUNT(kc_container_running_apply_config_members), -1};
+
+static const kc_member kc_container_terminated_apply_config_members[] = {
+    {.name = "exitCode", .offset = offsetof(kc_container_terminated_apply_config, exit_code), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "signal", .offset = offsetof(kc_container_terminated_apply_config, signal), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "reason", .offset = offsetof(kc_container_terminated_apply_config, reason), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "message", .offset = offsetof(kc_container_terminated_apply_config, message), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "startedAt", .offset = offsetof(kc_container_terminated_apply_config, started_at), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "finishedAt", .offset = offsetof(kc_container_terminated_apply_config, finished_at), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "containerID", .offset = offsetof(kc_container_terminated_apply_config, container_id), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_container_terminated_apply_config_struct = {"kc_container_terminated_apply_config", sizeof(kc_container_terminated_apply_config), kc_container_terminated_apply_config_members, KC_COUNT(kc_container_terminated_apply_config_members), -1};
+
+static const kc_member kc_container_state_apply_config_members[] = {
+    {.name = "waiting", .offset = offsetof(kc_container_state_apply_config, waiting), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_container_waiting_apply_config_struct},
+    {.name = "running", .offset = offsetof(kc_container_state_apply_config, running), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_container_running_apply_config_struct},
+    {.name = "terminated", .offset = offsetof(kc_container_state_apply_config, terminated), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_container_terminated_apply_config_struct},
+};
+
+const kc_struct kc_container_state_apply_config_struct = {"kc_container_state_apply_config", sizeof(kc_container_state_apply_config), kc_container_state_apply_config_members, KC_COUNT(kc_container_state_apply_config_members), -1};
+
+static const kc_member kc_container_status_apply_config_members[] = {
+    {.name = "name", .offset = offsetof(kc_container_status_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "state", .offset = offsetof(kc_container_status_apply_config, state), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_container_state_apply_config_struct},
+    {.name = "lastState", .offset = offsetof(kc_container_status_apply_config, last_state), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_container_state_apply_config_struct},
+    {.name = "ready", .offset = offsetof(kc_container_status_apply_config, ready), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+    {.name = "restartCount", .offset = offsetof(kc_container_status_apply_config, restart_count), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "image", .offset = offsetof(kc_container_status_apply_config, image), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "imageID", .offset = offsetof(kc_container_status_apply_config, image_id), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "containerID", .offset = offsetof(kc_container_status_apply_config, container_id), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "started", .offset = offsetof(kc_container_status_apply_config, started), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_container_status_apply_config_struct = {"kc_container_status_apply_config", sizeof(kc_container_status_apply_config), kc_container_status_apply_config_members, KC_COUNT(kc_container_status_apply_config_members), -1};
+
+static const kc_member kc_pod_status_apply_config_members[] = {
+    {.name = "observedGeneration", .offset = offsetof(kc_pod_status_apply_config, observed_generation), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "phase", .offset = offsetof(kc_pod_status_apply_config, phase), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "conditions", .offset = offsetof(kc_pod_status_apply_config, conditions), .count_offset = offsetof(kc_pod_status_apply_config, n_conditions), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_pod_condition_apply_config_struct},
+    {.name = "message", .offset = offsetof(kc_pod_status_apply_config, message), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "reason", .offset = offsetof(kc_pod_status_apply_config, reason), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "nominatedNodeName", .offset = offsetof(kc_pod_status_apply_config, nominated_node_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "hostIP", .offset = offsetof(kc_pod_status_apply_config, host_ip), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "hostIPs", .offset = offsetof(kc_pod_status_apply_config, host_ips), .count_offset = offsetof(kc_pod_status_apply_config, n_host_ips), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_ip_entry_apply_config_struct},
+    {.name = "podIP", .offset = offsetof(kc_pod_status_apply_config, pod_ip), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "podIPs", .offset = offsetof(kc_pod_status_apply_config, pod_ips), .count_offset = offsetof(kc_pod_status_apply_config, n_pod_ips), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_ip_entry_apply_config_struct},
+    {.name = "startTime", .offset = offsetof(kc_pod_status_apply_config, start_time), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "initContainerStatuses", .offset = offsetof(kc_pod_status_apply_config, init_container_statuses), .count_offset = offsetof(kc_pod_status_apply_config, n_init_container_statuses), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_container_status_apply_config_struct},
+    {.name = "containerStatuses", .offset = offsetof(kc_pod_status_apply_config, container_statuses), .count_offset = offsetof(kc_pod_status_apply_config, n_container_statuses), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_container_status_apply_config_struct},
+    {.name = "qosClass", .offset = offsetof(kc_pod_status_apply_config, qos_class), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_pod_status_apply_config_struct = {"kc_pod_status_apply_config", sizeof(kc_pod_status_apply_config), kc_pod_status_apply_config_members, KC_COUNT(kc_pod_status_apply_config_members), -1};
+
+static const kc_member kc_pod_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(kc_pod_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(kc_pod_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_pod_spec_apply_config_struct},
+    {.name = "status", .offset = offsetof(kc_pod_apply_config, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_pod_status_apply_config_struct},
+};
+
+const kc_struct kc_pod_apply_config_struct = {"kc_pod_apply_config", sizeof(kc_pod_apply_config), kc_pod_apply_config_members, KC_COUNT(kc_pod_apply_config_members), offsetof(kc_pod_apply_config, metadata)};
+
+static const kc_member kc_taint_apply_config_members[] = {
+    {.name = "key", .offset = offsetof(kc_taint_apply_config, key), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "value", .offset = offsetof(kc_taint_apply_config, value), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "effect", .offset = offsetof(kc_taint_apply_config, effect), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "timeAdded", .offset = offsetof(kc_taint_apply_config, time_added), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_taint_apply_config_struct = {"kc_taint_apply_config", sizeof(kc_taint_apply_config), kc_taint_apply_config_members, KC_COUNT(kc_taint_apply_config_members), -1};
+
+static const kc_member kc_node_spec_apply_config_members[] = {
+    {.name = "taints", .offset = offsetof(kc_node_spec_apply_config, taints), .count_offset = offsetof(kc_node_spec_apply_config, n_taints), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_taint_apply_config_struct},
+    {.name = "unschedulable", .offset = offsetof(kc_node_spec_apply_config, unschedulable), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+    {.name = "providerID", .offset = offsetof(kc_node_spec_apply_config, provider_id), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_node_spec_apply_config_struct = {"kc_node_spec_apply_config", sizeof(kc_node_spec_apply_config), kc_node_spec_apply_config_members, KC_COUNT(kc_node_spec_apply_config_members), -1};
+
+static const kc_member kc_node_condition_apply_config_members[] = {
+    {.name = "type", .offset = offsetof(kc_node_condition_apply_config, type), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "status", .offset = offsetof(kc_node_condition_apply_config, status), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "lastHeartbeatTime", .offset = offsetof(kc_node_condition_apply_config, last_heartbeat_time), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "lastTransitionTime", .offset = offsetof(kc_node_condition_apply_config, last_transition_time), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "reason", .offset = offsetof(kc_node_condition_apply_config, reason), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "message", .offset = offsetof(kc_node_condition_apply_config, message), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_node_condition_apply_config_struct = {"kc_node_condition_apply_config", sizeof(kc_node_condition_apply_config), kc_node_condition_apply_config_members, KC_COUNT(kc_node_condition_apply_config_members), -1};
+
+static const kc_member kc_node_address_apply_config_members[] = {
+    {.name = "type", .offset = offsetof(kc_node_address_apply_config, type), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "address", .offset = offsetof(kc_node_address_apply_config, address), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_node_address_apply_config_struct = {"kc_node_address_apply_config", sizeof(kc_node_address_apply_config), kc_node_address_apply_config_members, KC_COUNT(kc_node_address_apply_config_members), -1};
+
+static const kc_member kc_daemon_endpoint_apply_config_members[] = {
+    {.name = "Port", .offset = offsetof(kc_daemon_endpoint_apply_config, port), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct kc_daemon_endpoint_apply_config_struct = {"kc_daemon_endpoint_apply_config", sizeof(kc_daemon_endpoint_apply_config), kc_daemon_endpoint_apply_config_members, KC_COUNT(kc_daemon_endpoint_apply_config_members), -1};
+
+static const kc_member kc_daemon_endpoints_apply_config_members[] = {
+    {.name = "kubeletEndpoint", .offset = offsetof(kc_daemon_endpoints_apply_config, kubelet_endpoint), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_daemon_endpoint_apply_config_struct},
+};
+
+const kc_struct kc_daemon_endpoints_apply_config_struct = {"kc_daemon_endpoints_apply_config", sizeof(kc_daemon_endpoints_apply_config), kc_daemon_endpoints_apply_config_members, KC_COUNT(kc_daemon_endpoints_apply_config_members), -1};
+
+static const kc_member kc_node_info_apply_config_members[] = {
+    {.name = "machineID", .offset = offsetof(kc_node_info_apply_config, machine_id), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "systemUUID", .offset = offsetof(kc_node_info_apply_config, system_uuid), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "bootID", .offset = offsetof(kc_node_info_apply_config, boot_id), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "kernelVersion", .offset = offsetof(kc_node_info_apply_config, kernel_version), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "osImage", .offset = offsetof(kc_node_info_apply_config, os_image), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "containerRuntimeVersion", .offset = offsetof(kc_node_info_apply_config, container_runtime_version), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "kubeletVersion", .offset = offsetof(kc_node_info_apply_config, kubelet_version), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "kubeProxyVersion", .offset = offsetof(kc_node_info_apply_config, kube_proxy_version), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "operatingSystem", .offset = offsetof(kc_node_info_apply_config, operating_system), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "architecture", .offset = offsetof(kc_node_info_apply_config, architecture), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct kc_node_info_apply_config_struct = {"kc_node_info_apply_config", sizeof(kc_node_info_apply_config), kc_node_info_apply_config_members, KC_COUNT(kc_node_info_apply_config_members), -1};
+
+static const kc_member kc_node_status_apply_config_members[] = {
+    {.name = "capacity", .offset = offsetof(kc_node_status_apply_config, capacity), .type = KC_MEMBER_QUANTITY, .shape = KC_SHAPE_MAP, .flags = KC_MEMBER_IF_SET},
+    {.name = "allocatable", .offset = offsetof(kc_node_status_apply_config, allocatable), .type = KC_MEMBER_QUANTITY, .shape = KC_SHAPE_MAP, .flags = KC_MEMBER_IF_SET},
+    {.name = "conditions", .offset = offsetof(kc_node_status_apply_config, conditions), .count_offset = offsetof(kc_node_status_apply_config, n_conditions), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_node_condition_apply_config_struct},
+    {.name = "addresses", .offset = offsetof(kc_node_status_apply_config, addresses), .count_offset = offsetof(kc_node_status_apply_config, n_addresses), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_node_address_apply_config_struct},
+    {.name = "daemonEndpoints", .offset = offsetof(kc_node_status_apply_config, daemon_endpoints), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_daemon_endpoints_apply_config_struct},
+    {.name = "nodeInfo", .offset = offsetof(kc_node_status_apply_config, node_info), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_node_info_apply_config_struct},
+};
+
+const kc_struct kc_node_status_apply_config_struct = {"kc_node_status_apply_config", sizeof(kc_node_status_apply_config), kc_node_status_apply_config_members, KC_COUNT(kc_node_status_apply_config_members), -1};
+
+static const kc_member kc_cluster_node_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(kc_cluster_node_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(kc_cluster_node_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_node_spec_apply_config_struct},
+    {.name = "status", .offset = offsetof(kc_cluster_node_apply_config, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_node_status_apply_config_struct},
+};
+
+const kc_struct kc_cluster_node_apply_config_struct = {"kc_cluster_node_apply_config", sizeof(kc_cluster_node_apply_config), kc_cluster_node_apply_config_members, KC_COUNT(kc_cluster_node_apply_config_members), offsetof(kc_cluster_node_apply_config, metadata)};
+
 static const kc_member kc_resources_members[] = {
     {.name = "limits", .offset = offsetof(kc_resources, limits), .type = KC_MEMBER_QUANTITY, .shape = KC_SHAPE_MAP},
     {.name = "requests", .offset = offsetof(kc_resources, requests), .type = KC_MEMBER_QUANTITY, .shape = KC_SHAPE_MAP},
@@ -81,6 +651,7 @@ static const kc_member kc_volume_mount_members[] = {
     {.name = "readOnly", .offset = offsetof(kc_volume_mount, read_only), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
     {.name = "mountPath", .offset = offsetof(kc_volume_mount, mount_path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
     {.name = "subPath", .offset = offsetof(kc_volume_mount, sub_path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
+    {.name = "subPathExpr", .offset = offsetof(kc_volume_mount, sub_path_expr), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
 };
 
 const kc_struct kc_volume_mount_struct = {"kc_volume_mount", sizeof(kc_volume_mount), kc_volume_mount_members, KC_COUNT(kc_volume_mount_members), -1};
@@ -100,7 +671,7 @@ const kc_struct kc_http_header_struct = {"kc_http_header", sizeof(kc_http_header
 
 static const kc_member kc_http_get_action_members[] = {
     {.name = "path", .offset = offsetof(kc_http_get_action, path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
-    {.name = "port", .offset = offsetof(kc_http_get_action, port), .type = KC_MEMBER_INT_OR_TEXT, .shape = KC_SHAPE_VALUE},
+    {.name = "port", .offset = offsetof(kc_http_get_action, port), .type = KC_MEMBER_INT_OR_STRING, .shape = KC_SHAPE_VALUE},
     {.name = "host", .offset = offsetof(kc_http_get_action, host), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
     {.name = "scheme", .offset = offsetof(kc_http_get_action, scheme), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
     {.name = "httpHeaders", .offset = offsetof(kc_http_get_action, http_headers), .count_offset = offsetof(kc_http_get_action, n_http_headers), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .of = &kc_http_header_struct},
@@ -109,7 +680,7 @@ static const kc_member kc_http_get_action_members[] = {
 const kc_struct kc_http_get_action_struct = {"kc_http_get_action", sizeof(kc_http_get_action), kc_http_get_action_members, KC_COUNT(kc_http_get_action_members), -1};
 
 static const kc_member kc_tcp_socket_action_members[] = {
-    {.name = "port", .offset = offsetof(kc_tcp_socket_action, port), .type = KC_MEMBER_INT_OR_TEXT, .shape = KC_SHAPE_VALUE},
+    {.name = "port", .offset = offsetof(kc_tcp_socket_action, port), .type = KC_MEMBER_INT_OR_STRING, .shape = KC_SHAPE_VALUE},
     {.name = "host", .offset = offsetof(kc_tcp_socket_action, host), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
 };
 
@@ -150,7 +721,15 @@ static const kc_member kc_lifecycle_members[] = {
 
 const kc_struct kc_lifecycle_struct = {"kc_lifecycle", sizeof(kc_lifecycle), kc_lifecycle_members, KC_COUNT(kc_lifecycle_members), -1};
 
+static const kc_member kc_capabilities_members[] = {
+    {.name = "add", .offset = offsetof(kc_capabilities, add), .count_offset = offsetof(kc_capabilities, n_add), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST},
+    {.name = "drop", .offset = offsetof(kc_capabilities, drop), .count_offset = offsetof(kc_capabilities, n_drop), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST},
+};
+
+const kc_struct kc_capabilities_struct = {"kc_capabilities", sizeof(kc_capabilities), kc_capabilities_members, KC_COUNT(kc_capabilities_members), -1};
+
 static const kc_member kc_security_context_members[] = {
+    {.name = "capabilities", .offset = offsetof(kc_security_context, capabilities), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_capabilities_struct},
     {.name = "runAsUser", .offset = offsetof(kc_security_context, run_as_user), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
     {.name = "runAsGroup", .offset = offsetof(kc_security_context, run_as_group), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
     {.name = "runAsNonRoot", .offset = offsetof(kc_security_context, run_as_non_root), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
@@ -254,7 +833,16 @@ static const kc_member kc_secret_projection_members[] = {
 
 const kc_struct kc_secret_projection_struct = {"kc_secret_projection", sizeof(kc_secret_projection), kc_secret_projection_members, KC_COUNT(kc_secret_projection_members), -1};
 
+static const kc_member kc_token_projection_members[] = {
+    {.name = "audience", .offset = offsetof(kc_token_projection, audience), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
+    {.name = "expirationSeconds", .offset = offsetof(kc_token_projection, expiration_seconds), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "path", .offset = offsetof(kc_token_projection, path), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
+};
+
+const kc_struct kc_token_projection_struct = {"kc_token_projection", sizeof(kc_token_projection), kc_token_projection_members, KC_COUNT(kc_token_projection_members), -1};
+
 static const kc_member kc_projection_members[] = {
+    {.name = "serviceAccountToken", .offset = offsetof(kc_projection, service_account_token), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_token_projection_struct},
     {.name = "configMap", .offset = offsetof(kc_projection, config_map), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_config_map_volume_struct},
     {.name = "secret", .offset = offsetof(kc_projection, secret), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_secret_projection_struct},
     {.name = "downwardAPI", .offset = offsetof(kc_projection, downward_api), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &kc_downward_volume_struct},
@@ -524,7 +1112,7 @@ static const kc_member kc_pod_members[] = {
 const kc_struct kc_pod_struct = {"kc_pod", sizeof(kc_pod), kc_pod_members, KC_COUNT(kc_pod_members), offsetof(kc_pod, metadata)};
 
 const kc_kind kc_pod_kind = {.group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "pod", .namespaced = true};
-const kc_typed kc_pod_type = {&kc_pod_kind, &kc_pod_struct};
+const kc_typed kc_pod_type = {&kc_pod_kind, &kc_pod_struct, &kc_pod_apply_config_struct};
 
 const kc_resource_metadata kc_pod_metadata = {.kind = &kc_pod_kind};
 
@@ -610,6 +1198,6 @@ static const kc_member kc_cluster_node_members[] = {
 const kc_struct kc_cluster_node_struct = {"kc_cluster_node", sizeof(kc_cluster_node), kc_cluster_node_members, KC_COUNT(kc_cluster_node_members), offsetof(kc_cluster_node, metadata)};
 
 const kc_kind kc_cluster_node_kind = {.group = "", .version = "v1", .kind = "Node", .plural = "nodes", .singular = "node", .namespaced = false};
-const kc_typed kc_cluster_node_type = {&kc_cluster_node_kind, &kc_cluster_node_struct};
+const kc_typed kc_cluster_node_type = {&kc_cluster_node_kind, &kc_cluster_node_struct, &kc_cluster_node_apply_config_struct};
 
 const kc_resource_metadata kc_cluster_node_metadata = {.kind = &kc_cluster_node_kind};

@@ -26,6 +26,7 @@ extern const kc_struct kc_sleep_action_struct;
 extern const kc_struct kc_probe_struct;
 extern const kc_struct kc_lifecycle_handler_struct;
 extern const kc_struct kc_lifecycle_struct;
+extern const kc_struct kc_capabilities_struct;
 extern const kc_struct kc_security_context_struct;
 extern const kc_struct kc_container_struct;
 extern const kc_struct kc_key_to_path_struct;
@@ -37,6 +38,7 @@ extern const kc_struct kc_claim_volume_struct;
 extern const kc_struct kc_downward_file_struct;
 extern const kc_struct kc_downward_volume_struct;
 extern const kc_struct kc_secret_projection_struct;
+extern const kc_struct kc_token_projection_struct;
 extern const kc_struct kc_projection_struct;
 extern const kc_struct kc_projected_volume_struct;
 extern const kc_struct kc_volume_struct;
@@ -65,10 +67,11 @@ extern const kc_struct kc_container_status_struct;
 extern const kc_struct kc_ip_entry_struct;
 extern const kc_struct kc_pod_status_struct;
 
-/* Pod of /v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* Pod of /v1. kc/typed.h documents the functions:
  *     kc_pod_get kc_pod_client_list kc_pod_lister_get kc_pod_lister_list kc_pod_informer
- *     kc_pod_create kc_pod_update kc_pod_update_status kc_pod_patch kc_pod_apply kc_pod_delete
- *     kc_pod_ensure kc_pod_of kc_pod_object kc_pod_copy kc_pod_equal kc_pod_free
+ *     kc_pod_create kc_pod_update kc_pod_update_status kc_pod_patch kc_pod_delete kc_pod_ensure
+ *     kc_pod_of kc_pod_object kc_pod_copy kc_pod_equal kc_pod_set_defaults kc_pod_free
+ *     kc_pod_apply kc_pod_apply_status kc_pod_extract kc_pod_extract_status
  */
 extern const kc_struct kc_pod_struct;
 extern const kc_kind kc_pod_kind;
@@ -84,15 +87,816 @@ extern const kc_struct kc_daemon_endpoints_struct;
 extern const kc_struct kc_node_info_struct;
 extern const kc_struct kc_node_status_struct;
 
-/* Node of /v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* Node of /v1. kc/typed.h documents the functions:
  *     kc_cluster_node_get kc_cluster_node_client_list kc_cluster_node_lister_get kc_cluster_node_lister_list kc_cluster_node_informer
- *     kc_cluster_node_create kc_cluster_node_update kc_cluster_node_update_status kc_cluster_node_patch kc_cluster_node_apply kc_cluster_node_delete
- *     kc_cluster_node_ensure kc_cluster_node_of kc_cluster_node_object kc_cluster_node_copy kc_cluster_node_equal kc_cluster_node_free
+ *     kc_cluster_node_create kc_cluster_node_update kc_cluster_node_update_status kc_cluster_node_patch kc_cluster_node_delete kc_cluster_node_ensure
+ *     kc_cluster_node_of kc_cluster_node_object kc_cluster_node_copy kc_cluster_node_equal kc_cluster_node_set_defaults kc_cluster_node_free
+ *     kc_cluster_node_apply kc_cluster_node_apply_status kc_cluster_node_extract kc_cluster_node_extract_status
  */
 extern const kc_struct kc_cluster_node_struct;
 extern const kc_kind kc_cluster_node_kind;
 extern const kc_typed kc_cluster_node_type;
 extern const kc_resource_metadata kc_cluster_node_metadata;
 KC_TYPED_KIND(kc_cluster_node)
+
+/* Apply configurations, for server-side apply: kc/typed.h. */
+typedef struct kc_empty_dir_volume_apply_config kc_empty_dir_volume_apply_config;
+typedef struct kc_host_path_volume_apply_config kc_host_path_volume_apply_config;
+typedef struct kc_key_to_path_apply_config kc_key_to_path_apply_config;
+typedef struct kc_config_map_volume_apply_config kc_config_map_volume_apply_config;
+typedef struct kc_secret_volume_apply_config kc_secret_volume_apply_config;
+typedef struct kc_claim_volume_apply_config kc_claim_volume_apply_config;
+typedef struct kc_volume_apply_config kc_volume_apply_config;
+typedef struct kc_container_port_apply_config kc_container_port_apply_config;
+typedef struct kc_local_ref_apply_config kc_local_ref_apply_config;
+typedef struct kc_env_from_apply_config kc_env_from_apply_config;
+typedef struct kc_field_ref_apply_config kc_field_ref_apply_config;
+typedef struct kc_resource_field_ref_apply_config kc_resource_field_ref_apply_config;
+typedef struct kc_key_selector_apply_config kc_key_selector_apply_config;
+typedef struct kc_env_source_apply_config kc_env_source_apply_config;
+typedef struct kc_env_var_apply_config kc_env_var_apply_config;
+typedef struct kc_resources_apply_config kc_resources_apply_config;
+typedef struct kc_volume_mount_apply_config kc_volume_mount_apply_config;
+typedef struct kc_exec_action_apply_config kc_exec_action_apply_config;
+typedef struct kc_http_header_apply_config kc_http_header_apply_config;
+typedef struct kc_http_get_action_apply_config kc_http_get_action_apply_config;
+typedef struct kc_tcp_socket_action_apply_config kc_tcp_socket_action_apply_config;
+typedef struct kc_probe_apply_config kc_probe_apply_config;
+typedef struct kc_sleep_action_apply_config kc_sleep_action_apply_config;
+typedef struct kc_lifecycle_handler_apply_config kc_lifecycle_handler_apply_config;
+typedef struct kc_lifecycle_apply_config kc_lifecycle_apply_config;
+typedef struct kc_capabilities_apply_config kc_capabilities_apply_config;
+typedef struct kc_security_context_apply_config kc_security_context_apply_config;
+typedef struct kc_container_apply_config kc_container_apply_config;
+typedef struct kc_pod_security_context_apply_config kc_pod_security_context_apply_config;
+typedef struct kc_selector_requirement_apply_config kc_selector_requirement_apply_config;
+typedef struct kc_node_selector_term_apply_config kc_node_selector_term_apply_config;
+typedef struct kc_node_selector_apply_config kc_node_selector_apply_config;
+typedef struct kc_preferred_node_term_apply_config kc_preferred_node_term_apply_config;
+typedef struct kc_node_affinity_apply_config kc_node_affinity_apply_config;
+typedef struct kc_label_selector_apply_config kc_label_selector_apply_config;
+typedef struct kc_pod_affinity_term_apply_config kc_pod_affinity_term_apply_config;
+typedef struct kc_weighted_pod_affinity_term_apply_config kc_weighted_pod_affinity_term_apply_config;
+typedef struct kc_pod_affinity_apply_config kc_pod_affinity_apply_config;
+typedef struct kc_affinity_apply_config kc_affinity_apply_config;
+typedef struct kc_toleration_apply_config kc_toleration_apply_config;
+typedef struct kc_readiness_gate_apply_config kc_readiness_gate_apply_config;
+typedef struct kc_topology_spread_apply_config kc_topology_spread_apply_config;
+typedef struct kc_scheduling_gate_apply_config kc_scheduling_gate_apply_config;
+typedef struct kc_pod_spec_apply_config kc_pod_spec_apply_config;
+typedef struct kc_pod_condition_apply_config kc_pod_condition_apply_config;
+typedef struct kc_ip_entry_apply_config kc_ip_entry_apply_config;
+typedef struct kc_container_waiting_apply_config kc_container_waiting_apply_config;
+typedef struct kc_container_running_apply_config kc_container_running_apply_config;
+typedef struct kc_container_terminated_apply_config kc_container_terminated_apply_config;
+typedef struct kc_container_state_apply_config kc_container_state_apply_config;
+typedef struct kc_container_status_apply_config kc_container_status_apply_config;
+typedef struct kc_pod_status_apply_config kc_pod_status_apply_config;
+typedef struct kc_pod_apply_config kc_pod_apply_config;
+typedef struct kc_taint_apply_config kc_taint_apply_config;
+typedef struct kc_node_spec_apply_config kc_node_spec_apply_config;
+typedef struct kc_node_condition_apply_config kc_node_condition_apply_config;
+typedef struct kc_node_address_apply_config kc_node_address_apply_config;
+typedef struct kc_daemon_endpoint_apply_config kc_daemon_endpoint_apply_config;
+typedef struct kc_daemon_endpoints_apply_config kc_daemon_endpoints_apply_config;
+typedef struct kc_node_info_apply_config kc_node_info_apply_config;
+typedef struct kc_node_status_apply_config kc_node_status_apply_config;
+typedef struct kc_cluster_node_apply_config kc_cluster_node_apply_config;
+#ifndef kc_empty_dir_volume_apply_config
+#define kc_empty_dir_volume_apply_config kc_empty_dir_volume_apply_config
+/* As kc_empty_dir_volume; what is not set is not sent. */
+struct kc_empty_dir_volume_apply_config {
+    const char *medium;
+    kc_quantity_text size_limit;
+};
+#endif
+#ifndef kc_host_path_volume_apply_config
+#define kc_host_path_volume_apply_config kc_host_path_volume_apply_config
+/* As kc_host_path_volume; what is not set is not sent. */
+struct kc_host_path_volume_apply_config {
+    const char *path;
+    const char *type;
+};
+#endif
+#ifndef kc_key_to_path_apply_config
+#define kc_key_to_path_apply_config kc_key_to_path_apply_config
+/* As kc_key_to_path; what is not set is not sent. */
+struct kc_key_to_path_apply_config {
+    const char *key;
+    const char *path;
+    int32_t *mode;
+};
+#endif
+#ifndef kc_config_map_volume_apply_config
+#define kc_config_map_volume_apply_config kc_config_map_volume_apply_config
+/* As kc_config_map_volume; what is not set is not sent. */
+struct kc_config_map_volume_apply_config {
+    const char *name;
+    kc_key_to_path_apply_config *items;
+    size_t n_items;
+    int32_t *default_mode;
+    bool *optional;
+};
+#endif
+#ifndef kc_secret_volume_apply_config
+#define kc_secret_volume_apply_config kc_secret_volume_apply_config
+/* As kc_secret_volume; what is not set is not sent. */
+struct kc_secret_volume_apply_config {
+    const char *secret_name;
+    kc_key_to_path_apply_config *items;
+    size_t n_items;
+    int32_t *default_mode;
+    bool *optional;
+};
+#endif
+#ifndef kc_claim_volume_apply_config
+#define kc_claim_volume_apply_config kc_claim_volume_apply_config
+/* As kc_claim_volume; what is not set is not sent. */
+struct kc_claim_volume_apply_config {
+    const char *claim_name;
+    bool *read_only;
+};
+#endif
+#ifndef kc_volume_apply_config
+#define kc_volume_apply_config kc_volume_apply_config
+/* As kc_volume; what is not set is not sent. */
+struct kc_volume_apply_config {
+    const char *name;
+    kc_empty_dir_volume_apply_config *empty_dir;
+    kc_host_path_volume_apply_config *host_path;
+    kc_config_map_volume_apply_config *config_map;
+    kc_secret_volume_apply_config *secret;
+    kc_claim_volume_apply_config *persistent_volume_claim;
+    kc_raw projected;
+    kc_raw downward_api;
+    kc_raw ephemeral;
+};
+#endif
+#ifndef kc_container_port_apply_config
+#define kc_container_port_apply_config kc_container_port_apply_config
+/* As kc_container_port; what is not set is not sent. */
+struct kc_container_port_apply_config {
+    const char *name;
+    int32_t *host_port;
+    int32_t *container_port;
+    const char *protocol;
+    const char *host_ip;
+};
+#endif
+#ifndef kc_local_ref_apply_config
+#define kc_local_ref_apply_config kc_local_ref_apply_config
+/* As kc_local_ref; what is not set is not sent. */
+struct kc_local_ref_apply_config {
+    const char *name;
+    bool *optional;
+};
+#endif
+#ifndef kc_env_from_apply_config
+#define kc_env_from_apply_config kc_env_from_apply_config
+/* As kc_env_from; what is not set is not sent. */
+struct kc_env_from_apply_config {
+    const char *prefix;
+    kc_local_ref_apply_config *config_map_ref;
+    kc_local_ref_apply_config *secret_ref;
+};
+#endif
+#ifndef kc_field_ref_apply_config
+#define kc_field_ref_apply_config kc_field_ref_apply_config
+/* As kc_field_ref; what is not set is not sent. */
+struct kc_field_ref_apply_config {
+    const char *api_version;
+    const char *field_path;
+};
+#endif
+#ifndef kc_resource_field_ref_apply_config
+#define kc_resource_field_ref_apply_config kc_resource_field_ref_apply_config
+/* As kc_resource_field_ref; what is not set is not sent. */
+struct kc_resource_field_ref_apply_config {
+    const char *container_name;
+    const char *resource;
+    kc_quantity_text divisor;
+};
+#endif
+#ifndef kc_key_selector_apply_config
+#define kc_key_selector_apply_config kc_key_selector_apply_config
+/* As kc_key_selector; what is not set is not sent. */
+struct kc_key_selector_apply_config {
+    const char *name;
+    const char *key;
+    bool *optional;
+};
+#endif
+#ifndef kc_env_source_apply_config
+#define kc_env_source_apply_config kc_env_source_apply_config
+/* As kc_env_source; what is not set is not sent. */
+struct kc_env_source_apply_config {
+    kc_field_ref_apply_config *field_ref;
+    kc_resource_field_ref_apply_config *resource_field_ref;
+    kc_key_selector_apply_config *config_map_key_ref;
+    kc_key_selector_apply_config *secret_key_ref;
+};
+#endif
+#ifndef kc_env_var_apply_config
+#define kc_env_var_apply_config kc_env_var_apply_config
+/* As kc_env_var; what is not set is not sent. */
+struct kc_env_var_apply_config {
+    const char *name;
+    const char *value;
+    kc_env_source_apply_config *value_from;
+};
+#endif
+#ifndef kc_resources_apply_config
+#define kc_resources_apply_config kc_resources_apply_config
+/* As kc_resources; what is not set is not sent. */
+struct kc_resources_apply_config {
+    KC_MAP_OF(kc_quantity_text) limits;
+    KC_MAP_OF(kc_quantity_text) requests;
+};
+#endif
+#ifndef kc_volume_mount_apply_config
+#define kc_volume_mount_apply_config kc_volume_mount_apply_config
+/* As kc_volume_mount; what is not set is not sent. */
+struct kc_volume_mount_apply_config {
+    const char *name;
+    bool *read_only;
+    const char *mount_path;
+    const char *sub_path;
+    const char *sub_path_expr;
+};
+#endif
+#ifndef kc_exec_action_apply_config
+#define kc_exec_action_apply_config kc_exec_action_apply_config
+/* As kc_exec_action; what is not set is not sent. */
+struct kc_exec_action_apply_config {
+    const char **command;
+    size_t n_command;
+};
+#endif
+#ifndef kc_http_header_apply_config
+#define kc_http_header_apply_config kc_http_header_apply_config
+/* As kc_http_header; what is not set is not sent. */
+struct kc_http_header_apply_config {
+    const char *name;
+    const char *value;
+};
+#endif
+#ifndef kc_http_get_action_apply_config
+#define kc_http_get_action_apply_config kc_http_get_action_apply_config
+/* As kc_http_get_action; what is not set is not sent. */
+struct kc_http_get_action_apply_config {
+    const char *path;
+    kc_int_or_string *port;
+    const char *host;
+    const char *scheme;
+    kc_http_header_apply_config *http_headers;
+    size_t n_http_headers;
+};
+#endif
+#ifndef kc_tcp_socket_action_apply_config
+#define kc_tcp_socket_action_apply_config kc_tcp_socket_action_apply_config
+/* As kc_tcp_socket_action; what is not set is not sent. */
+struct kc_tcp_socket_action_apply_config {
+    kc_int_or_string *port;
+    const char *host;
+};
+#endif
+#ifndef kc_probe_apply_config
+#define kc_probe_apply_config kc_probe_apply_config
+/* As kc_probe; what is not set is not sent. */
+struct kc_probe_apply_config {
+    kc_exec_action_apply_config *exec;
+    kc_http_get_action_apply_config *http_get;
+    kc_tcp_socket_action_apply_config *tcp_socket;
+    int32_t *initial_delay_seconds;
+    int32_t *timeout_seconds;
+    int32_t *period_seconds;
+    int32_t *success_threshold;
+    int32_t *failure_threshold;
+    int64_t *termination_grace_period_seconds;
+};
+#endif
+#ifndef kc_sleep_action_apply_config
+#define kc_sleep_action_apply_config kc_sleep_action_apply_config
+/* As kc_sleep_action; what is not set is not sent. */
+struct kc_sleep_action_apply_config {
+    int64_t *seconds;
+};
+#endif
+#ifndef kc_lifecycle_handler_apply_config
+#define kc_lifecycle_handler_apply_config kc_lifecycle_handler_apply_config
+/* As kc_lifecycle_handler; what is not set is not sent. */
+struct kc_lifecycle_handler_apply_config {
+    kc_exec_action_apply_config *exec;
+    kc_http_get_action_apply_config *http_get;
+    kc_sleep_action_apply_config *sleep;
+};
+#endif
+#ifndef kc_lifecycle_apply_config
+#define kc_lifecycle_apply_config kc_lifecycle_apply_config
+/* As kc_lifecycle; what is not set is not sent. */
+struct kc_lifecycle_apply_config {
+    kc_lifecycle_handler_apply_config *post_start;
+    kc_lifecycle_handler_apply_config *pre_stop;
+};
+#endif
+#ifndef kc_capabilities_apply_config
+#define kc_capabilities_apply_config kc_capabilities_apply_config
+/* As kc_capabilities; what is not set is not sent. */
+struct kc_capabilities_apply_config {
+    const char **add;
+    size_t n_add;
+    const char **drop;
+    size_t n_drop;
+};
+#endif
+#ifndef kc_security_context_apply_config
+#define kc_security_context_apply_config kc_security_context_apply_config
+/* As kc_security_context; what is not set is not sent. */
+struct kc_security_context_apply_config {
+    kc_capabilities_apply_config *capabilities;
+    int64_t *run_as_user;
+    int64_t *run_as_group;
+    bool *run_as_non_root;
+    bool *read_only_root_filesystem;
+    bool *privileged;
+};
+#endif
+#ifndef kc_container_apply_config
+#define kc_container_apply_config kc_container_apply_config
+/* As kc_container; what is not set is not sent. */
+struct kc_container_apply_config {
+    const char *name;
+    const char *image;
+    const char **command;
+    size_t n_command;
+    const char **args;
+    size_t n_args;
+    const char *working_dir;
+    kc_container_port_apply_config *ports;
+    size_t n_ports;
+    kc_env_from_apply_config *env_from;
+    size_t n_env_from;
+    kc_env_var_apply_config *env;
+    size_t n_env;
+    kc_resources_apply_config *resources;
+    const char *restart_policy;
+    kc_volume_mount_apply_config *volume_mounts;
+    size_t n_volume_mounts;
+    kc_probe_apply_config *liveness_probe;
+    kc_probe_apply_config *readiness_probe;
+    kc_probe_apply_config *startup_probe;
+    kc_lifecycle_apply_config *lifecycle;
+    const char *termination_message_path;
+    const char *termination_message_policy;
+    kc_security_context_apply_config *security_context;
+};
+#endif
+#ifndef kc_pod_security_context_apply_config
+#define kc_pod_security_context_apply_config kc_pod_security_context_apply_config
+/* As kc_pod_security_context; what is not set is not sent. */
+struct kc_pod_security_context_apply_config {
+    int64_t *run_as_user;
+    int64_t *run_as_group;
+    bool *run_as_non_root;
+    int64_t *fs_group;
+};
+#endif
+#ifndef kc_selector_requirement_apply_config
+#define kc_selector_requirement_apply_config kc_selector_requirement_apply_config
+/* As kc_selector_requirement; what is not set is not sent. */
+struct kc_selector_requirement_apply_config {
+    const char *key;
+    const char *operator;
+    const char **values;
+    size_t n_values;
+};
+#endif
+#ifndef kc_node_selector_term_apply_config
+#define kc_node_selector_term_apply_config kc_node_selector_term_apply_config
+/* As kc_node_selector_term; what is not set is not sent. */
+struct kc_node_selector_term_apply_config {
+    kc_selector_requirement_apply_config *match_expressions;
+    size_t n_match_expressions;
+    kc_selector_requirement_apply_config *match_fields;
+    size_t n_match_fields;
+};
+#endif
+#ifndef kc_node_selector_apply_config
+#define kc_node_selector_apply_config kc_node_selector_apply_config
+/* As kc_node_selector; what is not set is not sent. */
+struct kc_node_selector_apply_config {
+    kc_node_selector_term_apply_config *node_selector_terms;
+    size_t n_node_selector_terms;
+};
+#endif
+#ifndef kc_preferred_node_term_apply_config
+#define kc_preferred_node_term_apply_config kc_preferred_node_term_apply_config
+/* As kc_preferred_node_term; what is not set is not sent. */
+struct kc_preferred_node_term_apply_config {
+    int32_t *weight;
+    kc_node_selector_term_apply_config *preference;
+};
+#endif
+#ifndef kc_node_affinity_apply_config
+#define kc_node_affinity_apply_config kc_node_affinity_apply_config
+/* As kc_node_affinity; what is not set is not sent. */
+struct kc_node_affinity_apply_config {
+    kc_node_selector_apply_config *required;
+    kc_preferred_node_term_apply_config *preferred;
+    size_t n_preferred;
+};
+#endif
+#ifndef kc_label_selector_apply_config
+#define kc_label_selector_apply_config kc_label_selector_apply_config
+/* As kc_label_selector; what is not set is not sent. */
+struct kc_label_selector_apply_config {
+    kc_string_map match_labels;
+    kc_selector_requirement_apply_config *match_expressions;
+    size_t n_match_expressions;
+};
+#endif
+#ifndef kc_pod_affinity_term_apply_config
+#define kc_pod_affinity_term_apply_config kc_pod_affinity_term_apply_config
+/* As kc_pod_affinity_term; what is not set is not sent. */
+struct kc_pod_affinity_term_apply_config {
+    kc_label_selector_apply_config *label_selector;
+    const char **namespaces;
+    size_t n_namespaces;
+    kc_label_selector_apply_config *namespace_selector;
+    const char *topology_key;
+    const char **match_label_keys;
+    size_t n_match_label_keys;
+    const char **mismatch_label_keys;
+    size_t n_mismatch_label_keys;
+};
+#endif
+#ifndef kc_weighted_pod_affinity_term_apply_config
+#define kc_weighted_pod_affinity_term_apply_config kc_weighted_pod_affinity_term_apply_config
+/* As kc_weighted_pod_affinity_term; what is not set is not sent. */
+struct kc_weighted_pod_affinity_term_apply_config {
+    int32_t *weight;
+    kc_pod_affinity_term_apply_config *pod_affinity_term;
+};
+#endif
+#ifndef kc_pod_affinity_apply_config
+#define kc_pod_affinity_apply_config kc_pod_affinity_apply_config
+/* As kc_pod_affinity; what is not set is not sent. */
+struct kc_pod_affinity_apply_config {
+    kc_pod_affinity_term_apply_config *required;
+    size_t n_required;
+    kc_weighted_pod_affinity_term_apply_config *preferred;
+    size_t n_preferred;
+};
+#endif
+#ifndef kc_affinity_apply_config
+#define kc_affinity_apply_config kc_affinity_apply_config
+/* As kc_affinity; what is not set is not sent. */
+struct kc_affinity_apply_config {
+    kc_node_affinity_apply_config *node_affinity;
+    kc_pod_affinity_apply_config *pod_affinity;
+    kc_pod_affinity_apply_config *pod_anti_affinity;
+};
+#endif
+#ifndef kc_toleration_apply_config
+#define kc_toleration_apply_config kc_toleration_apply_config
+/* As kc_toleration; what is not set is not sent. */
+struct kc_toleration_apply_config {
+    const char *key;
+    const char *operator;
+    const char *value;
+    const char *effect;
+    int64_t *toleration_seconds;
+};
+#endif
+#ifndef kc_readiness_gate_apply_config
+#define kc_readiness_gate_apply_config kc_readiness_gate_apply_config
+/* As kc_readiness_gate; what is not set is not sent. */
+struct kc_readiness_gate_apply_config {
+    const char *condition_type;
+};
+#endif
+#ifndef kc_topology_spread_apply_config
+#define kc_topology_spread_apply_config kc_topology_spread_apply_config
+/* As kc_topology_spread; what is not set is not sent. */
+struct kc_topology_spread_apply_config {
+    int32_t *max_skew;
+    const char *topology_key;
+    const char *when_unsatisfiable;
+    kc_label_selector_apply_config *label_selector;
+    int32_t *min_domains;
+    const char *node_affinity_policy;
+    const char *node_taints_policy;
+    const char **match_label_keys;
+    size_t n_match_label_keys;
+};
+#endif
+#ifndef kc_scheduling_gate_apply_config
+#define kc_scheduling_gate_apply_config kc_scheduling_gate_apply_config
+/* As kc_scheduling_gate; what is not set is not sent. */
+struct kc_scheduling_gate_apply_config {
+    const char *name;
+};
+#endif
+#ifndef kc_pod_spec_apply_config
+#define kc_pod_spec_apply_config kc_pod_spec_apply_config
+/* As kc_pod_spec; what is not set is not sent. */
+struct kc_pod_spec_apply_config {
+    kc_volume_apply_config *volumes;
+    size_t n_volumes;
+    kc_container_apply_config *init_containers;
+    size_t n_init_containers;
+    kc_container_apply_config *containers;
+    size_t n_containers;
+    const char *restart_policy;
+    int64_t *termination_grace_period_seconds;
+    int64_t *active_deadline_seconds;
+    kc_string_map node_selector;
+    const char *service_account_name;
+    const char *node_name;
+    bool *host_network;
+    kc_pod_security_context_apply_config *security_context;
+    const char *hostname;
+    const char *subdomain;
+    kc_affinity_apply_config *affinity;
+    const char *scheduler_name;
+    kc_toleration_apply_config *tolerations;
+    size_t n_tolerations;
+    int32_t *priority;
+    const char *priority_class_name;
+    const char *preemption_policy;
+    kc_readiness_gate_apply_config *readiness_gates;
+    size_t n_readiness_gates;
+    KC_MAP_OF(kc_quantity_text) overhead;
+    kc_resources_apply_config *resources;
+    kc_topology_spread_apply_config *topology_spread_constraints;
+    size_t n_topology_spread_constraints;
+    kc_scheduling_gate_apply_config *scheduling_gates;
+    size_t n_scheduling_gates;
+};
+#endif
+#ifndef kc_pod_condition_apply_config
+#define kc_pod_condition_apply_config kc_pod_condition_apply_config
+/* As kc_pod_condition; what is not set is not sent. */
+struct kc_pod_condition_apply_config {
+    const char *type;
+    int64_t *observed_generation;
+    const char *status;
+    kc_timestamp last_probe_time;
+    kc_timestamp last_transition_time;
+    const char *reason;
+    const char *message;
+};
+#endif
+#ifndef kc_ip_entry_apply_config
+#define kc_ip_entry_apply_config kc_ip_entry_apply_config
+/* As kc_ip_entry; what is not set is not sent. */
+struct kc_ip_entry_apply_config {
+    const char *ip;
+};
+#endif
+#ifndef kc_container_waiting_apply_config
+#define kc_container_waiting_apply_config kc_container_waiting_apply_config
+/* As kc_container_waiting; what is not set is not sent. */
+struct kc_container_waiting_apply_config {
+    const char *reason;
+    const char *message;
+};
+#endif
+#ifndef kc_container_running_apply_config
+#define kc_container_running_apply_config kc_container_running_apply_config
+/* As kc_container_running; what is not set is not sent. */
+struct kc_container_running_apply_config {
+    kc_timestamp started_at;
+};
+#endif
+#ifndef kc_container_terminated_apply_config
+#define kc_container_terminated_apply_config kc_container_terminated_apply_config
+/* As kc_container_terminated; what is not set is not sent. */
+struct kc_container_terminated_apply_config {
+    int32_t *exit_code;
+    int32_t *signal;
+    const char *reason;
+    const char *message;
+    kc_timestamp started_at;
+    kc_timestamp finished_at;
+    const char *container_id;
+};
+#endif
+#ifndef kc_container_state_apply_config
+#define kc_container_state_apply_config kc_container_state_apply_config
+/* As kc_container_state; what is not set is not sent. */
+struct kc_container_state_apply_config {
+    kc_container_waiting_apply_config *waiting;
+    kc_container_running_apply_config *running;
+    kc_container_terminated_apply_config *terminated;
+};
+#endif
+#ifndef kc_container_status_apply_config
+#define kc_container_status_apply_config kc_container_status_apply_config
+/* As kc_container_status; what is not set is not sent. */
+struct kc_container_status_apply_config {
+    const char *name;
+    kc_container_state_apply_config *state;
+    kc_container_state_apply_config *last_state;
+    bool *ready;
+    int32_t *restart_count;
+    const char *image;
+    const char *image_id;
+    const char *container_id;
+    bool *started;
+};
+#endif
+#ifndef kc_pod_status_apply_config
+#define kc_pod_status_apply_config kc_pod_status_apply_config
+/* As kc_pod_status; what is not set is not sent. */
+struct kc_pod_status_apply_config {
+    int64_t *observed_generation;
+    const char *phase;
+    kc_pod_condition_apply_config *conditions;
+    size_t n_conditions;
+    const char *message;
+    const char *reason;
+    const char *nominated_node_name;
+    const char *host_ip;
+    kc_ip_entry_apply_config *host_ips;
+    size_t n_host_ips;
+    const char *pod_ip;
+    kc_ip_entry_apply_config *pod_ips;
+    size_t n_pod_ips;
+    kc_timestamp start_time;
+    kc_container_status_apply_config *init_container_statuses;
+    size_t n_init_container_statuses;
+    kc_container_status_apply_config *container_statuses;
+    size_t n_container_statuses;
+    const char *qos_class;
+};
+#endif
+#ifndef kc_pod_apply_config
+#define kc_pod_apply_config kc_pod_apply_config
+/* As kc_pod; what is not set is not sent. */
+struct kc_pod_apply_config {
+    kc_object_meta metadata;
+    kc_pod_spec_apply_config *spec;
+    kc_pod_status_apply_config *status;
+};
+#endif
+#ifndef kc_taint_apply_config
+#define kc_taint_apply_config kc_taint_apply_config
+/* As kc_taint; what is not set is not sent. */
+struct kc_taint_apply_config {
+    const char *key;
+    const char *value;
+    const char *effect;
+    kc_timestamp time_added;
+};
+#endif
+#ifndef kc_node_spec_apply_config
+#define kc_node_spec_apply_config kc_node_spec_apply_config
+/* As kc_node_spec; what is not set is not sent. */
+struct kc_node_spec_apply_config {
+    kc_taint_apply_config *taints;
+    size_t n_taints;
+    bool *unschedulable;
+    const char *provider_id;
+};
+#endif
+#ifndef kc_node_condition_apply_config
+#define kc_node_condition_apply_config kc_node_condition_apply_config
+/* As kc_node_condition; what is not set is not sent. */
+struct kc_node_condition_apply_config {
+    const char *type;
+    const char *status;
+    kc_timestamp last_heartbeat_time;
+    kc_timestamp last_transition_time;
+    const char *reason;
+    const char *message;
+};
+#endif
+#ifndef kc_node_address_apply_config
+#define kc_node_address_apply_config kc_node_address_apply_config
+/* As kc_node_address; what is not set is not sent. */
+struct kc_node_address_apply_config {
+    const char *type;
+    const char *address;
+};
+#endif
+#ifndef kc_daemon_endpoint_apply_config
+#define kc_daemon_endpoint_apply_config kc_daemon_endpoint_apply_config
+/* As kc_daemon_endpoint; what is not set is not sent. */
+struct kc_daemon_endpoint_apply_config {
+    int32_t *port;
+};
+#endif
+#ifndef kc_daemon_endpoints_apply_config
+#define kc_daemon_endpoints_apply_config kc_daemon_endpoints_apply_config
+/* As kc_daemon_endpoints; what is not set is not sent. */
+struct kc_daemon_endpoints_apply_config {
+    kc_daemon_endpoint_apply_config *kubelet_endpoint;
+};
+#endif
+#ifndef kc_node_info_apply_config
+#define kc_node_info_apply_config kc_node_info_apply_config
+/* As kc_node_info; what is not set is not sent. */
+struct kc_node_info_apply_config {
+    const char *machine_id;
+    const char *system_uuid;
+    const char *boot_id;
+    const char *kernel_version;
+    const char *os_image;
+    const char *container_runtime_version;
+    const char *kubelet_version;
+    const char *kube_proxy_version;
+    const char *operating_system;
+    const char *architecture;
+};
+#endif
+#ifndef kc_node_status_apply_config
+#define kc_node_status_apply_config kc_node_status_apply_config
+/* As kc_node_status; what is not set is not sent. */
+struct kc_node_status_apply_config {
+    KC_MAP_OF(kc_quantity_text) capacity;
+    KC_MAP_OF(kc_quantity_text) allocatable;
+    kc_node_condition_apply_config *conditions;
+    size_t n_conditions;
+    kc_node_address_apply_config *addresses;
+    size_t n_addresses;
+    kc_daemon_endpoints_apply_config *daemon_endpoints;
+    kc_node_info_apply_config *node_info;
+};
+#endif
+#ifndef kc_cluster_node_apply_config
+#define kc_cluster_node_apply_config kc_cluster_node_apply_config
+/* As kc_cluster_node; what is not set is not sent. */
+struct kc_cluster_node_apply_config {
+    kc_object_meta metadata;
+    kc_node_spec_apply_config *spec;
+    kc_node_status_apply_config *status;
+};
+#endif
+
+extern const kc_struct kc_empty_dir_volume_apply_config_struct;
+extern const kc_struct kc_host_path_volume_apply_config_struct;
+extern const kc_struct kc_key_to_path_apply_config_struct;
+extern const kc_struct kc_config_map_volume_apply_config_struct;
+extern const kc_struct kc_secret_volume_apply_config_struct;
+extern const kc_struct kc_claim_volume_apply_config_struct;
+extern const kc_struct kc_volume_apply_config_struct;
+extern const kc_struct kc_container_port_apply_config_struct;
+extern const kc_struct kc_local_ref_apply_config_struct;
+extern const kc_struct kc_env_from_apply_config_struct;
+extern const kc_struct kc_field_ref_apply_config_struct;
+extern const kc_struct kc_resource_field_ref_apply_config_struct;
+extern const kc_struct kc_key_selector_apply_config_struct;
+extern const kc_struct kc_env_source_apply_config_struct;
+extern const kc_struct kc_env_var_apply_config_struct;
+extern const kc_struct kc_resources_apply_config_struct;
+extern const kc_struct kc_volume_mount_apply_config_struct;
+extern const kc_struct kc_exec_action_apply_config_struct;
+extern const kc_struct kc_http_header_apply_config_struct;
+extern const kc_struct kc_http_get_action_apply_config_struct;
+extern const kc_struct kc_tcp_socket_action_apply_config_struct;
+extern const kc_struct kc_probe_apply_config_struct;
+extern const kc_struct kc_sleep_action_apply_config_struct;
+extern const kc_struct kc_lifecycle_handler_apply_config_struct;
+extern const kc_struct kc_lifecycle_apply_config_struct;
+extern const kc_struct kc_capabilities_apply_config_struct;
+extern const kc_struct kc_security_context_apply_config_struct;
+extern const kc_struct kc_container_apply_config_struct;
+extern const kc_struct kc_pod_security_context_apply_config_struct;
+extern const kc_struct kc_selector_requirement_apply_config_struct;
+extern const kc_struct kc_node_selector_term_apply_config_struct;
+extern const kc_struct kc_node_selector_apply_config_struct;
+extern const kc_struct kc_preferred_node_term_apply_config_struct;
+extern const kc_struct kc_node_affinity_apply_config_struct;
+extern const kc_struct kc_label_selector_apply_config_struct;
+extern const kc_struct kc_pod_affinity_term_apply_config_struct;
+extern const kc_struct kc_weighted_pod_affinity_term_apply_config_struct;
+extern const kc_struct kc_pod_affinity_apply_config_struct;
+extern const kc_struct kc_affinity_apply_config_struct;
+extern const kc_struct kc_toleration_apply_config_struct;
+extern const kc_struct kc_readiness_gate_apply_config_struct;
+extern const kc_struct kc_topology_spread_apply_config_struct;
+extern const kc_struct kc_scheduling_gate_apply_config_struct;
+extern const kc_struct kc_pod_spec_apply_config_struct;
+extern const kc_struct kc_pod_condition_apply_config_struct;
+extern const kc_struct kc_ip_entry_apply_config_struct;
+extern const kc_struct kc_container_waiting_apply_config_struct;
+extern const kc_struct kc_container_running_apply_config_struct;
+extern const kc_struct kc_container_terminated_apply_config_struct;
+extern const kc_struct kc_container_state_apply_config_struct;
+extern const kc_struct kc_container_status_apply_config_struct;
+extern const kc_struct kc_pod_status_apply_config_struct;
+extern const kc_struct kc_pod_apply_config_struct;
+extern const kc_struct kc_taint_apply_config_struct;
+extern const kc_struct kc_node_spec_apply_config_struct;
+extern const kc_struct kc_node_condition_apply_config_struct;
+extern const kc_struct kc_node_address_apply_config_struct;
+extern const kc_struct kc_daemon_endpoint_apply_config_struct;
+extern const kc_struct kc_daemon_endpoints_apply_config_struct;
+extern const kc_struct kc_node_info_apply_config_struct;
+extern const kc_struct kc_node_status_apply_config_struct;
+extern const kc_struct kc_cluster_node_apply_config_struct;
+KC_TYPED_APPLY(kc_pod)
+KC_TYPED_APPLY(kc_cluster_node)
 
 #endif

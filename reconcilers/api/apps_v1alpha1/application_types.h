@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* application_types.h: pods that belong together, and how they are. */
+/* application_types.h: an application, a group of pods, and the state of its pods. */
 #ifndef KC_RECONCILERS_APPLICATION_TYPES_H
 #define KC_RECONCILERS_APPLICATION_TYPES_H
 
 #include "kc/api.h"
 
-/// ApplicationSpec is what an application is, and needs.
+/// ApplicationSpec is the desired state of an application.
 typedef struct application_spec {
-    /// What it is, for people.
+    /// Description for users.
     /// +optional
     char *description;
-    /// How many of its pods must be ready for it to be available.
+    /// Minimum number of ready pods for the application to be available.
     /// +kubebuilder:validation:Minimum=0
     /// +kubebuilder:default=1
     int32_t *min_ready;
 } application_spec;
 
-/// ApplicationStatus is how its pods are.
+/// ApplicationStatus is the observed state of the pods of an application.
 typedef struct application_status {
-    /// How many pods it has that have not ended and are not being deleted.
+    /// Number of pods that are neither terminated nor being deleted.
     int32_t pods;
-    /// How many of them are ready.
+    /// Number of these pods that are ready.
     int32_t ready_pods;
-    /// The images they run, each once, in order; of more than 32 the first.
+    /// Container images of the pods, sorted, without duplicates; at most 32.
     /// +optional
     /// +listType=set
     /// +kubebuilder:validation:MaxItems=32
     char **images;
     size_t n_images;
-    /// The generation that was last looked at.
+    /// Generation that the controller last observed.
     /// +optional
     int64_t observed_generation;
-    /// Available: enough of its pods are ready.
+    /// Conditions. Available: at least minReady pods are ready.
     /// +optional
     /// +listType=map
     /// +listMapKey=type
@@ -39,8 +39,8 @@ typedef struct application_status {
     size_t n_conditions;
 } application_status;
 
-/// Application is pods that belong together: those of its namespace whose label
-/// apps.example.io/application is its name.
+/// Application is a group of pods: the pods of its namespace whose label
+/// apps.example.io/application is the name of the application.
 /// +kubebuilder:object:root=true
 /// +kubebuilder:subresource:status
 /// +kc:resource:catalog=apps,controller=generic

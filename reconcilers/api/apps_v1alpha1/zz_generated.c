@@ -4,6 +4,31 @@
 
 #include <stddef.h>
 
+static const kc_member application_spec_apply_config_members[] = {
+    {.name = "description", .offset = offsetof(application_spec_apply_config, description), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "minReady", .offset = offsetof(application_spec_apply_config, min_ready), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct application_spec_apply_config_struct = {"application_spec_apply_config", sizeof(application_spec_apply_config), application_spec_apply_config_members, KC_COUNT(application_spec_apply_config_members), -1};
+
+static const kc_member application_status_apply_config_members[] = {
+    {.name = "pods", .offset = offsetof(application_status_apply_config, pods), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "readyPods", .offset = offsetof(application_status_apply_config, ready_pods), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+    {.name = "images", .offset = offsetof(application_status_apply_config, images), .count_offset = offsetof(application_status_apply_config, n_images), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+    {.name = "observedGeneration", .offset = offsetof(application_status_apply_config, observed_generation), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+    {.name = "conditions", .offset = offsetof(application_status_apply_config, conditions), .count_offset = offsetof(application_status_apply_config, n_conditions), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &kc_struct_status_condition_apply_config},
+};
+
+const kc_struct application_status_apply_config_struct = {"application_status_apply_config", sizeof(application_status_apply_config), application_status_apply_config_members, KC_COUNT(application_status_apply_config_members), -1};
+
+static const kc_member application_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(application_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(application_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &application_spec_apply_config_struct},
+    {.name = "status", .offset = offsetof(application_apply_config, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &application_status_apply_config_struct},
+};
+
+const kc_struct application_apply_config_struct = {"application_apply_config", sizeof(application_apply_config), application_apply_config_members, KC_COUNT(application_apply_config_members), offsetof(application_apply_config, metadata)};
+
 static const kc_member application_spec_members[] = {
     {.name = "description", .offset = offsetof(application_spec, description), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
     {.name = "minReady", .offset = offsetof(application_spec, min_ready), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER, .default_json = "1"},
@@ -30,6 +55,6 @@ static const kc_member application_members[] = {
 const kc_struct application_struct = {"application", sizeof(application), application_members, KC_COUNT(application_members), offsetof(application, metadata)};
 
 const kc_kind application_kind = {.group = "apps.example.io", .version = "v1alpha1", .kind = "Application", .plural = "applications", .singular = "application", .namespaced = true};
-const kc_typed application_type = {&application_kind, &application_struct};
+const kc_typed application_type = {&application_kind, &application_struct, &application_apply_config_struct};
 
-const kc_resource_metadata application_metadata = {.kind = &application_kind, .description = "Application is pods that belong together: those of its namespace whose label\012apps.example.io/application is its name.", .catalog = "apps", .controller = KC_CONTROLLER_GENERIC};
+const kc_resource_metadata application_metadata = {.kind = &application_kind, .description = "Application is a group of pods: the pods of its namespace whose label\012apps.example.io/application is the name of the application.", .catalog = "apps", .controller = KC_CONTROLLER_GENERIC};

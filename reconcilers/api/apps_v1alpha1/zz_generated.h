@@ -10,15 +10,56 @@
 extern const kc_struct application_spec_struct;
 extern const kc_struct application_status_struct;
 
-/* Application of apps.example.io/v1alpha1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* Application of apps.example.io/v1alpha1. kc/typed.h documents the functions:
  *     application_get application_client_list application_lister_get application_lister_list application_informer
- *     application_create application_update application_update_status application_patch application_apply application_delete
- *     application_ensure application_of application_object application_copy application_equal application_free
+ *     application_create application_update application_update_status application_patch application_delete application_ensure
+ *     application_of application_object application_copy application_equal application_set_defaults application_free
+ *     application_apply application_apply_status application_extract application_extract_status
  */
 extern const kc_struct application_struct;
 extern const kc_kind application_kind;
 extern const kc_typed application_type;
 extern const kc_resource_metadata application_metadata;
 KC_TYPED_KIND(application)
+
+/* Apply configurations, for server-side apply: kc/typed.h. */
+typedef struct application_spec_apply_config application_spec_apply_config;
+typedef struct application_status_apply_config application_status_apply_config;
+typedef struct application_apply_config application_apply_config;
+#ifndef application_spec_apply_config
+#define application_spec_apply_config application_spec_apply_config
+/* As application_spec; what is not set is not sent. */
+struct application_spec_apply_config {
+    const char *description;
+    int32_t *min_ready;
+};
+#endif
+#ifndef application_status_apply_config
+#define application_status_apply_config application_status_apply_config
+/* As application_status; what is not set is not sent. */
+struct application_status_apply_config {
+    int32_t *pods;
+    int32_t *ready_pods;
+    const char **images;
+    size_t n_images;
+    int64_t *observed_generation;
+    kc_status_condition_apply_config *conditions;
+    size_t n_conditions;
+};
+#endif
+#ifndef application_apply_config
+#define application_apply_config application_apply_config
+/* As application; what is not set is not sent. */
+struct application_apply_config {
+    kc_object_meta metadata;
+    application_spec_apply_config *spec;
+    application_status_apply_config *status;
+};
+#endif
+
+extern const kc_struct application_spec_apply_config_struct;
+extern const kc_struct application_status_apply_config_struct;
+extern const kc_struct application_apply_config_struct;
+KC_TYPED_APPLY(application)
 
 #endif

@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* redismigration_types.h: one database of a Redis server, copied to another. */
+/* redismigration_types.h: the migration of one Redis database to another. */
 #ifndef KC_RECONCILERS_REDISMIGRATION_TYPES_H
 #define KC_RECONCILERS_REDISMIGRATION_TYPES_H
 
 #include "kc/api.h"
 
-/// RedisMigrationSpec is what is to be copied, and where to.
+/// RedisMigrationSpec is the desired migration.
 typedef struct redis_migration_spec {
-    /// Where the keys are: host:port[/db], redis://[[user]:password@]host:port[/db], or a name: of
-    /// a Secret or ConfigMap of this namespace with address, db, and (Secret only) username and
-    /// password.
+    /// Source database: host:port[/db], redis://[[user]:password@]host:port[/db], or the name of a
+    /// Secret or ConfigMap of this namespace with the keys address, db, and (Secret only) username
+    /// and password.
     /// +kubebuilder:validation:MinLength=1
     /// +kubebuilder:validation:MaxLength=1024
     char *source;
-    /// Where they are to go; said like source.
+    /// Destination database, in the same form as source.
     /// +kubebuilder:validation:MinLength=1
     /// +kubebuilder:validation:MaxLength=1024
     char *dest;
-    /// Whether dest may have keys already; those that source has too are replaced.
+    /// Whether dest may contain keys; keys that source also has are replaced.
     /// +optional
     bool overwrite;
-    /// Stops it where it is.
+    /// Pauses the migration.
     /// +optional
     bool paused;
 } redis_migration_spec;
 
-/// RedisMigrationStatus is how far it is.
+/// RedisMigrationStatus is the observed state of a migration.
 typedef struct redis_migration_status {
-    /// The phase it is in: Pending, PreFlight, InFlight, Succeeded, PreFailed or Failed.
+    /// Current phase: Pending, PreFlight, InFlight, Succeeded, PreFailed or Failed.
     /// +optional
     char *phase;
-    /// What is known of each phase.
+    /// State of each phase.
     /// +optional
     /// +kubebuilder:validation:Schemaless
     /// +kubebuilder:validation:Type=object
     /// +kubebuilder:pruning:PreserveUnknownFields
     kc_raw state;
-    /// What people did with it.
+    /// Actions of users.
     /// +optional
     /// +kubebuilder:validation:Schemaless
     /// +kubebuilder:pruning:PreserveUnknownFields
     kc_raw audit;
 } redis_migration_status;
 
-/// RedisMigration copies the keys of one Redis database to another, and compares them.
+/// RedisMigration copies the keys of one Redis database to another and compares them.
 /// +kubebuilder:object:root=true
 /// +kubebuilder:subresource:status
 /// +kc:resource:catalog=database,controller=phase-machine

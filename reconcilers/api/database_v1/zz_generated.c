@@ -4,6 +4,31 @@
 
 #include <stddef.h>
 
+static const kc_member redis_migration_spec_apply_config_members[] = {
+    {.name = "source", .offset = offsetof(redis_migration_spec_apply_config, source), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "dest", .offset = offsetof(redis_migration_spec_apply_config, dest), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "overwrite", .offset = offsetof(redis_migration_spec_apply_config, overwrite), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+    {.name = "paused", .offset = offsetof(redis_migration_spec_apply_config, paused), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct redis_migration_spec_apply_config_struct = {"redis_migration_spec_apply_config", sizeof(redis_migration_spec_apply_config), redis_migration_spec_apply_config_members, KC_COUNT(redis_migration_spec_apply_config_members), -1};
+
+static const kc_member redis_migration_status_apply_config_members[] = {
+    {.name = "phase", .offset = offsetof(redis_migration_status_apply_config, phase), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "state", .offset = offsetof(redis_migration_status_apply_config, state), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "audit", .offset = offsetof(redis_migration_status_apply_config, audit), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct redis_migration_status_apply_config_struct = {"redis_migration_status_apply_config", sizeof(redis_migration_status_apply_config), redis_migration_status_apply_config_members, KC_COUNT(redis_migration_status_apply_config_members), -1};
+
+static const kc_member redis_migration_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(redis_migration_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(redis_migration_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &redis_migration_spec_apply_config_struct},
+    {.name = "status", .offset = offsetof(redis_migration_apply_config, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &redis_migration_status_apply_config_struct},
+};
+
+const kc_struct redis_migration_apply_config_struct = {"redis_migration_apply_config", sizeof(redis_migration_apply_config), redis_migration_apply_config_members, KC_COUNT(redis_migration_apply_config_members), offsetof(redis_migration_apply_config, metadata)};
+
 static const kc_member redis_migration_spec_members[] = {
     {.name = "source", .offset = offsetof(redis_migration_spec, source), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
     {.name = "dest", .offset = offsetof(redis_migration_spec, dest), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
@@ -30,6 +55,6 @@ static const kc_member redis_migration_members[] = {
 const kc_struct redis_migration_struct = {"redis_migration", sizeof(redis_migration), redis_migration_members, KC_COUNT(redis_migration_members), offsetof(redis_migration, metadata)};
 
 const kc_kind redis_migration_kind = {.group = "database.cloud.tencent.com", .version = "v1", .kind = "RedisMigration", .plural = "redismigrations", .singular = "redismigration", .namespaced = true};
-const kc_typed redis_migration_type = {&redis_migration_kind, &redis_migration_struct};
+const kc_typed redis_migration_type = {&redis_migration_kind, &redis_migration_struct, &redis_migration_apply_config_struct};
 
-const kc_resource_metadata redis_migration_metadata = {.kind = &redis_migration_kind, .description = "RedisMigration copies the keys of one Redis database to another, and compares them.", .catalog = "database", .controller = KC_CONTROLLER_PHASE_MACHINE};
+const kc_resource_metadata redis_migration_metadata = {.kind = &redis_migration_kind, .description = "RedisMigration copies the keys of one Redis database to another and compares them.", .catalog = "database", .controller = KC_CONTROLLER_PHASE_MACHINE};

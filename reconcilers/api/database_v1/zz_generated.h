@@ -10,15 +10,54 @@
 extern const kc_struct redis_migration_spec_struct;
 extern const kc_struct redis_migration_status_struct;
 
-/* RedisMigration of database.cloud.tencent.com/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* RedisMigration of database.cloud.tencent.com/v1. kc/typed.h documents the functions:
  *     redis_migration_get redis_migration_client_list redis_migration_lister_get redis_migration_lister_list redis_migration_informer
- *     redis_migration_create redis_migration_update redis_migration_update_status redis_migration_patch redis_migration_apply redis_migration_delete
- *     redis_migration_ensure redis_migration_of redis_migration_object redis_migration_copy redis_migration_equal redis_migration_free
+ *     redis_migration_create redis_migration_update redis_migration_update_status redis_migration_patch redis_migration_delete redis_migration_ensure
+ *     redis_migration_of redis_migration_object redis_migration_copy redis_migration_equal redis_migration_set_defaults redis_migration_free
+ *     redis_migration_apply redis_migration_apply_status redis_migration_extract redis_migration_extract_status
  */
 extern const kc_struct redis_migration_struct;
 extern const kc_kind redis_migration_kind;
 extern const kc_typed redis_migration_type;
 extern const kc_resource_metadata redis_migration_metadata;
 KC_TYPED_KIND(redis_migration)
+
+/* Apply configurations, for server-side apply: kc/typed.h. */
+typedef struct redis_migration_spec_apply_config redis_migration_spec_apply_config;
+typedef struct redis_migration_status_apply_config redis_migration_status_apply_config;
+typedef struct redis_migration_apply_config redis_migration_apply_config;
+#ifndef redis_migration_spec_apply_config
+#define redis_migration_spec_apply_config redis_migration_spec_apply_config
+/* As redis_migration_spec; what is not set is not sent. */
+struct redis_migration_spec_apply_config {
+    const char *source;
+    const char *dest;
+    bool *overwrite;
+    bool *paused;
+};
+#endif
+#ifndef redis_migration_status_apply_config
+#define redis_migration_status_apply_config redis_migration_status_apply_config
+/* As redis_migration_status; what is not set is not sent. */
+struct redis_migration_status_apply_config {
+    const char *phase;
+    kc_raw state;
+    kc_raw audit;
+};
+#endif
+#ifndef redis_migration_apply_config
+#define redis_migration_apply_config redis_migration_apply_config
+/* As redis_migration; what is not set is not sent. */
+struct redis_migration_apply_config {
+    kc_object_meta metadata;
+    redis_migration_spec_apply_config *spec;
+    redis_migration_status_apply_config *status;
+};
+#endif
+
+extern const kc_struct redis_migration_spec_apply_config_struct;
+extern const kc_struct redis_migration_status_apply_config_struct;
+extern const kc_struct redis_migration_apply_config_struct;
+KC_TYPED_APPLY(redis_migration)
 
 #endif

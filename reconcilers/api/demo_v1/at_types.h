@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* at_types.h: a command that is run once, at a time. */
+/* at_types.h: a command that runs once at a given time. */
 #ifndef KC_RECONCILERS_AT_TYPES_H
 #define KC_RECONCILERS_AT_TYPES_H
 
 #include "kc/api.h"
 
-/// AtSpec is what is to be run, and when.
+/// AtSpec is the command and the time to run it.
 typedef struct at_spec {
-    /// When, in UTC: 2006-01-02T15:04:05Z. A time that has passed is now.
+    /// Time in UTC: 2006-01-02T15:04:05Z. A time in the past means now.
     kc_timestamp schedule;
-    /// What a shell is given.
+    /// Shell command.
     /// +kubebuilder:validation:MinLength=1
     char *command;
 } at_spec;
 
-/// AtStatus is how far it is.
+/// AtStatus is the observed state of an At.
 typedef struct at_status {
-    /// PENDING until it is time, RUNNING while its pod has not ended, then DONE.
+    /// PENDING until the time is reached, RUNNING until the pod has terminated, then DONE.
     /// +optional
     /// +kubebuilder:validation:Enum=PENDING;RUNNING;DONE
     char *phase;
-    /// The pod that runs the command, once it was made: it is not made again.
+    /// Name of the pod that runs the command. The controller creates it only once.
     /// +optional
     char *pod;
 } at_status;
 
-/// At runs a command once, at a time.
+/// At runs a command once at a given time.
 /// +kubebuilder:object:root=true
 /// +kubebuilder:subresource:status
 /// +kc:resource:catalog=demo,controller=generic

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* banana_types.h: a kind whose objects go through phases; a sample of its machine's status. */
+/* banana_types.h: a kind with a phase machine; a sample of the status of the machine. */
 #ifndef KC_RECONCILERS_BANANA_TYPES_H
 #define KC_RECONCILERS_BANANA_TYPES_H
 
 #include "kc/api.h"
 
-/// BananaSpec is what is wanted.
+/// BananaSpec is the desired state of a banana.
 typedef struct banana_spec {
-    /// Where it comes from.
+    /// Place from which the banana is moved.
     /// +kubebuilder:validation:MinLength=1
     char *source;
-    /// Where it goes.
+    /// Place to which the banana is moved.
     /// +kubebuilder:validation:MinLength=1
     char *dest;
-    /// Stops it where it is.
+    /// Pauses the phase machine.
     /// +optional
     bool paused;
 } banana_spec;
 
-/// BananaStatus is how far it is.
+/// BananaStatus is the observed state of a banana.
 typedef struct banana_status {
-    /// The phase it is in: Init, Migrate, Success or Fail.
+    /// Current phase: Init, Migrate, Success or Fail.
     /// +optional
     char *phase;
-    /// What is known of each phase.
+    /// State of each phase.
     /// +optional
     /// +kubebuilder:validation:Schemaless
     /// +kubebuilder:validation:Type=object
     /// +kubebuilder:pruning:PreserveUnknownFields
     kc_raw state;
-    /// What people did with it.
+    /// Actions of users.
     /// +optional
     /// +kubebuilder:validation:Schemaless
     /// +kubebuilder:pruning:PreserveUnknownFields
     kc_raw audit;
 } banana_status;
 
-/// Banana is moved from one place to another.
+/// Banana is an object that is moved from one place to another.
 /// +kubebuilder:object:root=true
 /// +kubebuilder:subresource:status
 /// +kc:resource:catalog=demo,controller=phase-machine

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dummy_types.h: a kind that does nothing but what every kind does: its status follows its spec. */
+/* dummy_types.h: a minimal kind: its status follows its spec. */
 #ifndef KC_RECONCILERS_DUMMY_TYPES_H
 #define KC_RECONCILERS_DUMMY_TYPES_H
 
 #include "kc/api.h"
 
-/// DummySpec is what is wanted.
+/// DummySpec is the desired state of a dummy.
 typedef struct dummy_spec {
-    /// How long the status waits before it follows.
+    /// Delay before the status follows the spec.
     /// +optional
     kc_duration_field transition_defer;
-    /// What the status is to say.
+    /// Value to copy to the status.
     /// +optional
     char *data;
 } dummy_spec;
 
-/// DummyStatus is what there is.
+/// DummyStatus is the observed state of a dummy.
 typedef struct dummy_status {
-    /// What the spec said, a while ago.
+    /// Value of spec.data after the delay.
     /// +optional
     char *data;
-    /// When it will follow; not there when it has.
+    /// Time at which the status will follow the spec; absent once it has.
     /// +optional
     kc_timestamp due_time;
-    /// The generation that was last looked at.
+    /// Generation that the controller last observed.
     /// +optional
     int64_t observed_generation;
 } dummy_status;
 
-/// Dummy shows that a plane works.
+/// Dummy checks that a control plane works.
 /// +kubebuilder:object:root=true
 /// +kubebuilder:subresource:status
 /// +kubebuilder:resource:path=dummies,singular=dummy

@@ -4,6 +4,75 @@
 
 #include <stddef.h>
 
+static const kc_member at_spec_apply_config_members[] = {
+    {.name = "schedule", .offset = offsetof(at_spec_apply_config, schedule), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "command", .offset = offsetof(at_spec_apply_config, command), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct at_spec_apply_config_struct = {"at_spec_apply_config", sizeof(at_spec_apply_config), at_spec_apply_config_members, KC_COUNT(at_spec_apply_config_members), -1};
+
+static const kc_member at_status_apply_config_members[] = {
+    {.name = "phase", .offset = offsetof(at_status_apply_config, phase), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "pod", .offset = offsetof(at_status_apply_config, pod), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct at_status_apply_config_struct = {"at_status_apply_config", sizeof(at_status_apply_config), at_status_apply_config_members, KC_COUNT(at_status_apply_config_members), -1};
+
+static const kc_member at_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(at_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(at_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &at_spec_apply_config_struct},
+    {.name = "status", .offset = offsetof(at_apply_config, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &at_status_apply_config_struct},
+};
+
+const kc_struct at_apply_config_struct = {"at_apply_config", sizeof(at_apply_config), at_apply_config_members, KC_COUNT(at_apply_config_members), offsetof(at_apply_config, metadata)};
+
+static const kc_member banana_spec_apply_config_members[] = {
+    {.name = "source", .offset = offsetof(banana_spec_apply_config, source), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "dest", .offset = offsetof(banana_spec_apply_config, dest), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "paused", .offset = offsetof(banana_spec_apply_config, paused), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct banana_spec_apply_config_struct = {"banana_spec_apply_config", sizeof(banana_spec_apply_config), banana_spec_apply_config_members, KC_COUNT(banana_spec_apply_config_members), -1};
+
+static const kc_member banana_status_apply_config_members[] = {
+    {.name = "phase", .offset = offsetof(banana_status_apply_config, phase), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "state", .offset = offsetof(banana_status_apply_config, state), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "audit", .offset = offsetof(banana_status_apply_config, audit), .type = KC_MEMBER_RAW, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct banana_status_apply_config_struct = {"banana_status_apply_config", sizeof(banana_status_apply_config), banana_status_apply_config_members, KC_COUNT(banana_status_apply_config_members), -1};
+
+static const kc_member banana_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(banana_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(banana_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &banana_spec_apply_config_struct},
+    {.name = "status", .offset = offsetof(banana_apply_config, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &banana_status_apply_config_struct},
+};
+
+const kc_struct banana_apply_config_struct = {"banana_apply_config", sizeof(banana_apply_config), banana_apply_config_members, KC_COUNT(banana_apply_config_members), offsetof(banana_apply_config, metadata)};
+
+static const kc_member dummy_spec_apply_config_members[] = {
+    {.name = "transitionDefer", .offset = offsetof(dummy_spec_apply_config, transition_defer), .type = KC_MEMBER_DURATION, .shape = KC_SHAPE_POINTER},
+    {.name = "data", .offset = offsetof(dummy_spec_apply_config, data), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct dummy_spec_apply_config_struct = {"dummy_spec_apply_config", sizeof(dummy_spec_apply_config), dummy_spec_apply_config_members, KC_COUNT(dummy_spec_apply_config_members), -1};
+
+static const kc_member dummy_status_apply_config_members[] = {
+    {.name = "data", .offset = offsetof(dummy_status_apply_config, data), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "dueTime", .offset = offsetof(dummy_status_apply_config, due_time), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "observedGeneration", .offset = offsetof(dummy_status_apply_config, observed_generation), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct dummy_status_apply_config_struct = {"dummy_status_apply_config", sizeof(dummy_status_apply_config), dummy_status_apply_config_members, KC_COUNT(dummy_status_apply_config_members), -1};
+
+static const kc_member dummy_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(dummy_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(dummy_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &dummy_spec_apply_config_struct},
+    {.name = "status", .offset = offsetof(dummy_apply_config, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &dummy_status_apply_config_struct},
+};
+
+const kc_struct dummy_apply_config_struct = {"dummy_apply_config", sizeof(dummy_apply_config), dummy_apply_config_members, KC_COUNT(dummy_apply_config_members), offsetof(dummy_apply_config, metadata)};
+
 static const kc_member at_spec_members[] = {
     {.name = "schedule", .offset = offsetof(at_spec, schedule), .type = KC_MEMBER_TIME, .shape = KC_SHAPE_VALUE},
     {.name = "command", .offset = offsetof(at_spec, command), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
@@ -27,9 +96,9 @@ static const kc_member at_members[] = {
 const kc_struct at_struct = {"at", sizeof(at), at_members, KC_COUNT(at_members), offsetof(at, metadata)};
 
 const kc_kind at_kind = {.group = "demo.wukong.com", .version = "v1", .kind = "At", .plural = "ats", .singular = "at", .namespaced = true};
-const kc_typed at_type = {&at_kind, &at_struct};
+const kc_typed at_type = {&at_kind, &at_struct, &at_apply_config_struct};
 
-const kc_resource_metadata at_metadata = {.kind = &at_kind, .description = "At runs a command once, at a time.", .catalog = "demo", .controller = KC_CONTROLLER_GENERIC};
+const kc_resource_metadata at_metadata = {.kind = &at_kind, .description = "At runs a command once at a given time.", .catalog = "demo", .controller = KC_CONTROLLER_GENERIC};
 
 static const kc_member banana_spec_members[] = {
     {.name = "source", .offset = offsetof(banana_spec, source), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
@@ -56,9 +125,9 @@ static const kc_member banana_members[] = {
 const kc_struct banana_struct = {"banana", sizeof(banana), banana_members, KC_COUNT(banana_members), offsetof(banana, metadata)};
 
 const kc_kind banana_kind = {.group = "demo.wukong.com", .version = "v1", .kind = "Banana", .plural = "bananas", .singular = "banana", .namespaced = true};
-const kc_typed banana_type = {&banana_kind, &banana_struct};
+const kc_typed banana_type = {&banana_kind, &banana_struct, &banana_apply_config_struct};
 
-const kc_resource_metadata banana_metadata = {.kind = &banana_kind, .description = "Banana is moved from one place to another.", .catalog = "demo", .controller = KC_CONTROLLER_PHASE_MACHINE};
+const kc_resource_metadata banana_metadata = {.kind = &banana_kind, .description = "Banana is an object that is moved from one place to another.", .catalog = "demo", .controller = KC_CONTROLLER_PHASE_MACHINE};
 
 static const kc_member dummy_spec_members[] = {
     {.name = "transitionDefer", .offset = offsetof(dummy_spec, transition_defer), .type = KC_MEMBER_DURATION, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
@@ -84,6 +153,6 @@ static const kc_member dummy_members[] = {
 const kc_struct dummy_struct = {"dummy", sizeof(dummy), dummy_members, KC_COUNT(dummy_members), offsetof(dummy, metadata)};
 
 const kc_kind dummy_kind = {.group = "demo.wukong.com", .version = "v1", .kind = "Dummy", .plural = "dummies", .singular = "dummy", .namespaced = true};
-const kc_typed dummy_type = {&dummy_kind, &dummy_struct};
+const kc_typed dummy_type = {&dummy_kind, &dummy_struct, &dummy_apply_config_struct};
 
-const kc_resource_metadata dummy_metadata = {.kind = &dummy_kind, .description = "Dummy shows that a plane works.", .catalog = "demo", .controller = KC_CONTROLLER_GENERIC};
+const kc_resource_metadata dummy_metadata = {.kind = &dummy_kind, .description = "Dummy checks that a control plane works.", .catalog = "demo", .controller = KC_CONTROLLER_GENERIC};

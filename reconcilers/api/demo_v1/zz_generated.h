@@ -12,10 +12,11 @@
 extern const kc_struct at_spec_struct;
 extern const kc_struct at_status_struct;
 
-/* At of demo.wukong.com/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* At of demo.wukong.com/v1. kc/typed.h documents the functions:
  *     at_get at_client_list at_lister_get at_lister_list at_informer
- *     at_create at_update at_update_status at_patch at_apply at_delete
- *     at_ensure at_of at_object at_copy at_equal at_free
+ *     at_create at_update at_update_status at_patch at_delete at_ensure
+ *     at_of at_object at_copy at_equal at_set_defaults at_free
+ *     at_apply at_apply_status at_extract at_extract_status
  */
 extern const kc_struct at_struct;
 extern const kc_kind at_kind;
@@ -25,10 +26,11 @@ KC_TYPED_KIND(at)
 extern const kc_struct banana_spec_struct;
 extern const kc_struct banana_status_struct;
 
-/* Banana of demo.wukong.com/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* Banana of demo.wukong.com/v1. kc/typed.h documents the functions:
  *     banana_get banana_client_list banana_lister_get banana_lister_list banana_informer
- *     banana_create banana_update banana_update_status banana_patch banana_apply banana_delete
- *     banana_ensure banana_of banana_object banana_copy banana_equal banana_free
+ *     banana_create banana_update banana_update_status banana_patch banana_delete banana_ensure
+ *     banana_of banana_object banana_copy banana_equal banana_set_defaults banana_free
+ *     banana_apply banana_apply_status banana_extract banana_extract_status
  */
 extern const kc_struct banana_struct;
 extern const kc_kind banana_kind;
@@ -38,15 +40,118 @@ KC_TYPED_KIND(banana)
 extern const kc_struct dummy_spec_struct;
 extern const kc_struct dummy_status_struct;
 
-/* Dummy of demo.wukong.com/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* Dummy of demo.wukong.com/v1. kc/typed.h documents the functions:
  *     dummy_get dummy_client_list dummy_lister_get dummy_lister_list dummy_informer
- *     dummy_create dummy_update dummy_update_status dummy_patch dummy_apply dummy_delete
- *     dummy_ensure dummy_of dummy_object dummy_copy dummy_equal dummy_free
+ *     dummy_create dummy_update dummy_update_status dummy_patch dummy_delete dummy_ensure
+ *     dummy_of dummy_object dummy_copy dummy_equal dummy_set_defaults dummy_free
+ *     dummy_apply dummy_apply_status dummy_extract dummy_extract_status
  */
 extern const kc_struct dummy_struct;
 extern const kc_kind dummy_kind;
 extern const kc_typed dummy_type;
 extern const kc_resource_metadata dummy_metadata;
 KC_TYPED_KIND(dummy)
+
+/* Apply configurations, for server-side apply: kc/typed.h. */
+typedef struct at_spec_apply_config at_spec_apply_config;
+typedef struct at_status_apply_config at_status_apply_config;
+typedef struct at_apply_config at_apply_config;
+typedef struct banana_spec_apply_config banana_spec_apply_config;
+typedef struct banana_status_apply_config banana_status_apply_config;
+typedef struct banana_apply_config banana_apply_config;
+typedef struct dummy_spec_apply_config dummy_spec_apply_config;
+typedef struct dummy_status_apply_config dummy_status_apply_config;
+typedef struct dummy_apply_config dummy_apply_config;
+#ifndef at_spec_apply_config
+#define at_spec_apply_config at_spec_apply_config
+/* As at_spec; what is not set is not sent. */
+struct at_spec_apply_config {
+    kc_timestamp schedule;
+    const char *command;
+};
+#endif
+#ifndef at_status_apply_config
+#define at_status_apply_config at_status_apply_config
+/* As at_status; what is not set is not sent. */
+struct at_status_apply_config {
+    const char *phase;
+    const char *pod;
+};
+#endif
+#ifndef at_apply_config
+#define at_apply_config at_apply_config
+/* As at; what is not set is not sent. */
+struct at_apply_config {
+    kc_object_meta metadata;
+    at_spec_apply_config *spec;
+    at_status_apply_config *status;
+};
+#endif
+#ifndef banana_spec_apply_config
+#define banana_spec_apply_config banana_spec_apply_config
+/* As banana_spec; what is not set is not sent. */
+struct banana_spec_apply_config {
+    const char *source;
+    const char *dest;
+    bool *paused;
+};
+#endif
+#ifndef banana_status_apply_config
+#define banana_status_apply_config banana_status_apply_config
+/* As banana_status; what is not set is not sent. */
+struct banana_status_apply_config {
+    const char *phase;
+    kc_raw state;
+    kc_raw audit;
+};
+#endif
+#ifndef banana_apply_config
+#define banana_apply_config banana_apply_config
+/* As banana; what is not set is not sent. */
+struct banana_apply_config {
+    kc_object_meta metadata;
+    banana_spec_apply_config *spec;
+    banana_status_apply_config *status;
+};
+#endif
+#ifndef dummy_spec_apply_config
+#define dummy_spec_apply_config dummy_spec_apply_config
+/* As dummy_spec; what is not set is not sent. */
+struct dummy_spec_apply_config {
+    kc_duration_field *transition_defer;
+    const char *data;
+};
+#endif
+#ifndef dummy_status_apply_config
+#define dummy_status_apply_config dummy_status_apply_config
+/* As dummy_status; what is not set is not sent. */
+struct dummy_status_apply_config {
+    const char *data;
+    kc_timestamp due_time;
+    int64_t *observed_generation;
+};
+#endif
+#ifndef dummy_apply_config
+#define dummy_apply_config dummy_apply_config
+/* As dummy; what is not set is not sent. */
+struct dummy_apply_config {
+    kc_object_meta metadata;
+    dummy_spec_apply_config *spec;
+    dummy_status_apply_config *status;
+};
+#endif
+
+extern const kc_struct at_spec_apply_config_struct;
+extern const kc_struct at_status_apply_config_struct;
+extern const kc_struct at_apply_config_struct;
+extern const kc_struct banana_spec_apply_config_struct;
+extern const kc_struct banana_status_apply_config_struct;
+extern const kc_struct banana_apply_config_struct;
+extern const kc_struct dummy_spec_apply_config_struct;
+extern const kc_struct dummy_status_apply_config_struct;
+extern const kc_struct dummy_apply_config_struct;
+KC_TYPED_APPLY(at)
+KC_TYPED_APPLY(banana)
+KC_TYPED_APPLY(dummy)
 
 #endif

@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * binmeta_types.h: programs that the plane distributes or runs: one object for a version of one,
- * with a build for each system it is there for. A program that is only run has no builds.
+ * binmeta_types.h: programs that the control plane distributes or runs. An object is one version of
+ * a program, with a build for each system. A program that is only run has no builds.
  */
 #ifndef KC_RECONCILERS_BINMETA_TYPES_H
 #define KC_RECONCILERS_BINMETA_TYPES_H
 
 #include "kc/api.h"
 
-/// BinMetaBuild is a file that can be fetched, for one system.
+/// BinMetaBuild is a downloadable file for one system.
 typedef struct bin_meta_build {
-    /// The operating system.
+    /// Operating system.
     /// +kubebuilder:validation:Enum=linux;darwin;windows;freebsd
     char *os;
-    /// The processor.
+    /// Processor architecture.
     /// +kubebuilder:validation:Enum=amd64;arm64;arm;ppc64le;riscv64;s390x
     char *arch;
-    /// Where it is.
+    /// URL of the file.
     /// +kubebuilder:validation:Pattern=`^(https?|file)://[^\s]+$`
     /// +kubebuilder:validation:MaxLength=2048
     char *url;
-    /// What its bytes hash to, in hexadecimal digits.
+    /// SHA-256 of the file, hexadecimal.
     /// +kc:json=sha256
     /// +kubebuilder:validation:Pattern=`^[0-9a-f]{64}$`
     char *sha256;
-    /// How many bytes it has.
+    /// Size of the file in bytes.
     /// +optional
     /// +kubebuilder:validation:Minimum=0
     int64_t *size;
 } bin_meta_build;
 
-/// BinMetaSpec is what is known of a version of a program.
+/// BinMetaSpec describes a version of a program.
 typedef struct bin_meta_spec {
-    /// The program, as it is called on a command line.
+    /// Name of the program on a command line.
     /// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`
     /// +kubebuilder:validation:MaxLength=128
     char *binary;
-    /// Its version: v1.2.3.
+    /// Version, such as v1.2.3.
     /// +kubebuilder:validation:Pattern=`^v?[0-9]+(\.[0-9]+){0,3}([-+][0-9A-Za-z.+-]+)?$`
     /// +kubebuilder:validation:MaxLength=64
     char *version;
-    /// What it does, in a sentence.
+    /// Description in one sentence.
     /// +optional
     /// +kubebuilder:validation:MaxLength=1024
     char *description;
-    /// The files that can be fetched, one for each system.
+    /// Downloadable files, one for each system.
     /// +optional
     /// +listType=map
     /// +listMapKey=os
@@ -54,7 +54,7 @@ typedef struct bin_meta_spec {
     size_t n_builds;
 } bin_meta_spec;
 
-/// BinMeta is a version of a program that the plane distributes or runs.
+/// BinMeta is a version of a program that the control plane distributes or runs.
 /// +kubebuilder:object:root=true
 /// +kubebuilder:resource:scope=Cluster,shortName=bm,categories=platform
 /// +kc:resource:catalog=platform,controller=none

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * catalog_types.h: groups in which kinds are shown. A kind names its own by
- * `+kc:resource:catalog=NAME` (kc/resource_metadata.h), which its definition carries as an
- * annotation; this object says what people read there.
+ * catalog_types.h: groups in which the console shows kinds. A kind names its catalog by
+ * `+kc:resource:catalog=NAME` (kc/resource_metadata.h), which its CRD carries as an annotation;
+ * this object has the texts of the catalog.
  *
- * No kind of this group has a reconciler: they are what the plane knows about itself, read by its
- * console and its REST layer. All are cluster-scoped: what they tell of is there once for the whole
- * plane, and who may write in a namespace must not be able to add to it.
+ * No kind of this group has a reconciler: the console and the REST layer of the control plane read
+ * them. All are cluster-scoped: they exist once for the whole control plane, and a user with write
+ * access to a namespace must not be able to add one.
  */
 #ifndef KC_RECONCILERS_CATALOG_TYPES_H
 #define KC_RECONCILERS_CATALOG_TYPES_H
 
 #include "kc/api.h"
 
-/// CatalogSpec is what people see.
+/// CatalogSpec is what the console shows of a catalog.
 typedef struct catalog_spec {
-    /// What it is called.
+    /// Title of the catalog.
     /// +kubebuilder:validation:MinLength=1
     /// +kubebuilder:validation:MaxLength=64
     char *title;
-    /// What is in it, in a sentence.
+    /// Description in one sentence.
     /// +optional
     /// +kubebuilder:validation:MaxLength=1024
     char *description;
-    /// The name of an icon of the console.
+    /// Name of an icon of the console.
     /// +optional
     /// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
     /// +kubebuilder:validation:MaxLength=64
     char *icon;
-    /// Catalogs are shown by this number, then by their names.
+    /// Sort order of the catalogs, before their names.
     /// +optional
     /// +kubebuilder:default=100
     /// +kubebuilder:validation:Minimum=0
@@ -36,7 +36,7 @@ typedef struct catalog_spec {
     int32_t order;
 } catalog_spec;
 
-/// Catalog is a group in which kinds are shown.
+/// Catalog is a group in which the console shows kinds.
 /// +kubebuilder:object:root=true
 /// +kubebuilder:resource:scope=Cluster,shortName=ctg,categories=platform
 /// +kc:resource:catalog=platform,controller=none

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * team_types.h: teams of users. Who is in one is said by the users (user_types.h), in one place
- * only: so the two cannot contradict each other, whoever checks a user's rights reads one object,
- * and a team of ten thousand is no object of ten thousand names.
+ * team_types.h: teams of users. The users name their teams (user_types.h), and a team has no list
+ * of its users: so the two cannot contradict each other, an access check reads one object, and a
+ * team of ten thousand users is a small object.
  */
 #ifndef KC_RECONCILERS_TEAM_TYPES_H
 #define KC_RECONCILERS_TEAM_TYPES_H
 
 #include "kc/api.h"
 
-/// TeamSpec is what is known of a team.
+/// TeamSpec describes a team.
 typedef struct team_spec {
-    /// What people call it.
+    /// Display name of the team.
     /// +kubebuilder:validation:MinLength=1
     /// +kubebuilder:validation:MaxLength=128
     char *display_name;
-    /// What it does, in a sentence.
+    /// Description in one sentence.
     /// +optional
     /// +kubebuilder:validation:MaxLength=1024
     char *description;
-    /// The team it is a part of.
+    /// Parent team.
     /// +optional
     /// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
     /// +kubebuilder:validation:MaxLength=253
     char *parent;
-    /// Users who answer for it.
+    /// Users that own the team.
     /// +optional
     /// +listType=set
     /// +kubebuilder:validation:MaxItems=64
@@ -34,7 +34,7 @@ typedef struct team_spec {
     size_t n_owners;
 } team_spec;
 
-/// Team is a number of users who work together. The users say which teams they are in.
+/// Team is a group of users. Each User lists the teams to which it belongs.
 /// +kubebuilder:object:root=true
 /// +kubebuilder:resource:scope=Cluster,shortName=tm,categories=platform
 /// +kc:resource:catalog=platform,controller=none

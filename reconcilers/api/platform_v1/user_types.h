@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * user_types.h: people who use the plane. What proves that it is them is never in the object, which
- * many may read: at most it says which Secret has it.
+ * user_types.h: users of the control plane. The object contains no credentials, since many clients
+ * may read it: it references the Secret that does.
  *
- * Users are cluster-scoped, as the user names of access control are: were they in namespaces, who
- * may write in one could make a second `admin` there.
+ * Users are cluster-scoped, as the user names of access control are: in a namespace, a user with
+ * write access to it could create a second `admin`.
  */
 #ifndef KC_RECONCILERS_USER_TYPES_H
 #define KC_RECONCILERS_USER_TYPES_H
 
 #include "kc/api.h"
 
-/// SecretReference names a Secret.
+/// SecretReference references a Secret.
 /// +structType=atomic
 typedef struct secret_reference {
-    /// Its namespace.
+    /// Namespace of the Secret.
     /// +kc:json=namespace
     /// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
     /// +kubebuilder:validation:MaxLength=63
     char *ns;
-    /// Its name.
+    /// Name of the Secret.
     /// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
     /// +kubebuilder:validation:MaxLength=253
     char *name;
 } secret_reference;
 
-/// UserSpec is what is known of a user.
+/// UserSpec describes a user.
 typedef struct user_spec {
-    /// What people call them.
+    /// Display name of the user.
     /// +kubebuilder:validation:MinLength=1
     /// +kubebuilder:validation:MaxLength=128
     char *display_name;
-    /// Where they are written to.
+    /// Email address of the user.
     /// +optional
     /// +kubebuilder:validation:Pattern=`^[^@\s]+@[^@\s]+$`
     /// +kubebuilder:validation:MaxLength=254
     char *email;
-    /// They are let in no more.
+    /// Disables authentication of the user.
     /// +optional
     bool disabled;
-    /// Teams they are in.
+    /// Teams to which the user belongs.
     /// +optional
     /// +listType=set
     /// +kubebuilder:validation:MaxItems=64
@@ -47,7 +47,7 @@ typedef struct user_spec {
     /// +kubebuilder:validation:items:MaxLength=253
     char **teams;
     size_t n_teams;
-    /// Groups they have in access control, beside those of their teams.
+    /// Groups of the user for access control, in addition to those of the teams.
     /// +optional
     /// +listType=set
     /// +kubebuilder:validation:MaxItems=64
@@ -55,12 +55,12 @@ typedef struct user_spec {
     /// +kubebuilder:validation:items:MaxLength=253
     char **groups;
     size_t n_groups;
-    /// The Secret with what proves that it is them. Without one they cannot log in.
+    /// Secret with the credentials of the user. Without it the user cannot log in.
     /// +optional
     secret_reference *credentials_ref;
 } user_spec;
 
-/// User is somebody who uses the plane.
+/// User is a user of the control plane.
 /// +kubebuilder:object:root=true
 /// +kubebuilder:resource:scope=Cluster,shortName=usr,categories=platform
 /// +kc:resource:catalog=platform,controller=none

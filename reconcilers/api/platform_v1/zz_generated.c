@@ -4,6 +4,89 @@
 
 #include <stddef.h>
 
+static const kc_member bin_meta_build_apply_config_members[] = {
+    {.name = "os", .offset = offsetof(bin_meta_build_apply_config, os), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "arch", .offset = offsetof(bin_meta_build_apply_config, arch), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "url", .offset = offsetof(bin_meta_build_apply_config, url), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "sha256", .offset = offsetof(bin_meta_build_apply_config, sha256), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "size", .offset = offsetof(bin_meta_build_apply_config, size), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct bin_meta_build_apply_config_struct = {"bin_meta_build_apply_config", sizeof(bin_meta_build_apply_config), bin_meta_build_apply_config_members, KC_COUNT(bin_meta_build_apply_config_members), -1};
+
+static const kc_member bin_meta_spec_apply_config_members[] = {
+    {.name = "binary", .offset = offsetof(bin_meta_spec_apply_config, binary), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "version", .offset = offsetof(bin_meta_spec_apply_config, version), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "description", .offset = offsetof(bin_meta_spec_apply_config, description), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "builds", .offset = offsetof(bin_meta_spec_apply_config, builds), .count_offset = offsetof(bin_meta_spec_apply_config, n_builds), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET, .of = &bin_meta_build_apply_config_struct},
+};
+
+const kc_struct bin_meta_spec_apply_config_struct = {"bin_meta_spec_apply_config", sizeof(bin_meta_spec_apply_config), bin_meta_spec_apply_config_members, KC_COUNT(bin_meta_spec_apply_config_members), -1};
+
+static const kc_member bin_meta_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(bin_meta_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(bin_meta_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &bin_meta_spec_apply_config_struct},
+};
+
+const kc_struct bin_meta_apply_config_struct = {"bin_meta_apply_config", sizeof(bin_meta_apply_config), bin_meta_apply_config_members, KC_COUNT(bin_meta_apply_config_members), offsetof(bin_meta_apply_config, metadata)};
+
+static const kc_member catalog_spec_apply_config_members[] = {
+    {.name = "title", .offset = offsetof(catalog_spec_apply_config, title), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "description", .offset = offsetof(catalog_spec_apply_config, description), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "icon", .offset = offsetof(catalog_spec_apply_config, icon), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "order", .offset = offsetof(catalog_spec_apply_config, order), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct catalog_spec_apply_config_struct = {"catalog_spec_apply_config", sizeof(catalog_spec_apply_config), catalog_spec_apply_config_members, KC_COUNT(catalog_spec_apply_config_members), -1};
+
+static const kc_member catalog_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(catalog_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(catalog_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &catalog_spec_apply_config_struct},
+};
+
+const kc_struct catalog_apply_config_struct = {"catalog_apply_config", sizeof(catalog_apply_config), catalog_apply_config_members, KC_COUNT(catalog_apply_config_members), offsetof(catalog_apply_config, metadata)};
+
+static const kc_member team_spec_apply_config_members[] = {
+    {.name = "displayName", .offset = offsetof(team_spec_apply_config, display_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "description", .offset = offsetof(team_spec_apply_config, description), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "parent", .offset = offsetof(team_spec_apply_config, parent), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "owners", .offset = offsetof(team_spec_apply_config, owners), .count_offset = offsetof(team_spec_apply_config, n_owners), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct team_spec_apply_config_struct = {"team_spec_apply_config", sizeof(team_spec_apply_config), team_spec_apply_config_members, KC_COUNT(team_spec_apply_config_members), -1};
+
+static const kc_member team_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(team_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(team_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &team_spec_apply_config_struct},
+};
+
+const kc_struct team_apply_config_struct = {"team_apply_config", sizeof(team_apply_config), team_apply_config_members, KC_COUNT(team_apply_config_members), offsetof(team_apply_config, metadata)};
+
+static const kc_member secret_reference_apply_config_members[] = {
+    {.name = "namespace", .offset = offsetof(secret_reference_apply_config, ns), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "name", .offset = offsetof(secret_reference_apply_config, name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct secret_reference_apply_config_struct = {"secret_reference_apply_config", sizeof(secret_reference_apply_config), secret_reference_apply_config_members, KC_COUNT(secret_reference_apply_config_members), -1};
+
+static const kc_member user_spec_apply_config_members[] = {
+    {.name = "displayName", .offset = offsetof(user_spec_apply_config, display_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "email", .offset = offsetof(user_spec_apply_config, email), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "disabled", .offset = offsetof(user_spec_apply_config, disabled), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+    {.name = "teams", .offset = offsetof(user_spec_apply_config, teams), .count_offset = offsetof(user_spec_apply_config, n_teams), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+    {.name = "groups", .offset = offsetof(user_spec_apply_config, groups), .count_offset = offsetof(user_spec_apply_config, n_groups), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_LIST, .flags = KC_MEMBER_IF_SET},
+    {.name = "credentialsRef", .offset = offsetof(user_spec_apply_config, credentials_ref), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &secret_reference_apply_config_struct},
+};
+
+const kc_struct user_spec_apply_config_struct = {"user_spec_apply_config", sizeof(user_spec_apply_config), user_spec_apply_config_members, KC_COUNT(user_spec_apply_config_members), -1};
+
+static const kc_member user_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(user_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(user_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &user_spec_apply_config_struct},
+};
+
+const kc_struct user_apply_config_struct = {"user_apply_config", sizeof(user_apply_config), user_apply_config_members, KC_COUNT(user_apply_config_members), offsetof(user_apply_config, metadata)};
+
 static const kc_member bin_meta_build_members[] = {
     {.name = "os", .offset = offsetof(bin_meta_build, os), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
     {.name = "arch", .offset = offsetof(bin_meta_build, arch), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
@@ -31,9 +114,9 @@ static const kc_member bin_meta_members[] = {
 const kc_struct bin_meta_struct = {"bin_meta", sizeof(bin_meta), bin_meta_members, KC_COUNT(bin_meta_members), offsetof(bin_meta, metadata)};
 
 const kc_kind bin_meta_kind = {.group = "platform.kubecontroller.io", .version = "v1", .kind = "BinMeta", .plural = "binmetas", .singular = "binmeta", .namespaced = false};
-const kc_typed bin_meta_type = {&bin_meta_kind, &bin_meta_struct};
+const kc_typed bin_meta_type = {&bin_meta_kind, &bin_meta_struct, &bin_meta_apply_config_struct};
 
-const kc_resource_metadata bin_meta_metadata = {.kind = &bin_meta_kind, .description = "BinMeta is a version of a program that the plane distributes or runs.", .catalog = "platform"};
+const kc_resource_metadata bin_meta_metadata = {.kind = &bin_meta_kind, .description = "BinMeta is a version of a program that the control plane distributes or runs.", .catalog = "platform"};
 
 static const kc_member catalog_spec_members[] = {
     {.name = "title", .offset = offsetof(catalog_spec, title), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
@@ -52,9 +135,9 @@ static const kc_member catalog_members[] = {
 const kc_struct catalog_struct = {"catalog", sizeof(catalog), catalog_members, KC_COUNT(catalog_members), offsetof(catalog, metadata)};
 
 const kc_kind catalog_kind = {.group = "platform.kubecontroller.io", .version = "v1", .kind = "Catalog", .plural = "catalogs", .singular = "catalog", .namespaced = false};
-const kc_typed catalog_type = {&catalog_kind, &catalog_struct};
+const kc_typed catalog_type = {&catalog_kind, &catalog_struct, &catalog_apply_config_struct};
 
-const kc_resource_metadata catalog_metadata = {.kind = &catalog_kind, .description = "Catalog is a group in which kinds are shown.", .catalog = "platform"};
+const kc_resource_metadata catalog_metadata = {.kind = &catalog_kind, .description = "Catalog is a group in which the console shows kinds.", .catalog = "platform"};
 
 static const kc_member team_spec_members[] = {
     {.name = "displayName", .offset = offsetof(team_spec, display_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
@@ -73,9 +156,9 @@ static const kc_member team_members[] = {
 const kc_struct team_struct = {"team", sizeof(team), team_members, KC_COUNT(team_members), offsetof(team, metadata)};
 
 const kc_kind team_kind = {.group = "platform.kubecontroller.io", .version = "v1", .kind = "Team", .plural = "teams", .singular = "team", .namespaced = false};
-const kc_typed team_type = {&team_kind, &team_struct};
+const kc_typed team_type = {&team_kind, &team_struct, &team_apply_config_struct};
 
-const kc_resource_metadata team_metadata = {.kind = &team_kind, .description = "Team is a number of users who work together. The users say which teams they are in.", .catalog = "platform"};
+const kc_resource_metadata team_metadata = {.kind = &team_kind, .description = "Team is a group of users. Each User lists the teams to which it belongs.", .catalog = "platform"};
 
 static const kc_member secret_reference_members[] = {
     {.name = "namespace", .offset = offsetof(secret_reference, ns), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
@@ -103,6 +186,6 @@ static const kc_member user_members[] = {
 const kc_struct user_struct = {"user", sizeof(user), user_members, KC_COUNT(user_members), offsetof(user, metadata)};
 
 const kc_kind user_kind = {.group = "platform.kubecontroller.io", .version = "v1", .kind = "User", .plural = "users", .singular = "user", .namespaced = false};
-const kc_typed user_type = {&user_kind, &user_struct};
+const kc_typed user_type = {&user_kind, &user_struct, &user_apply_config_struct};
 
-const kc_resource_metadata user_metadata = {.kind = &user_kind, .description = "User is somebody who uses the plane.", .catalog = "platform"};
+const kc_resource_metadata user_metadata = {.kind = &user_kind, .description = "User is a user of the control plane.", .catalog = "platform"};

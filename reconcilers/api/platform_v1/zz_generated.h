@@ -13,10 +13,11 @@
 extern const kc_struct bin_meta_build_struct;
 extern const kc_struct bin_meta_spec_struct;
 
-/* BinMeta of platform.kubecontroller.io/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* BinMeta of platform.kubecontroller.io/v1. kc/typed.h documents the functions:
  *     bin_meta_get bin_meta_client_list bin_meta_lister_get bin_meta_lister_list bin_meta_informer
- *     bin_meta_create bin_meta_update bin_meta_update_status bin_meta_patch bin_meta_apply bin_meta_delete
- *     bin_meta_ensure bin_meta_of bin_meta_object bin_meta_copy bin_meta_equal bin_meta_free
+ *     bin_meta_create bin_meta_update bin_meta_update_status bin_meta_patch bin_meta_delete bin_meta_ensure
+ *     bin_meta_of bin_meta_object bin_meta_copy bin_meta_equal bin_meta_set_defaults bin_meta_free
+ *     bin_meta_apply bin_meta_apply_status bin_meta_extract bin_meta_extract_status
  */
 extern const kc_struct bin_meta_struct;
 extern const kc_kind bin_meta_kind;
@@ -25,10 +26,11 @@ extern const kc_resource_metadata bin_meta_metadata;
 KC_TYPED_KIND(bin_meta)
 extern const kc_struct catalog_spec_struct;
 
-/* Catalog of platform.kubecontroller.io/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* Catalog of platform.kubecontroller.io/v1. kc/typed.h documents the functions:
  *     catalog_get catalog_client_list catalog_lister_get catalog_lister_list catalog_informer
- *     catalog_create catalog_update catalog_update_status catalog_patch catalog_apply catalog_delete
- *     catalog_ensure catalog_of catalog_object catalog_copy catalog_equal catalog_free
+ *     catalog_create catalog_update catalog_update_status catalog_patch catalog_delete catalog_ensure
+ *     catalog_of catalog_object catalog_copy catalog_equal catalog_set_defaults catalog_free
+ *     catalog_apply catalog_apply_status catalog_extract catalog_extract_status
  */
 extern const kc_struct catalog_struct;
 extern const kc_kind catalog_kind;
@@ -37,10 +39,11 @@ extern const kc_resource_metadata catalog_metadata;
 KC_TYPED_KIND(catalog)
 extern const kc_struct team_spec_struct;
 
-/* Team of platform.kubecontroller.io/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* Team of platform.kubecontroller.io/v1. kc/typed.h documents the functions:
  *     team_get team_client_list team_lister_get team_lister_list team_informer
- *     team_create team_update team_update_status team_patch team_apply team_delete
- *     team_ensure team_of team_object team_copy team_equal team_free
+ *     team_create team_update team_update_status team_patch team_delete team_ensure
+ *     team_of team_object team_copy team_equal team_set_defaults team_free
+ *     team_apply team_apply_status team_extract team_extract_status
  */
 extern const kc_struct team_struct;
 extern const kc_kind team_kind;
@@ -50,15 +53,140 @@ KC_TYPED_KIND(team)
 extern const kc_struct secret_reference_struct;
 extern const kc_struct user_spec_struct;
 
-/* User of platform.kubecontroller.io/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* User of platform.kubecontroller.io/v1. kc/typed.h documents the functions:
  *     user_get user_client_list user_lister_get user_lister_list user_informer
- *     user_create user_update user_update_status user_patch user_apply user_delete
- *     user_ensure user_of user_object user_copy user_equal user_free
+ *     user_create user_update user_update_status user_patch user_delete user_ensure
+ *     user_of user_object user_copy user_equal user_set_defaults user_free
+ *     user_apply user_apply_status user_extract user_extract_status
  */
 extern const kc_struct user_struct;
 extern const kc_kind user_kind;
 extern const kc_typed user_type;
 extern const kc_resource_metadata user_metadata;
 KC_TYPED_KIND(user)
+
+/* Apply configurations, for server-side apply: kc/typed.h. */
+typedef struct bin_meta_build_apply_config bin_meta_build_apply_config;
+typedef struct bin_meta_spec_apply_config bin_meta_spec_apply_config;
+typedef struct bin_meta_apply_config bin_meta_apply_config;
+typedef struct catalog_spec_apply_config catalog_spec_apply_config;
+typedef struct catalog_apply_config catalog_apply_config;
+typedef struct team_spec_apply_config team_spec_apply_config;
+typedef struct team_apply_config team_apply_config;
+typedef struct secret_reference_apply_config secret_reference_apply_config;
+typedef struct user_spec_apply_config user_spec_apply_config;
+typedef struct user_apply_config user_apply_config;
+#ifndef bin_meta_build_apply_config
+#define bin_meta_build_apply_config bin_meta_build_apply_config
+/* As bin_meta_build; what is not set is not sent. */
+struct bin_meta_build_apply_config {
+    const char *os;
+    const char *arch;
+    const char *url;
+    const char *sha256;
+    int64_t *size;
+};
+#endif
+#ifndef bin_meta_spec_apply_config
+#define bin_meta_spec_apply_config bin_meta_spec_apply_config
+/* As bin_meta_spec; what is not set is not sent. */
+struct bin_meta_spec_apply_config {
+    const char *binary;
+    const char *version;
+    const char *description;
+    bin_meta_build_apply_config *builds;
+    size_t n_builds;
+};
+#endif
+#ifndef bin_meta_apply_config
+#define bin_meta_apply_config bin_meta_apply_config
+/* As bin_meta; what is not set is not sent. */
+struct bin_meta_apply_config {
+    kc_object_meta metadata;
+    bin_meta_spec_apply_config *spec;
+};
+#endif
+#ifndef catalog_spec_apply_config
+#define catalog_spec_apply_config catalog_spec_apply_config
+/* As catalog_spec; what is not set is not sent. */
+struct catalog_spec_apply_config {
+    const char *title;
+    const char *description;
+    const char *icon;
+    int32_t *order;
+};
+#endif
+#ifndef catalog_apply_config
+#define catalog_apply_config catalog_apply_config
+/* As catalog; what is not set is not sent. */
+struct catalog_apply_config {
+    kc_object_meta metadata;
+    catalog_spec_apply_config *spec;
+};
+#endif
+#ifndef team_spec_apply_config
+#define team_spec_apply_config team_spec_apply_config
+/* As team_spec; what is not set is not sent. */
+struct team_spec_apply_config {
+    const char *display_name;
+    const char *description;
+    const char *parent;
+    const char **owners;
+    size_t n_owners;
+};
+#endif
+#ifndef team_apply_config
+#define team_apply_config team_apply_config
+/* As team; what is not set is not sent. */
+struct team_apply_config {
+    kc_object_meta metadata;
+    team_spec_apply_config *spec;
+};
+#endif
+#ifndef secret_reference_apply_config
+#define secret_reference_apply_config secret_reference_apply_config
+/* As secret_reference; what is not set is not sent. */
+struct secret_reference_apply_config {
+    const char *ns;
+    const char *name;
+};
+#endif
+#ifndef user_spec_apply_config
+#define user_spec_apply_config user_spec_apply_config
+/* As user_spec; what is not set is not sent. */
+struct user_spec_apply_config {
+    const char *display_name;
+    const char *email;
+    bool *disabled;
+    const char **teams;
+    size_t n_teams;
+    const char **groups;
+    size_t n_groups;
+    secret_reference_apply_config *credentials_ref;
+};
+#endif
+#ifndef user_apply_config
+#define user_apply_config user_apply_config
+/* As user; what is not set is not sent. */
+struct user_apply_config {
+    kc_object_meta metadata;
+    user_spec_apply_config *spec;
+};
+#endif
+
+extern const kc_struct bin_meta_build_apply_config_struct;
+extern const kc_struct bin_meta_spec_apply_config_struct;
+extern const kc_struct bin_meta_apply_config_struct;
+extern const kc_struct catalog_spec_apply_config_struct;
+extern const kc_struct catalog_apply_config_struct;
+extern const kc_struct team_spec_apply_config_struct;
+extern const kc_struct team_apply_config_struct;
+extern const kc_struct secret_reference_apply_config_struct;
+extern const kc_struct user_spec_apply_config_struct;
+extern const kc_struct user_apply_config_struct;
+KC_TYPED_APPLY(bin_meta)
+KC_TYPED_APPLY(catalog)
+KC_TYPED_APPLY(team)
+KC_TYPED_APPLY(user)
 
 #endif

@@ -4,6 +4,20 @@
 
 #include <stddef.h>
 
+static const kc_member robot_spec_apply_config_members[] = {
+    {.name = "deploymentName", .offset = offsetof(robot_spec_apply_config, deployment_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "replicas", .offset = offsetof(robot_spec_apply_config, replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct robot_spec_apply_config_struct = {"robot_spec_apply_config", sizeof(robot_spec_apply_config), robot_spec_apply_config_members, KC_COUNT(robot_spec_apply_config_members), -1};
+
+static const kc_member robot_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(robot_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(robot_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &robot_spec_apply_config_struct},
+};
+
+const kc_struct robot_apply_config_struct = {"robot_apply_config", sizeof(robot_apply_config), robot_apply_config_members, KC_COUNT(robot_apply_config_members), offsetof(robot_apply_config, metadata)};
+
 static const kc_member robot_spec_members[] = {
     {.name = "deploymentName", .offset = offsetof(robot_spec, deployment_name), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
     {.name = "replicas", .offset = offsetof(robot_spec, replicas), .type = KC_MEMBER_INT32, .shape = KC_SHAPE_VALUE},
@@ -19,6 +33,6 @@ static const kc_member robot_members[] = {
 const kc_struct robot_struct = {"robot", sizeof(robot), robot_members, KC_COUNT(robot_members), offsetof(robot, metadata)};
 
 const kc_kind robot_kind = {.group = "robot.llleon.io", .version = "v1", .kind = "Robot", .plural = "robots", .singular = "robot", .namespaced = true};
-const kc_typed robot_type = {&robot_kind, &robot_struct};
+const kc_typed robot_type = {&robot_kind, &robot_struct, &robot_apply_config_struct};
 
-const kc_resource_metadata robot_metadata = {.kind = &robot_kind, .description = "Robot is a deployment of its own.", .catalog = "machines", .controller = KC_CONTROLLER_GENERIC};
+const kc_resource_metadata robot_metadata = {.kind = &robot_kind, .description = "Robot owns a deployment.", .catalog = "machines", .controller = KC_CONTROLLER_GENERIC};

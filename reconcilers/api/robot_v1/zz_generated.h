@@ -9,15 +9,40 @@
 
 extern const kc_struct robot_spec_struct;
 
-/* Robot of robot.llleon.io/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* Robot of robot.llleon.io/v1. kc/typed.h documents the functions:
  *     robot_get robot_client_list robot_lister_get robot_lister_list robot_informer
- *     robot_create robot_update robot_update_status robot_patch robot_apply robot_delete
- *     robot_ensure robot_of robot_object robot_copy robot_equal robot_free
+ *     robot_create robot_update robot_update_status robot_patch robot_delete robot_ensure
+ *     robot_of robot_object robot_copy robot_equal robot_set_defaults robot_free
+ *     robot_apply robot_apply_status robot_extract robot_extract_status
  */
 extern const kc_struct robot_struct;
 extern const kc_kind robot_kind;
 extern const kc_typed robot_type;
 extern const kc_resource_metadata robot_metadata;
 KC_TYPED_KIND(robot)
+
+/* Apply configurations, for server-side apply: kc/typed.h. */
+typedef struct robot_spec_apply_config robot_spec_apply_config;
+typedef struct robot_apply_config robot_apply_config;
+#ifndef robot_spec_apply_config
+#define robot_spec_apply_config robot_spec_apply_config
+/* As robot_spec; what is not set is not sent. */
+struct robot_spec_apply_config {
+    const char *deployment_name;
+    int32_t *replicas;
+};
+#endif
+#ifndef robot_apply_config
+#define robot_apply_config robot_apply_config
+/* As robot; what is not set is not sent. */
+struct robot_apply_config {
+    kc_object_meta metadata;
+    robot_spec_apply_config *spec;
+};
+#endif
+
+extern const kc_struct robot_spec_apply_config_struct;
+extern const kc_struct robot_apply_config_struct;
+KC_TYPED_APPLY(robot)
 
 #endif

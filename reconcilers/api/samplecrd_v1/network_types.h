@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * network_types.h: a kind whose objects stand for something outside of the cluster.
+ * network_types.h: a kind whose objects represent networks outside of the cluster.
  *
- * Its definition is published twice: as v1beta1 without a schema, and as v1 made of this file. Only
- * the second has a status; so its reconciler has to do without one.
+ * Its CRD is published twice: as v1beta1 without a schema, and as v1 generated from this file. Only
+ * the second has a status, so the reconciler must work without one.
  */
 #ifndef KC_RECONCILERS_NETWORK_TYPES_H
 #define KC_RECONCILERS_NETWORK_TYPES_H
 
 #include "kc/api.h"
 
-/// NetworkSpec is what is wanted.
+/// NetworkSpec is the desired state of a network.
 typedef struct network_spec {
-    /// The addresses it has: 192.168.0.0/16, fd00:7::/64.
+    /// Address range of the network, such as 192.168.0.0/16 or fd00:7::/64.
     /// +kubebuilder:validation:MaxLength=64
     char *cidr;
-    /// The one of them that leads out of it. Defaults to none.
+    /// Gateway address within the range. Defaults to none.
     /// +optional
     /// +kubebuilder:validation:MaxLength=64
     char *gateway;
 } network_spec;
 
-/// NetworkStatus is what the network service has of it.
+/// NetworkStatus is the state of the network in the network service.
 typedef struct network_status {
-    /// Whether the service has it as the spec says.
+    /// Whether the network in the service matches the spec.
     bool ready;
-    /// Why not.
+    /// Reason why the network is not ready.
     /// +optional
     char *message;
-    /// The generation of the object that this tells of.
+    /// Generation to which this status refers.
     /// +optional
     int64_t observed_generation;
 } network_status;

@@ -4,6 +4,29 @@
 
 #include <stddef.h>
 
+static const kc_member network_spec_apply_config_members[] = {
+    {.name = "cidr", .offset = offsetof(network_spec_apply_config, cidr), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "gateway", .offset = offsetof(network_spec_apply_config, gateway), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+};
+
+const kc_struct network_spec_apply_config_struct = {"network_spec_apply_config", sizeof(network_spec_apply_config), network_spec_apply_config_members, KC_COUNT(network_spec_apply_config_members), -1};
+
+static const kc_member network_status_apply_config_members[] = {
+    {.name = "ready", .offset = offsetof(network_status_apply_config, ready), .type = KC_MEMBER_BOOLEAN, .shape = KC_SHAPE_POINTER},
+    {.name = "message", .offset = offsetof(network_status_apply_config, message), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_IF_SET},
+    {.name = "observedGeneration", .offset = offsetof(network_status_apply_config, observed_generation), .type = KC_MEMBER_INT64, .shape = KC_SHAPE_POINTER},
+};
+
+const kc_struct network_status_apply_config_struct = {"network_status_apply_config", sizeof(network_status_apply_config), network_status_apply_config_members, KC_COUNT(network_status_apply_config_members), -1};
+
+static const kc_member network_apply_config_members[] = {
+    {.name = "metadata", .offset = offsetof(network_apply_config, metadata), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY, .of = &kc_struct_object_meta},
+    {.name = "spec", .offset = offsetof(network_apply_config, spec), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &network_spec_apply_config_struct},
+    {.name = "status", .offset = offsetof(network_apply_config, status), .type = KC_MEMBER_STRUCT, .shape = KC_SHAPE_POINTER, .of = &network_status_apply_config_struct},
+};
+
+const kc_struct network_apply_config_struct = {"network_apply_config", sizeof(network_apply_config), network_apply_config_members, KC_COUNT(network_apply_config_members), offsetof(network_apply_config, metadata)};
+
 static const kc_member network_spec_members[] = {
     {.name = "cidr", .offset = offsetof(network_spec, cidr), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE},
     {.name = "gateway", .offset = offsetof(network_spec, gateway), .type = KC_MEMBER_TEXT, .shape = KC_SHAPE_VALUE, .flags = KC_MEMBER_OMIT_EMPTY},
@@ -28,6 +51,6 @@ static const kc_member network_members[] = {
 const kc_struct network_struct = {"network", sizeof(network), network_members, KC_COUNT(network_members), offsetof(network, metadata)};
 
 const kc_kind network_kind = {.group = "samplecrd.k8s.io", .version = "v1", .kind = "Network", .plural = "networks", .singular = "network", .namespaced = true};
-const kc_typed network_type = {&network_kind, &network_struct};
+const kc_typed network_type = {&network_kind, &network_struct, &network_apply_config_struct};
 
 const kc_resource_metadata network_metadata = {.kind = &network_kind, .description = "Network is a network of the network service.", .catalog = "networks", .controller = KC_CONTROLLER_GENERIC};

@@ -10,15 +10,52 @@
 extern const kc_struct network_spec_struct;
 extern const kc_struct network_status_struct;
 
-/* Network of samplecrd.k8s.io/v1; KC_TYPED_KIND in kc/typed.h tells of each:
+/* Network of samplecrd.k8s.io/v1. kc/typed.h documents the functions:
  *     network_get network_client_list network_lister_get network_lister_list network_informer
- *     network_create network_update network_update_status network_patch network_apply network_delete
- *     network_ensure network_of network_object network_copy network_equal network_free
+ *     network_create network_update network_update_status network_patch network_delete network_ensure
+ *     network_of network_object network_copy network_equal network_set_defaults network_free
+ *     network_apply network_apply_status network_extract network_extract_status
  */
 extern const kc_struct network_struct;
 extern const kc_kind network_kind;
 extern const kc_typed network_type;
 extern const kc_resource_metadata network_metadata;
 KC_TYPED_KIND(network)
+
+/* Apply configurations, for server-side apply: kc/typed.h. */
+typedef struct network_spec_apply_config network_spec_apply_config;
+typedef struct network_status_apply_config network_status_apply_config;
+typedef struct network_apply_config network_apply_config;
+#ifndef network_spec_apply_config
+#define network_spec_apply_config network_spec_apply_config
+/* As network_spec; what is not set is not sent. */
+struct network_spec_apply_config {
+    const char *cidr;
+    const char *gateway;
+};
+#endif
+#ifndef network_status_apply_config
+#define network_status_apply_config network_status_apply_config
+/* As network_status; what is not set is not sent. */
+struct network_status_apply_config {
+    bool *ready;
+    const char *message;
+    int64_t *observed_generation;
+};
+#endif
+#ifndef network_apply_config
+#define network_apply_config network_apply_config
+/* As network; what is not set is not sent. */
+struct network_apply_config {
+    kc_object_meta metadata;
+    network_spec_apply_config *spec;
+    network_status_apply_config *status;
+};
+#endif
+
+extern const kc_struct network_spec_apply_config_struct;
+extern const kc_struct network_status_apply_config_struct;
+extern const kc_struct network_apply_config_struct;
+KC_TYPED_APPLY(network)
 
 #endif

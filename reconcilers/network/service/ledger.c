@@ -2,13 +2,14 @@
 /*
  * ledger.c: see ledger.h.
  *
- *     by_key    "default/a" ──▶ net      to find one
- *     in_order  10.0.0.0/8, 192.168.0.0/16, fd00::/64       since they never overlap, they have an
- *                                        order, and what overlaps with another one is found by
- *                                        looking at its neighbours
+ *     by_key    "default/a" ──▶ net                      lookup by key
+ *     in_order  10.0.0.0/8, 192.168.0.0/16, fd00::/64    networks never overlap, so they have an
+ *                                        order, and an overlap is found by a look at the
+ *                                        neighbours
  *
- * A change is made in memory, then written (all of it: there are few), and undone if that fails; so
- * memory is never behind the disk with what it has told somebody, and never ahead of it.
+ * A change is applied in memory, then the whole file is written (it is small), and undone if that
+ * fails. So memory never lacks a change that is on disk and was acknowledged, and never has one
+ * that is not on disk.
  */
 #include "network/service/ledger.h"
 #include "network/service/file.h"
@@ -21,16 +22,16 @@
 
 enum { FILE_MAX = 8 << 20, FORMAT = 1 };
 
-struct kc__ledger {
-    kc__whole_file *file; /* NULL: in memory only. */
-    kc_map by_key;        /* Of kc__net; keys are theirs. */
-    KC_VEC(kc__net *) in_order;
+struct kc__network_ledger {
+    kc__network_whole_file *file; /* NULL: in memory only. */
+    kc_map by_key;                /* To kc__network_net, which own the keys. */
+    KC_VEC(kc__network_net *) in_order;
     uint64_t generation;
 };
 
 /* ---- one network ---- */
 
-static kc__net *net_free(kc__net *net)
+static kc__network_net *net_free(kc__network_net *net)
 {
     if (!net)
         return NULL;
@@ -42,76 +43,80 @@ static kc__net *net_free(kc__net *net)
     return NULL;
 }
 
-KC_AUTO_DEFINE(kc__net, net_free)
+KC_AUTO_DEFINE(kc__network_net, net_free)
 
-static char *key_of(kc_str ns, kc_str name)
+static char *network_ledger_key_of(kc_str ns, kc_str name)
 {
     return kc_asprintf("%.*s/%.*s", KC_ARG(ns), KC_ARG(name));
 }
 
-static int check_name(kc_name_rule rule, const char *what, kc_str text, kc_error *err)
+static int network_ledger_check_name(kc_name_rule rule, const char *what, kc_str text,
+                                     kc_error *err)
 {
     const char *messages[KC_NAME_MESSAGES];
     if (!kc_name_check(rule, text, messages))
         return 0;
     return kc_error_set(err, KC_INVALID, "%s \"%.*s\": %s", what,
-                        KC_ARG(kc_str_sub(text, 0, KC__OWNER_TEXT)), messages[0]);
+                        KC_ARG(kc_str_sub(text, 0, KC__NETWORK_OWNER_TEXT)), messages[0]);
 }
 
-/* NULL when that is no network. */
-static kc__net *net_of(const kc__net_wish *wish, kc_error *err)
+/* NULL if it is not a network. */
+static kc__network_net *net_of(const kc__network_net_request *net_request, kc_error *err)
 {
-    kc__range range;
-    if (check_name(KC_NAME_DNS_LABEL, "namespace", wish->ns, err) < 0 ||
-        check_name(KC_NAME_DNS_SUBDOMAIN, "name", wish->name, err) < 0 ||
-        (wish->owner.n && check_name(KC_NAME_DNS_SUBDOMAIN, "owner", wish->owner, err) < 0) ||
-        kc__range_parse(wish->cidr, &range, err) < 0 ||
-        (wish->gateway.n && kc__range_check_gateway(&range, wish->gateway, err) < 0))
+    kc__network_range range;
+    if (network_ledger_check_name(KC_NAME_DNS_LABEL, "namespace", net_request->ns, err) < 0 ||
+        network_ledger_check_name(KC_NAME_DNS_SUBDOMAIN, "name", net_request->name, err) < 0 ||
+        (net_request->owner.n &&
+         network_ledger_check_name(KC_NAME_DNS_SUBDOMAIN, "owner", net_request->owner, err) < 0) ||
+        kc__network_range_parse(net_request->cidr, &range, err) < 0 ||
+        (net_request->gateway.n &&
+         kc__network_range_check_gateway(&range, net_request->gateway, err) < 0))
         return NULL;
-    kc__net *made = kc_new(kc__net);
-    made->key = key_of(wish->ns, wish->name);
-    made->cidr = kc_str_dup(wish->cidr);
-    made->gateway = kc_str_dup(wish->gateway);
-    made->owner = kc_str_dup(wish->owner);
+    kc__network_net *made = kc_new(kc__network_net);
+    made->key = network_ledger_key_of(net_request->ns, net_request->name);
+    made->cidr = kc_str_dup(net_request->cidr);
+    made->gateway = kc_str_dup(net_request->gateway);
+    made->owner = kc_str_dup(net_request->owner);
     made->range = range;
     return made;
 }
 
-static bool is_same(const kc__net *a, const kc__net *b)
+static bool network_ledger_is_same(const kc__network_net *a, const kc__network_net *b)
 {
     return !strcmp(a->cidr, b->cidr) && !strcmp(a->gateway, b->gateway) &&
            !strcmp(a->owner, b->owner);
 }
 
-static void write_member(kc_buf *out, const char *name, kc_str text)
+static void network_ledger_write_member(kc_buf *out, const char *name, kc_str text)
 {
     kc_buf_printf(out, "\"%s\":", name);
     kc_json_quote(out, text);
     kc_buf_putc(out, ',');
 }
 
-void kc__net_write(kc_buf *out, const kc__net *net)
+void kc__network_net_write(kc_buf *out, const kc__network_net *net)
 {
     kc_str name = kc_cstr(net->key);
     const kc_str ns = kc_str_cut(&name, '/');
     kc_buf_putc(out, '{');
-    write_member(out, "namespace", ns);
-    write_member(out, "name", name);
-    write_member(out, "cidr", kc_cstr(net->cidr));
-    write_member(out, "gateway", kc_cstr(net->gateway));
-    write_member(out, "owner", kc_cstr(net->owner));
+    network_ledger_write_member(out, "namespace", ns);
+    network_ledger_write_member(out, "name", name);
+    network_ledger_write_member(out, "cidr", kc_cstr(net->cidr));
+    network_ledger_write_member(out, "gateway", kc_cstr(net->gateway));
+    network_ledger_write_member(out, "owner", kc_cstr(net->owner));
     kc_buf_printf(out, "\"generation\":%llu}", (unsigned long long)net->generation);
 }
 
-/* ---- all of them ---- */
+/* ---- index ---- */
 
-/* Where the first one is that does not stand wholly before the range. */
-static size_t place_of(const kc__ledger *ledger, const kc__range *range)
+/* Index of the first network that is not wholly before the range. */
+static size_t network_ledger_position_of(const kc__network_ledger *ledger,
+                                         const kc__network_range *range)
 {
     size_t low = 0, high = ledger->in_order.n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (kc__range_cmp(&ledger->in_order.items[middle]->range, range) < 0)
+        if (kc__network_range_cmp(&ledger->in_order.items[middle]->range, range) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -119,13 +124,14 @@ static size_t place_of(const kc__ledger *ledger, const kc__range *range)
     return low;
 }
 
-/* One that overlaps, and is not `but`; NULL: none. What `but` leaves is at most one step away. */
-static const kc__net *overlapping(const kc__ledger *ledger, const kc__range *range,
-                                  const kc__net *but)
+/* An overlapping network other than `but`; NULL: none. Skipping `but` costs at most one step. */
+static const kc__network_net *overlapping(const kc__network_ledger *ledger,
+                                          const kc__network_range *range,
+                                          const kc__network_net *but)
 {
-    for (size_t i = place_of(ledger, range); i < ledger->in_order.n; i++) {
-        const kc__net *net = ledger->in_order.items[i];
-        if (kc__range_cmp(&net->range, range) != 0)
+    for (size_t i = network_ledger_position_of(ledger, range); i < ledger->in_order.n; i++) {
+        const kc__network_net *net = ledger->in_order.items[i];
+        if (kc__network_range_cmp(&net->range, range) != 0)
             return NULL;
         if (net != but)
             return net;
@@ -133,57 +139,59 @@ static const kc__net *overlapping(const kc__ledger *ledger, const kc__range *ran
     return NULL;
 }
 
-static void take_out(kc__ledger *ledger, kc__net *net)
+static void network_ledger_take_out(kc__network_ledger *ledger, kc__network_net *net)
 {
-    const size_t at = place_of(ledger, &net->range);
+    const size_t at = network_ledger_position_of(ledger, &net->range);
     assert(ledger->in_order.items[at] == net);
     kc_vec_remove(&ledger->in_order, at);
     kc_map_remove(&ledger->by_key, kc_cstr(net->key));
 }
 
-static void put_in(kc__ledger *ledger, kc__net *net)
+static void put_in(kc__network_ledger *ledger, kc__network_net *net)
 {
-    const size_t at = place_of(ledger, &net->range);
+    const size_t at = network_ledger_position_of(ledger, &net->range);
     kc_vec_push(&ledger->in_order, net);
-    kc__net **items = ledger->in_order.items;
-    memmove(&items[at + 1], &items[at], (ledger->in_order.n - 1 - at) * sizeof(kc__net *));
+    kc__network_net **items = ledger->in_order.items;
+    memmove(&items[at + 1], &items[at], (ledger->in_order.n - 1 - at) * sizeof(kc__network_net *));
     items[at] = net;
     kc_map_put(&ledger->by_key, kc_cstr(net->key), net);
 }
 
 /* Either may be NULL. */
-static void exchange(kc__ledger *ledger, kc__net *old, kc__net *fresh)
+static void exchange(kc__network_ledger *ledger, kc__network_net *old, kc__network_net *fresh)
 {
     if (old)
-        take_out(ledger, old);
+        network_ledger_take_out(ledger, old);
     if (fresh)
         put_in(ledger, fresh);
 }
 
-static kc__net *find(const kc__ledger *ledger, kc_str ns, kc_str name)
+static kc__network_net *network_ledger_find(const kc__network_ledger *ledger, kc_str ns,
+                                            kc_str name)
 {
-    kc_autofree char *key = key_of(ns, name);
+    kc_autofree char *key = network_ledger_key_of(ns, name);
     return kc_map_get(&ledger->by_key, kc_cstr(key));
 }
 
-const kc__net *kc__ledger_get(const kc__ledger *ledger, kc_str ns, kc_str name)
+const kc__network_net *kc__network_ledger_get(const kc__network_ledger *ledger, kc_str ns,
+                                              kc_str name)
 {
-    return find(ledger, ns, name);
+    return network_ledger_find(ledger, ns, name);
 }
 
-const kc__net *kc__ledger_at(const kc__ledger *ledger, size_t i)
+const kc__network_net *kc__network_ledger_at(const kc__network_ledger *ledger, size_t i)
 {
     return i < ledger->in_order.n ? ledger->in_order.items[i] : NULL;
 }
 
-uint64_t kc__ledger_generation(const kc__ledger *ledger)
+uint64_t kc__network_ledger_generation(const kc__network_ledger *ledger)
 {
     return ledger->generation;
 }
 
 /* ---- the file ---- */
 
-static int save(const kc__ledger *ledger, kc_error *err)
+static int save(const kc__network_ledger *ledger, kc_error *err)
 {
     kc_scoped(kc_buf) out = {0};
     if (!ledger->file)
@@ -192,67 +200,69 @@ static int save(const kc__ledger *ledger, kc_error *err)
                   (unsigned long long)ledger->generation);
     kc_vec_each (&ledger->in_order, net) {
         kc_buf_puts(&out, net == ledger->in_order.items ? "\n" : ",\n");
-        kc__net_write(&out, *net);
+        kc__network_net_write(&out, *net);
     }
     kc_buf_puts(&out, "\n]}\n");
-    return kc__whole_file_write(ledger->file, kc_buf_str(&out), err);
+    return kc__network_whole_file_write(ledger->file, kc_buf_str(&out), err);
 }
 
-static int read_net(kc__ledger *ledger, const kc_value *value, kc_error *err)
+static int read_net(kc__network_ledger *ledger, const kc_value *value, kc_error *err)
 {
-    const kc__net_wish wish = {.ns = kc_as_str(kc_get(value, "namespace")),
-                               .name = kc_as_str(kc_get(value, "name")),
-                               .cidr = kc_as_str(kc_get(value, "cidr")),
-                               .gateway = kc_as_str(kc_get(value, "gateway")),
-                               .owner = kc_as_str(kc_get(value, "owner"))};
-    kc_auto(kc__net) *one = net_of(&wish, err);
+    const kc__network_net_request net_request = {
+        .ns = kc_value_as_str(kc_value_get(value, "namespace")),
+        .name = kc_value_as_str(kc_value_get(value, "name")),
+        .cidr = kc_value_as_str(kc_value_get(value, "cidr")),
+        .gateway = kc_value_as_str(kc_value_get(value, "gateway")),
+        .owner = kc_value_as_str(kc_value_get(value, "owner"))};
+    kc_auto(kc__network_net) *one = net_of(&net_request, err);
     if (!one)
-        return -1;
-    if (!kc_as_u64(kc_get(value, "generation"), &one->generation) ||
+        return kc_error_result(err);
+    if (!kc_value_as_u64(kc_value_get(value, "generation"), &one->generation) ||
         one->generation > ledger->generation)
         return kc_error_set(err, KC_INVALID, "%s has no generation", one->key);
-    if (find(ledger, wish.ns, wish.name) || overlapping(ledger, &one->range, NULL))
-        return kc_error_set(err, KC_INVALID, "%s is there twice, or overlaps", one->key);
+    if (network_ledger_find(ledger, net_request.ns, net_request.name) ||
+        overlapping(ledger, &one->range, NULL))
+        return kc_error_set(err, KC_INVALID, "%s is a duplicate or overlaps", one->key);
     put_in(ledger, kc_take(one));
     return 0;
 }
 
-static int load(kc__ledger *ledger, kc_error *err)
+static int network_ledger_load(kc__network_ledger *ledger, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
-    if (kc__whole_file_read(ledger->file, FILE_MAX, &text, err) < 0)
-        return -1;
+    if (kc__network_whole_file_read(ledger->file, FILE_MAX, &text, err) < 0)
+        return kc_error_result(err);
     if (!text.n)
         return 0;
     kc_auto(kc_view) *view = kc_view_parse(kc_buf_str(&text), NULL, err);
     const kc_value *root = view ? kc_view_root(view) : NULL;
     if (!view)
-        return -1;
-    if (kc_as_i64_or(kc_get(root, "format"), 0) != FORMAT ||
-        !kc_as_u64(kc_get(root, "generation"), &ledger->generation))
-        return kc_error_set(err, KC_INVALID, "it is not a file of networks");
-    kc_items (kc_get(root, "networks"), value)
+        return kc_error_result(err);
+    if (kc_value_as_i64_or(kc_value_get(root, "format"), 0) != FORMAT ||
+        !kc_value_as_u64(kc_value_get(root, "generation"), &ledger->generation))
+        return kc_error_set(err, KC_INVALID, "not a file of networks");
+    kc_value_each_item (kc_value_get(root, "networks"), value)
         if (read_net(ledger, value, err) < 0)
-            return -1;
+            return kc_error_result(err);
     return 0;
 }
 
-kc__ledger *kc__ledger_open(const char *file, kc_error *err)
+kc__network_ledger *kc__network_ledger_open(const char *file, kc_error *err)
 {
-    kc_auto(kc__ledger) *ledger = kc_new(kc__ledger);
+    kc_auto(kc__network_ledger) *ledger = kc_new(kc__network_ledger);
     if (!file)
         return kc_take(ledger);
-    ledger->file = kc__whole_file_open(file, err);
+    ledger->file = kc__network_whole_file_open(file, err);
     if (!ledger->file)
         return NULL;
-    if (load(ledger, err) < 0) {
+    if (network_ledger_load(ledger, err) < 0) {
         kc_error_wrap(err, "%s", file);
         return NULL;
     }
     return kc_take(ledger);
 }
 
-kc__ledger *kc__ledger_close(kc__ledger *ledger)
+kc__network_ledger *kc__network_ledger_close(kc__network_ledger *ledger)
 {
     if (!ledger)
         return NULL;
@@ -260,15 +270,16 @@ kc__ledger *kc__ledger_close(kc__ledger *ledger)
         net_free(*net);
     kc_vec_done(&ledger->in_order);
     kc_map_done(&ledger->by_key);
-    kc__whole_file_close(ledger->file);
+    kc__network_whole_file_close(ledger->file);
     free(ledger);
     return NULL;
 }
 
 /* ---- changes ---- */
 
-/* Takes both over: one is in the ledger in the end, the other one is freed. */
-static int commit(kc__ledger *ledger, kc__net *old, kc__net *fresh, kc_error *err)
+/* Takes ownership of both: one ends up in the ledger, the other is freed. */
+static int commit(kc__network_ledger *ledger, kc__network_net *old, kc__network_net *fresh,
+                  kc_error *err)
 {
     exchange(ledger, old, fresh);
     ledger->generation++;
@@ -278,10 +289,10 @@ static int commit(kc__ledger *ledger, kc__net *old, kc__net *fresh, kc_error *er
         net_free(old);
         return 0;
     }
-    /* The generation is not given again: the disk may have it after all. */
+    /* The generation is not reused: it may be on disk after all. */
     exchange(ledger, fresh, old);
     net_free(fresh);
-    return -1;
+    return kc_error_result(err);
 }
 
 static int with_code(kc_error *err, int code, int result)
@@ -291,75 +302,77 @@ static int with_code(kc_error *err, int code, int result)
     return result;
 }
 
-static int check_terms(const kc__net *net, const kc__net_terms *terms, kc_error *err)
+static int check_terms(const kc__network_net *net, const kc__network_net_terms *terms,
+                       kc_error *err)
 {
     if (terms && terms->absent && net)
-        return with_code(err, 412, kc_error_set(err, KC_CONFLICT, "%s is there already", net->key));
+        return with_code(err, 412, kc_error_set(err, KC_CONFLICT, "%s already exists", net->key));
     if (terms && terms->generation && (!net || net->generation != terms->generation))
         return with_code(err, 412,
-                         kc_error_set(err, KC_CONFLICT, "it is not there at generation %llu",
+                         kc_error_set(err, KC_CONFLICT, "generation %llu does not match",
                                       (unsigned long long)terms->generation));
     return 0;
 }
 
-static int check_owner(const kc__net *net, kc_str owner, kc_error *err)
+static int network_ledger_check_owner(const kc__network_net *net, kc_str owner, kc_error *err)
 {
     if (!net || kc_str_is(owner, net->owner))
         return 0;
     if (!*net->owner)
-        return kc_error_set(err, KC_CONFLICT, "%s was made without an owner", net->key);
+        return kc_error_set(err, KC_CONFLICT, "%s has no owner", net->key);
     return kc_error_set(err, KC_CONFLICT, "%s belongs to %s", net->key, net->owner);
 }
 
-static int check_room(const kc__ledger *ledger, const kc__net *old, const kc__net *fresh,
-                      kc_error *err)
+static int check_room(const kc__network_ledger *ledger, const kc__network_net *old,
+                      const kc__network_net *fresh, kc_error *err)
 {
-    const kc__net *other = overlapping(ledger, &fresh->range, old);
+    const kc__network_net *other = overlapping(ledger, &fresh->range, old);
     if (other) {
-        kc_error_set(err, KC_CONFLICT, "%s overlaps with %s of %s", fresh->cidr, other->cidr,
-                     other->key);
+        const int result = kc_error_set(err, KC_CONFLICT, "%s overlaps with %s of %s", fresh->cidr,
+                                        other->cidr, other->key);
         kc_error_add_cause(err, "Overlap", KC_STR("cidr"), kc_cstr(other->key));
-        return -KC_CONFLICT;
+        return result;
     }
-    if (!old && ledger->in_order.n >= KC__NETS)
+    if (!old && ledger->in_order.n >= KC__NETWORK_NETS)
         return with_code(err, 507,
-                         kc_error_set(err, KC_SERVICE_UNAVAILABLE,
-                                      "there are %d networks already, and there may be no more",
-                                      KC__NETS));
+                         kc_error_set(err, KC_SERVICE_UNAVAILABLE, "limit of %d networks reached",
+                                      KC__NETWORK_NETS));
     return 0;
 }
 
-int kc__ledger_put(kc__ledger *ledger, const kc__net_wish *wish, const kc__net_terms *terms,
-                   const kc__net **ret, kc_error *err)
+int kc__network_ledger_put(kc__network_ledger *ledger, const kc__network_net_request *net_request,
+                           const kc__network_net_terms *terms, const kc__network_net **ret,
+                           kc_error *err)
 {
-    kc_auto(kc__net) *fresh = net_of(wish, err);
+    kc_auto(kc__network_net) *fresh = net_of(net_request, err);
     if (!fresh)
-        return -1;
-    kc__net *old = find(ledger, wish->ns, wish->name);
-    if (check_terms(old, terms, err) < 0 || check_owner(old, wish->owner, err) < 0 ||
+        return kc_error_result(err);
+    kc__network_net *old = network_ledger_find(ledger, net_request->ns, net_request->name);
+    if (check_terms(old, terms, err) < 0 ||
+        network_ledger_check_owner(old, net_request->owner, err) < 0 ||
         check_room(ledger, old, fresh, err) < 0)
-        return -1;
+        return kc_error_result(err);
     const bool is_new = !old;
-    if (old && is_same(old, fresh)) {
+    if (old && network_ledger_is_same(old, fresh)) {
         *ret = old;
-        return KC__NET_SAME;
+        return KC__NETWORK_NET_SAME;
     }
-    kc__net *given = kc_take(fresh);
+    kc__network_net *given = kc_take(fresh);
     if (commit(ledger, old, given, err) < 0)
-        return -1;
+        return kc_error_result(err);
     *ret = given;
-    return is_new ? KC__NET_MADE : KC__NET_CHANGED;
+    return is_new ? KC__NETWORK_NET_MADE : KC__NETWORK_NET_CHANGED;
 }
 
-int kc__ledger_remove(kc__ledger *ledger, kc_str ns, kc_str name, const kc__net_terms *terms,
-                      kc_error *err)
+int kc__network_ledger_remove(kc__network_ledger *ledger, kc_str ns, kc_str name,
+                              const kc__network_net_terms *terms, kc_error *err)
 {
-    kc__net *net = find(ledger, ns, name);
+    kc__network_net *net = network_ledger_find(ledger, ns, name);
     if (!net)
-        return kc_error_set(err, KC_NOT_FOUND, "there is no network %.*s/%.*s", KC_ARG(ns),
+        return kc_error_set(err, KC_NOT_FOUND, "network %.*s/%.*s not found", KC_ARG(ns),
                             KC_ARG(name));
     if (check_terms(net, terms, err) < 0 ||
-        (terms && terms->owner.n && check_owner(net, terms->owner, err) < 0))
-        return -1;
+        (terms && terms->owner.n && network_ledger_check_owner(net, terms->owner, err) < 0))
+        return kc_error_result(err);
     return commit(ledger, net, NULL, err);
 }

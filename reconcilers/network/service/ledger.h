@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger.h: which networks there are, and what may be said of them. No two overlap.
+ * ledger.h: the set of networks and its rules. No two overlap.
  *
- *     kc_auto(kc__ledger) *ledger = kc__ledger_open("networks.json", err);
- *     kc__ledger_put(ledger, &(kc__net_wish){.ns = …, .name = …, .cidr = KC_STR("10.0.0.0/8")},
- *                    NULL, &net, err);
+ *     kc_auto(kc__network_ledger) *ledger = kc__network_ledger_open("networks.json", err);
+ *     const kc__network_net_request request = {.ns = …, .name = …, .cidr = KC_STR("10.0.0.0/8")};
+ *     kc__network_ledger_put(ledger, &request, NULL, &net, err);
  *
- * What a change returns without an error is on the disk. Not for several threads at a time.
+ * A change that returns without an error is on disk. Not thread-safe.
  */
 #ifndef KC_NETWORK_LEDGER_H
 #define KC_NETWORK_LEDGER_H
@@ -17,59 +17,65 @@
 #include "kc/map.h"
 
 enum {
-    KC__NETS = 4096,     /* There may be so many. */
-    KC__OWNER_TEXT = 253 /* Of an owner: a DNS name. */
+    KC__NETWORK_NETS = 4096,     /* Maximum number of networks. */
+    KC__NETWORK_OWNER_TEXT = 253 /* Maximum length of an owner: a DNS name. */
 };
 
-typedef struct kc__net {
+typedef struct kc__network_net {
     char *key;                    /* "namespace/name" */
-    char *cidr, *gateway, *owner; /* As they were said; "" where nothing was. */
-    kc__range range;
-    uint64_t generation; /* Of the last change to it; no two changes have the same. */
-} kc__net;
+    char *cidr, *gateway, *owner; /* As given; "" if absent. */
+    kc__network_range range;
+    uint64_t generation; /* Of its last change; unique. */
+} kc__network_net;
 
-typedef struct kc__ledger kc__ledger;
+typedef struct kc__network_ledger kc__network_ledger;
 
-/* NULL for `file`: in memory only. NULL on error, which names the file and what is wrong in it. */
-kc__ledger *kc__ledger_open(const char *file, kc_error *err);
+/* NULL for `file`: in memory only. NULL on error, which names the file and the problem. */
+kc__network_ledger *kc__network_ledger_open(const char *file, kc_error *err);
 /* NULL is allowed; returns NULL. */
-kc__ledger *kc__ledger_close(kc__ledger *ledger);
-KC_AUTO_DEFINE(kc__ledger, kc__ledger_close)
+kc__network_ledger *kc__network_ledger_close(kc__network_ledger *ledger);
+KC_AUTO_DEFINE(kc__network_ledger, kc__network_ledger_close)
 
-/* What is returned lives until the next change. */
-const kc__net *kc__ledger_get(const kc__ledger *ledger, kc_str ns, kc_str name);
-/* In the order of addresses; NULL behind the last. */
-const kc__net *kc__ledger_at(const kc__ledger *ledger, size_t i);
-/* Of the last change to any. */
-uint64_t kc__ledger_generation(const kc__ledger *ledger);
+/* Results are valid until the next change. */
+const kc__network_net *kc__network_ledger_get(const kc__network_ledger *ledger, kc_str ns,
+                                              kc_str name);
+/* In address order; NULL after the last. */
+const kc__network_net *kc__network_ledger_at(const kc__network_ledger *ledger, size_t i);
+/* Generation of the last change of any network. */
+uint64_t kc__network_ledger_generation(const kc__network_ledger *ledger);
 
-typedef struct kc__net_wish {
+typedef struct kc__network_net_request {
     kc_str ns, name, cidr, gateway, owner;
-} kc__net_wish;
+} kc__network_net_request;
 
-/* Under which a change is made. Zero: under all. */
-typedef struct kc__net_terms {
-    bool absent;         /* It is not there. */
-    uint64_t generation; /* It is there, at this one. */
-    kc_str owner;        /* It is this one's. */
-} kc__net_terms;
+/* Preconditions of a change. Zero: none. */
+typedef struct kc__network_net_terms {
+    bool absent;         /* It must not exist. */
+    uint64_t generation; /* It must exist with this generation. */
+    kc_str owner;        /* It must have this owner. */
+} kc__network_net_terms;
 
-typedef enum kc__net_change { KC__NET_SAME, KC__NET_MADE, KC__NET_CHANGED } kc__net_change;
+typedef enum kc__network_net_change {
+    KC__NETWORK_NET_SAME,
+    KC__NETWORK_NET_MADE,
+    KC__NETWORK_NET_CHANGED
+} kc__network_net_change;
 
 /*
- * Makes or changes one, as a whole; `terms` may be NULL. A kc__net_change, or negative: KC_INVALID
- * for what is no network; KC_CONFLICT when it is another owner's, overlaps with another one (a
- * cause "Overlap" has that one's key) or, with code 412, the terms are not met; with code 507 when
- * there are too many. Then nothing has changed.
+ * Creates or replaces a network; `terms` may be NULL. A kc__network_net_change, or negative:
+ * KC_INVALID for an invalid network; KC_CONFLICT if it has another owner, overlaps (a cause
+ * "Overlap" has the other key) or, with code 412, a precondition fails; with code 507 if there are
+ * too many. On error nothing has changed.
  */
-int kc__ledger_put(kc__ledger *ledger, const kc__net_wish *wish, const kc__net_terms *terms,
-                   const kc__net **ret, kc_error *err);
-/* KC_NOT_FOUND when it is not there; KC_CONFLICT as above. */
-int kc__ledger_remove(kc__ledger *ledger, kc_str ns, kc_str name, const kc__net_terms *terms,
-                      kc_error *err);
+int kc__network_ledger_put(kc__network_ledger *ledger, const kc__network_net_request *net_request,
+                           const kc__network_net_terms *terms, const kc__network_net **ret,
+                           kc_error *err);
+/* KC_NOT_FOUND if it does not exist; KC_CONFLICT as above. */
+int kc__network_ledger_remove(kc__network_ledger *ledger, kc_str ns, kc_str name,
+                              const kc__network_net_terms *terms, kc_error *err);
 
 /* Appends a network as JSON: {"namespace":…,"name":…,"cidr":…,"gateway":…,"owner":…,
  * "generation":…}. */
-void kc__net_write(kc_buf *out, const kc__net *net);
+void kc__network_net_write(kc_buf *out, const kc__network_net *net);
 
 #endif

@@ -1,211 +1,200 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * authn.c: who sends a request.
+ * authn.c: authenticates requests.
  *
- * Authenticators are tried in the order of their table. Each says that the request is not its
- * business (0), whose it is (1), or that its credentials are wrong (negative), which ends the
- * search: who shows a token meant to be somebody, and must not become nobody without noticing. A
- * certificate comes first, as upstream: its connection has proved it already.
+ * Authenticators run in the order of their table. Each returns that the request has no credentials
+ * for it (0), the user (1), or that the credentials are invalid (negative). The first user wins: a
+ * client may send an invalid certificate and a valid token. If there is none and some credentials
+ * were invalid, the request gets 401: a client that sends credentials must not silently become
+ * anonymous. The order is that of Kubernetes.
  *
- *     certificate ─▶ bearer token (in a header field, of a WebSocket) ─▶ this machine ─▶ anonymous
- * ─▶ 401
+ *     front proxy ─▶ certificate ─▶ bearer token (header, WebSocket) ─┬▶ localhost ─▶ anonymous
+ *                                                                     └▶ invalid credentials: 401
  *
- * To add a kind of bearer token (JWTs, a webhook), add a row to `token_authenticators`; another
- * kind of credentials is a row of `authenticators`.
+ * To add a kind of bearer token, add a row to `token_authenticators` (authn_token.c); another kind
+ * of credentials is a row of `credentials`.
  *
- * What they know is read once and never changes, so any thread may ask.
+ * Threads: each loop authenticates its own connections. Token file and CAs can be replaced at any
+ * time, from any thread; cached results belong to the connection, or are guarded by a lock.
  */
-#include "apiserver/access/authn.h"
+#include "apiserver/access/authn_internal.h"
 
-#include "apiserver/access/local_request.h"
-#include "apiserver/access/token_file.h"
-#include "apiserver/access/websocket_token.h"
+#include "http/trust/local_request.h"
 
-struct kc__authn {
-    kc__token_file *tokens; /* NULL: there is no token file. */
-    bool allow_localhost, refuse_anonymous, refuse_pages;
-};
+#include <assert.h>
 
-/* What the authenticators are asked. */
-typedef struct question {
-    const kc__authn *authn;
-    const kc__request *request;
-    kc_arena *arena;
-} question;
-
-static int unauthorized(kc_error *err)
+int kc__authn_unauthorized(kc_error *err)
 {
     return kc_error_set(err, KC_UNAUTHORIZED, "Unauthorized");
 }
 
-static int no_memory(kc_error *err)
+int kc__authn_out_of_memory(kc_error *err)
 {
-    return kc_error_set(err, KC_TOO_LARGE, "the request has no room for its user");
+    return kc_error_set(err, KC_TOO_LARGE, "the user of the request exceeds the memory limit");
 }
 
-/* ---- client certificates ---- */
+/* ---- requests without credentials ---- */
 
-/* A copy of the names, which otherwise end with the connection, and room for one more. */
-static kc_str *copy_groups(kc_arena *arena, const kc_str *from, size_t n)
+static int by_localhost(const kc__authn_request *q, kc__user *ret, kc_error *err)
 {
-    kc_str *groups = kc_arena_calloc(arena, n + 1, sizeof(*groups));
-    for (size_t i = 0; groups && i < n; i++) {
-        groups[i] = kc_arena_str(arena, from[i]);
-        if (from[i].n && !groups[i].p)
-            return NULL;
-    }
-    return groups;
-}
-
-static const kc__user_extra *credential_id(const kc__client_cert *cert, kc_arena *arena)
-{
-    struct {
-        kc__user_extra extra;
-        kc_str value;
-    } *id = kc_arena_calloc(arena, 1, sizeof(*id));
-    const char *text = kc_arena_printf(arena, "X509SHA256=%s", cert->sha256);
-    if (!id || !text)
-        return NULL;
-    id->value = kc_cstr(text);
-    id->extra = (kc__user_extra){KC_STR(KC__EXTRA_CREDENTIAL_ID), &id->value, 1};
-    return &id->extra;
-}
-
-static int by_certificate(const question *q, kc__user *ret, kc_error *err)
-{
-    const kc__client_cert *cert = q->request->peer ? q->request->peer->cert : NULL;
-    if (!cert || kc_str_empty(cert->common_name))
-        return 0;
-    kc_str *groups = copy_groups(q->arena, cert->organizations, cert->n_organizations);
-    kc__user user = {.name = kc_arena_str(q->arena, cert->common_name),
-                     .groups = groups,
-                     .n_groups = cert->n_organizations,
-                     .extra = *cert->sha256 ? credential_id(cert, q->arena) : NULL};
-    user.n_extra = user.extra != NULL;
-    if (!groups || !user.name.p || (*cert->sha256 && !user.extra))
-        return no_memory(err);
-    kc__user_authenticated(&user, groups);
-    *ret = user;
-    return 1;
-}
-
-/* ---- bearer tokens ---- */
-
-static int by_token_file(const question *q, kc_str token, kc__user *ret, kc_error *err)
-{
-    (void)err;
-    const kc__user *user = q->authn->tokens ? kc__token_file_find(q->authn->tokens, token) : NULL;
-    if (user)
-        *ret = *user;
-    return user != NULL;
-}
-
-/* 0: not known here. */
-static int (*const token_authenticators[])(const question *q, kc_str token, kc__user *ret,
-                                           kc_error *err) = {
-    by_token_file,
-};
-
-/* The token of "Bearer TOKEN", as upstream cuts it: at single spaces. */
-static kc_str bearer_token(kc_str authorization)
-{
-    kc_str rest = kc_str_trim(authorization);
-    const kc_str scheme = kc_str_cut(&rest, ' ');
-    if (!kc_str_eq_nocase(scheme, KC_STR("Bearer")) || !rest.p)
-        return (kc_str){0};
-    return kc_str_cut(&rest, ' ');
-}
-
-static int by_any_token(const question *q, kc_str token, kc__user *ret, kc_error *err)
-{
-    for (size_t i = 0; i < KC_COUNT(token_authenticators); i++) {
-        const int found = token_authenticators[i](q, token, ret, err);
-        if (found)
-            return found;
-    }
-    return unauthorized(err);
-}
-
-static int by_token(const question *q, kc__user *ret, kc_error *err)
-{
-    const kc_str token =
-        bearer_token(kc__headers_get(&q->request->headers, KC_STR("Authorization")));
-    return kc_str_empty(token) ? 0 : by_any_token(q, token, ret, err);
-}
-
-static int by_websocket_token(const question *q, kc__user *ret, kc_error *err)
-{
-    kc_str token = {0};
-    const int found = kc__websocket_token(q->request, q->arena, &token);
-    if (found < 0)
-        return unauthorized(err);
-    return found ? by_any_token(q, token, ret, err) : 0;
-}
-
-/* ---- without credentials ---- */
-
-static int by_localhost(const question *q, kc__user *ret, kc_error *err)
-{
-    static const kc_str groups[] = {KC_STR_INIT(KC__GROUP_MASTERS),
-                                    KC_STR_INIT(KC__GROUP_AUTHENTICATED)};
+    static const kc_str groups[] = {KC_STR_INIT(KC__USER_GROUP_MASTERS),
+                                    KC_STR_INIT(KC__USER_GROUP_AUTHENTICATED)};
     kc_str authorization;
     size_t at = 0;
     (void)err;
-    if (!q->authn->allow_localhost || !kc__is_local_request(q->request) ||
-        kc__headers_next(&q->request->headers, KC_STR("Authorization"), &at, &authorization))
+    if (kc__http_headers_next(&q->request->headers, KC_STR("Authorization"), &at, &authorization) ||
+        !kc__local_trust_accepts(q->authn->localhost, q->request))
         return 0;
     *ret = (kc__user){
         .name = KC_STR(KC__USER_LOCALHOST), .groups = groups, .n_groups = KC_COUNT(groups)};
     return 1;
 }
 
-static int by_nothing(const question *q, kc__user *ret, kc_error *err)
+/* The configuration may allow anonymous requests for some paths only, such as probes. */
+static bool may_be_anonymous(const kc__authn *authn, const kc__http_request *request)
 {
-    static const kc_str groups[] = {KC_STR_INIT(KC__GROUP_UNAUTHENTICATED)};
+    const kc__authn_texts paths = authn->anonymous_paths;
+    if (authn->refuse_anonymous)
+        return false;
+    for (size_t i = 0; i < paths.n; i++)
+        if (kc_str_eq(paths.items[i], request->target.path))
+            return true;
+    return !paths.n;
+}
+
+static int by_nothing(const kc__authn_request *q, kc__user *ret, kc_error *err)
+{
+    static const kc_str groups[] = {KC_STR_INIT(KC__USER_GROUP_UNAUTHENTICATED)};
     (void)err;
-    if (q->authn->refuse_anonymous ||
-        (q->authn->refuse_pages && kc__is_from_foreign_page(q->request)))
+    if (!may_be_anonymous(q->authn, q->request) ||
+        (q->authn->refuse_pages && kc__local_request_is_foreign_page(q->request)))
         return 0;
     *ret = (kc__user){
         .name = KC_STR(KC__USER_ANONYMOUS), .groups = groups, .n_groups = KC_COUNT(groups)};
     return 1;
 }
 
-/* ---- all of them ---- */
+/* ---- all authenticators ---- */
 
-static int (*const authenticators[])(const question *q, kc__user *ret, kc_error *err) = {
-    by_certificate, by_token, by_websocket_token, by_localhost, by_nothing,
-};
+static kc__authn_fn *const credentials[] = {kc__authn_by_proxy, kc__authn_by_certificate,
+                                            kc__authn_by_token, kc__authn_by_websocket_token};
+static kc__authn_fn *const no_credentials[] = {by_localhost, by_nothing};
 
-int kc__authenticate(const kc__authn *authn, const kc__request *request, kc_arena *arena,
-                     kc__user *ret, kc_error *err)
+/* A client does not learn why its credentials are invalid. */
+static int report_refusal(const kc__authn *authn, kc_error *why, kc_error *err)
 {
-    const question q = {authn, request, arena};
-    for (size_t i = 0; i < KC_COUNT(authenticators); i++) {
-        const int found = authenticators[i](&q, ret, err);
-        if (found)
-            return found < 0 ? found : 0;
+    if (why->reason == KC_TOO_LARGE || why->reason == KC_TOO_MANY_REQUESTS)
+        return kc_error_move(err, why);
+    kc_log_verbose(authn->log, 4, "authentication failed", kc_kv("err", why));
+    return kc__authn_unauthorized(err);
+}
+
+int kc__authn_authenticate(const kc__authn *authn, const kc__http_request *request,
+                           const kc__authn_answers *answers, kc_arena *arena, kc__user *ret,
+                           kc_error *err)
+{
+    const kc__authn_request q = {
+        .authn = authn, .request = request, .answers = answers, .arena = arena};
+    kc_scoped(kc_error) why = {0};
+    bool refused = false;
+    for (size_t i = 0; i < KC_COUNT(credentials); i++) {
+        const int found = credentials[i](&q, ret, refused ? NULL : &why);
+        if (found == KC__AUTHN_PENDING)
+            return answers ? kc__authn_unauthorized(err) : KC__AUTHN_PENDING;
+        if (found > 0)
+            return 0;
+        refused |= found < 0;
     }
-    return unauthorized(err);
+    if (refused)
+        return report_refusal(authn, &why, err);
+    for (size_t i = 0; i < KC_COUNT(no_credentials); i++)
+        if (no_credentials[i](&q, ret, err) > 0)
+            return 0;
+    return kc__authn_unauthorized(err);
+}
+
+int kc__authn_review(const kc__authn *authn, kc_str token, kc__user_audiences wanted,
+                     const kc__authn_answers *answers, kc_arena *arena, kc__user_identity *ret,
+                     kc_error *err)
+{
+    const kc__authn_request q = {.authn = authn,
+                                 .answers = answers,
+                                 .arena = arena,
+                                 .wanted = wanted.n ? wanted : kc__authn_audiences(authn)};
+    return kc__authn_identify_token(&q, token, ret, err);
+}
+
+/* ---- configuration ---- */
+
+kc__authn_texts kc__authn_copy_texts(kc_arena *arena, kc__authn_texts from)
+{
+    kc_str *items = kc_arena_calloc(arena, from.n + 1, sizeof(*items));
+    for (size_t i = 0; i < from.n; i++)
+        items[i] = kc_arena_str(arena, from.items[i]);
+    return (kc__authn_texts){items, from.n};
 }
 
 kc__authn *kc__authn_new(const kc__authn_opts *opts, kc_error *err)
 {
     kc_auto(kc__authn) *authn = kc_new(kc__authn);
-    authn->allow_localhost = opts->allow_localhost;
+    authn->clock = opts->clock ? opts->clock : kc_clock_real();
+    authn->log = opts->log;
+    authn->bootstrap_tokens = opts->bootstrap_tokens;
     authn->refuse_anonymous = opts->refuse_anonymous;
     authn->refuse_pages = opts->refuse_pages;
-    if (opts->token_file &&
-        !(authn->tokens = kc__token_file_read(opts->token_file, opts->log, err)))
+    authn->anonymous_paths = kc__authn_copy_texts(&authn->arena, opts->anonymous_paths);
+    authn->client_cas = kc__cert_pool_new();
+    authn->proxy = opts->proxy ? kc__authn_proxy_new(opts->proxy) : NULL;
+    kc_mutex_init(&authn->mutex);
+    if (opts->allow_localhost && !(authn->localhost = kc__local_trust_new(&opts->localhost, err)))
+        return NULL;
+    authn->token_path = opts->token_file ? kc_strdup(opts->token_file) : NULL;
+    if (authn->token_path && kc__authn_reload_tokens(authn, err) < 0)
         return NULL;
     return kc_take(authn);
+}
+
+int kc__authn_set_client_ca(kc__authn *authn, kc_str pem, kc_error *err)
+{
+    return kc__cert_pool_replace(authn->client_cas, pem, err);
+}
+
+void kc__authn_accept_accounts(kc__authn *authn, kc__sa_tokens *accounts)
+{
+    authn->accounts = accounts;
+}
+
+void kc__authn_add_remote(kc__authn *authn, kc__authn_remote *remote)
+{
+    assert(authn->n_remotes < KC__AUTHN_MAX_REMOTES);
+    authn->remotes[authn->n_remotes++] = remote;
+}
+
+void kc__authn_end_by(const kc__authn *authn, int64_t deadline)
+{
+    for (size_t i = 0; i < authn->n_remotes; i++)
+        kc__authn_remote_end_by(authn->remotes[i], deadline);
+}
+
+void kc__authn_stop(const kc__authn *authn)
+{
+    for (size_t i = 0; i < authn->n_remotes; i++)
+        kc__authn_remote_stop(authn->remotes[i]);
 }
 
 kc__authn *kc__authn_free(kc__authn *authn)
 {
     if (!authn)
         return NULL;
-    kc__token_file_free(authn->tokens);
+    for (size_t i = 0; i < authn->n_remotes; i++)
+        kc__authn_remote_free(authn->remotes[i]);
+    kc__token_file_unref(authn->tokens);
+    kc__local_trust_free(authn->localhost);
+    kc__cert_pool_free(authn->client_cas);
+    kc__authn_proxy_free(authn->proxy);
+    kc_mutex_done(&authn->mutex);
+    kc_arena_done(&authn->arena);
+    free(authn->token_path);
     free(authn);
     return NULL;
 }

@@ -2,13 +2,13 @@
 /*
  * csv.c: comma-separated values, as Go's encoding/csv reads them.
  *
- * One pass, in place: what is written (an unescaped quoted field) never overtakes what is read.
- * Fields are slices of the text, so nothing is allocated and nothing can be too long but the text
- * itself, which the caller limits.
+ * One pass, in place: the write position (an unescaped quoted field) never overtakes the read
+ * position. Fields are slices of the text, so nothing is allocated, and only the length of the
+ * text, which the caller limits, is bounded.
  */
 #include "apiserver/access/csv.h"
 
-/* At the end of a line, or of the text? How many bytes does that end have? */
+/* The length of a line ending at the current position; 0: none. */
 static size_t line_end(const kc__csv *csv)
 {
     const size_t left = (size_t)(csv->end - csv->at);
@@ -27,15 +27,14 @@ static int plain_field(kc__csv *csv, kc_str *ret, kc_error *err)
     char *from = csv->at;
     for (; !field_ends(csv); csv->at++)
         if (*csv->at == '"')
-            return kc_error_set(err, KC_INVALID,
-                                "line %zu: a quote stands in a field that does not begin with one",
+            return kc_error_set(err, KC_INVALID, "line %zu: quote in an unquoted field",
                                 csv->line + 1);
     *ret = kc_str_of(from, (size_t)(csv->at - from));
     return 0;
 }
 
-/* Behind the opening quote, up to behind the closing one, with "" as one quote and a line's end as
- * one '\n'. False when there is no closing one. */
+/* Unescapes from after the opening quote to after the closing one: "" becomes one quote, a line
+ * ending becomes one '\n'. False if there is no closing quote. */
 static bool unescape(kc__csv *csv, kc_str *ret)
 {
     char *from = csv->at, *to = csv->at;
@@ -57,11 +56,9 @@ static int quoted_field(kc__csv *csv, kc_str *ret, kc_error *err)
 {
     const size_t opened = csv->line;
     if (!unescape(csv, ret))
-        return kc_error_set(err, KC_INVALID, "line %zu: the quote that opens a field is not closed",
-                            opened + 1);
+        return kc_error_set(err, KC_INVALID, "line %zu: unterminated quoted field", opened + 1);
     if (!field_ends(csv))
-        return kc_error_set(err, KC_INVALID, "line %zu: text follows the quote that closes a field",
-                            csv->line + 1);
+        return kc_error_set(err, KC_INVALID, "line %zu: text after a closing quote", csv->line + 1);
     return 0;
 }
 

@@ -2,37 +2,44 @@
 /*
  * token_file.c: static bearer tokens.
  *
- * Tokens are kept and looked up by their SHA-256. A map compares bytes until they differ, and so
- * how long that takes would tell who guesses how much of a token is right; of a digest it tells
- * nothing one could use, for nobody can choose a token whose digest begins as another's does. The
- * tokens themselves are not kept: the text of the file is wiped when it has been read.
+ * Tokens are stored and looked up by their SHA-256 digest. A map compares bytes until they differ,
+ * so the time of a look-up by token would tell an attacker how many bytes of a guess are right. The
+ * time of a look-up by digest tells nothing useful, because an attacker cannot choose a token whose
+ * digest begins like another's. The tokens themselves are not kept: the text of the file is wiped
+ * after it was read.
  *
- * The users are complete, with system:authenticated among their groups, so that a request allocates
- * nothing. Immutable once it was read, and so for any thread.
+ * The users are complete, with system:authenticated among their groups. Immutable after reading and
+ * counted; any thread may use it.
  */
 #include "apiserver/access/token_file.h"
 
 #include "apiserver/access/csv.h"
-#include "http/certificate.h"
 #include "kc/file.h"
 #include "kc/map.h"
+#include "kc/ref.h"
 
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
 #include <openssl/sha.h>
 
-typedef struct entry {
+typedef struct token_entry {
     unsigned char digest[SHA256_DIGEST_LENGTH];
     kc__user user;
-} entry;
+} token_entry;
 
 struct kc__token_file {
+    kc_ref refs;
     kc_arena arena;   /* Holds the entries and their text. */
-    kc_map by_digest; /* To entry *; the key is in it. */
+    kc_map by_digest; /* Maps to entry *, which contains the key. */
+    EVP_MD *sha256;   /* Found once: SHA256() looks for it in every call, which takes longer. */
 };
 
-static kc_str digest_of(kc_str token, unsigned char out[SHA256_DIGEST_LENGTH])
+static kc_str digest_of(const kc__token_file *file, kc_str token,
+                        unsigned char out[SHA256_DIGEST_LENGTH])
 {
-    SHA256((const unsigned char *)(token.p ? token.p : ""), token.n, out);
+    const char *text = token.p ? token.p : "";
+    if (!file->sha256 || !EVP_Digest(text, token.n, out, NULL, file->sha256, NULL))
+        SHA256((const unsigned char *)text, token.n, out);
     return kc_str_of((const char *)out, SHA256_DIGEST_LENGTH);
 }
 
@@ -47,9 +54,9 @@ static size_t count_groups(kc_str list)
 static int fill_groups(kc_arena *arena, kc_str list, kc__user *user, kc_error *err)
 {
     const size_t n = count_groups(list);
-    if (n > KC__TOKEN_MAX_GROUPS)
-        return kc_error_set(err, KC_INVALID, "%zu groups are more than the %d a user may have", n,
-                            KC__TOKEN_MAX_GROUPS);
+    if (n > KC__TOKEN_FILE_MAX_GROUPS)
+        return kc_error_set(err, KC_INVALID, "%zu groups exceed the limit of %d per user", n,
+                            KC__TOKEN_FILE_MAX_GROUPS);
     kc_str *groups = kc_arena_calloc(arena, n + 1, sizeof(*groups));
     user->groups = groups;
     for (kc_str rest = list; rest.p;) {
@@ -61,16 +68,17 @@ static int fill_groups(kc_arena *arena, kc_str list, kc__user *user, kc_error *e
     return 0;
 }
 
-static int add(kc__token_file *file, const kc__csv_record *record, bool *ret_again, kc_error *err)
+static int add_token_entry(kc__token_file *file, const kc__csv_record *record, bool *ret_duplicate,
+                           kc_error *err)
 {
-    entry *e = kc_arena_new(&file->arena, entry);
-    const kc_str key = digest_of(record->fields[0], e->digest);
+    token_entry *e = kc_arena_new(&file->arena, token_entry);
+    const kc_str key = digest_of(file, record->fields[0], e->digest);
     e->user.name = kc_arena_str(&file->arena, record->fields[1]);
     e->user.uid = kc_arena_str(&file->arena, record->fields[2]);
     const int failed =
         fill_groups(&file->arena, record->n > 3 ? record->fields[3] : (kc_str){0}, &e->user, err);
     if (!failed)
-        *ret_again = kc_map_put(&file->by_digest, key, e) != NULL;
+        *ret_duplicate = kc_map_put(&file->by_digest, key, e) != NULL;
     return failed;
 }
 
@@ -83,16 +91,16 @@ static int take_record(kc__token_file *file, const char *name, const kc__csv_rec
                             "found %zu",
                             record->line, record->n);
     if (kc_str_empty(record->fields[0])) {
-        kc_log_warn(log, "a record without a token is skipped", kc_kv("file", name),
+        kc_log_warn(log, "skipped a record without a token", kc_kv("file", name),
                     kc_kv("line", record->line));
         return 0;
     }
-    bool again = false;
-    if (add(file, record, &again, err) < 0)
+    bool duplicate = false;
+    if (add_token_entry(file, record, &duplicate, err) < 0)
         return kc_error_wrap(err, "line %zu", record->line);
-    if (again)
-        kc_log_warn(log, "a token stands in the file twice: the last one counts",
-                    kc_kv("file", name), kc_kv("line", record->line));
+    if (duplicate)
+        kc_log_warn(log, "duplicate token; the last record applies", kc_kv("file", name),
+                    kc_kv("line", record->line));
     return 0;
 }
 
@@ -100,6 +108,8 @@ kc__token_file *kc__token_file_parse(const char *name, char *text, size_t n, kc_
                                      kc_error *err)
 {
     kc_auto(kc__token_file) *file = kc_new(kc__token_file);
+    kc_ref_init(&file->refs);
+    file->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
     kc__csv csv = {.at = text, .end = text + n};
     kc__csv_record record;
     int more;
@@ -123,16 +133,23 @@ kc__token_file *kc__token_file_read(const char *path, kc_log *log, kc_error *err
         kc_error_wrap(err, "token file");
     else
         file = kc__token_file_parse(path, text.p ? text.p : (char[]){""}, text.n, log, err);
-    kc__wipe(&text);
+    kc_buf_wipe(&text);
     return file;
 }
 
-kc__token_file *kc__token_file_free(kc__token_file *file)
+kc__token_file *kc__token_file_ref(kc__token_file *file)
 {
-    if (!file)
+    kc_ref_add(&file->refs);
+    return file;
+}
+
+kc__token_file *kc__token_file_unref(kc__token_file *file)
+{
+    if (!file || !kc_ref_drop(&file->refs))
         return NULL;
     kc_map_done(&file->by_digest);
     kc_arena_done(&file->arena);
+    EVP_MD_free(file->sha256);
     free(file);
     return NULL;
 }
@@ -140,7 +157,7 @@ kc__token_file *kc__token_file_free(kc__token_file *file)
 const kc__user *kc__token_file_find(const kc__token_file *file, kc_str token)
 {
     unsigned char digest[SHA256_DIGEST_LENGTH];
-    const entry *e = kc_map_get(&file->by_digest, digest_of(token, digest));
+    const token_entry *e = kc_map_get(&file->by_digest, digest_of(file, token, digest));
     return e ? &e->user : NULL;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* websocket_token.h: the bearer token of clients that can set no header fields: web pages. */
+/* websocket_token.h: the bearer token of clients that cannot set headers: web pages. */
 #ifndef KC_APISERVER_WEBSOCKET_TOKEN_H
 #define KC_APISERVER_WEBSOCKET_TOKEN_H
 
-#include "http/exchange.h"
+#include "http/server/exchange.h"
 
-/* 1 and *ret, which is the arena's; 0 where there is none; negative where something is wrong with
- * it. Any thread. */
-int kc__websocket_token(const kc__request *request, kc_arena *arena, kc_str *ret);
+/* 1 and *ret, allocated in the arena; 0 if there is no token; -1 if it is invalid. Any
+ * thread. */
+int kc__authn_websocket_token(const kc__http_request *request, kc_arena *arena, kc_str *ret);
 
 #endif

@@ -1,55 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * custom_metadata.c: metadata of custom objects, and of objects inside of them
+ * custom_metadata.c: metadata of custom objects, and of objects embedded in them
  * (x-kubernetes-embedded-resource).
  *
- * All else in a custom object has the type its schema gives it; metadata always is an ObjectMeta.
- * Kubernetes reads it into that struct and writes it again, and so does this, by the same decoder
- * that reads built-in kinds.
+ * Every other part of a custom object has the type that its schema defines; metadata is always an
+ * ObjectMeta. Kubernetes decodes it into that struct and encodes it again, and so does this file,
+ * with the decoder of built-in kinds.
  */
-#include "apiserver/crd/crd_type.h"
+#include "apiserver/codec/typed.h"
 #include "apiserver/crd/custom_internal.h"
-#include "apiserver/kinds/typed.h"
+#include "apiserver/kinds/apiextensions/crd_type.h"
 #include "kc/ascii.h"
 #include "kc/kind.h"
 #include "kc/metadata_validation.h"
 
 static void add_prefixed(kc_paths *to, const char *prefix, const kc_paths *from)
 {
-    for (size_t i = 0; i < from->n && to->n < KC__TYPED_MAX_COMPLAINTS; i++)
+    for (size_t i = 0; i < from->n && to->n < KC__TYPED_MAX_STRICT_ERRORS; i++)
         kc_vec_push(to, kc_asprintf("%s.%s", prefix, from->items[i]));
 }
 
 kc_object *kc__custom_metadata(const kc_value *metadata, const char *prefix, kc_paths *unknown,
                                kc_error *err)
 {
-    kc_type type = kc_type_of(metadata);
-    if (type != KC_OBJECT && type != KC_NULL) {
+    kc_json_type type = kc_value_type(metadata);
+    if (type != KC_JSON_OBJECT && type != KC_JSON_NULL) {
         kc_error_set(err, KC_BAD_REQUEST,
                      "json: cannot unmarshal %s into Go value of type v1.ObjectMeta",
-                     type == KC_INT || type == KC_FLOAT ? "number"
-                     : type == KC_BOOL                  ? "bool"
-                                                        : kc_type_name(type));
+                     type == KC_JSON_INT || type == KC_JSON_FLOAT ? "number"
+                     : type == KC_JSON_BOOL                       ? "bool"
+                                                                  : kc_json_type_name(type));
         return NULL;
     }
     kc_scoped(kc_buf) text = {0};
     kc_scoped(kc_paths) found = {0};
-    if (type == KC_NULL)
+    if (type == KC_JSON_NULL)
         kc_buf_puts(&text, "{}");
     else
         kc_json_write(&text, metadata);
     kc_auto(kc_object) *object = kc_object_parse(kc_buf_str(&text), NULL, err);
     kc_object *typed =
-        object ? kc__typed_decode(kc__object_meta_type, object, unknown ? &found : NULL, err)
+        object ? kc__typed_decode(kc__crd_object_meta_type, object, unknown ? &found : NULL, err)
                : NULL;
     if (typed && unknown)
         add_prefixed(unknown, prefix, &found);
     return typed;
 }
 
-/* ---- inside of objects ---- */
+/* ---- embedded resources ---- */
 
-/* A walk over a tree and its schema; `path` is where it is. */
+/* A walk over a tree and its schema; `path` is the current position. */
 typedef struct coercion {
     kc_edit *edit;
     kc_paths *unknown;
@@ -62,7 +62,7 @@ static int coerce(coercion *c, const kc_schema *schema, kc_node *node);
 static int coerce_metadata(coercion *c, kc_node *resource)
 {
     kc_node *node = kc_node_get(resource, KC_STR("metadata"));
-    if (kc_node_type(node) == KC_ABSENT)
+    if (kc_node_type(node) == KC_JSON_ABSENT)
         return 0;
     kc_scoped(kc_buf) text = {0}, prefix = {0};
     kc_node_write(&text, node);
@@ -75,14 +75,15 @@ static int coerce_metadata(coercion *c, kc_node *resource)
         return kc_error_wrap(c->err, "%s: Invalid value: %s", kc_buf_cstr(&prefix),
                              kc_buf_cstr(&text));
     kc_auto(kc_view) *now = kc_view_of(typed);
-    kc_node_set(c->edit, resource, KC_STR("metadata"), kc_node_copy(c->edit, kc_view_root(now)));
+    kc_node_set(c->edit, resource, KC_STR("metadata"),
+                kc_node_from_value(c->edit, kc_view_root(now)));
     return 0;
 }
 
 static int coerce_word(coercion *c, const kc_node *resource, const char *member)
 {
     const kc_node *node = kc_node_get(resource, kc_cstr(member));
-    if (kc_node_type(node) == KC_ABSENT || kc_node_type(node) == KC_STRING)
+    if (kc_node_type(node) == KC_JSON_ABSENT || kc_node_type(node) == KC_JSON_STRING)
         return 0;
     kc_scoped(kc_buf) text = {0};
     kc_node_write(&text, node);
@@ -92,7 +93,7 @@ static int coerce_word(coercion *c, const kc_node *resource, const char *member)
 
 static int coerce_members(coercion *c, const kc_schema *schema, kc_node *object)
 {
-    kc_node_members (object, name, child) {
+    kc_node_each_member (object, name, child) {
         const kc_schema *property = kc_schema_property(schema, name);
         const kc_schema *inside = property ? property : kc_schema_additional(schema);
         size_t before = c->path.n;
@@ -114,7 +115,7 @@ static int coerce(coercion *c, const kc_schema *schema, kc_node *node)
 {
     if (!schema)
         return 0;
-    if (kc_node_type(node) == KC_OBJECT) {
+    if (kc_node_type(node) == KC_JSON_OBJECT) {
         if (kc_schema_embeds_resource(schema) &&
             (coerce_word(c, node, "apiVersion") < 0 || coerce_word(c, node, "kind") < 0 ||
              coerce_metadata(c, node) < 0))
@@ -122,7 +123,7 @@ static int coerce(coercion *c, const kc_schema *schema, kc_node *node)
         return coerce_members(c, schema, node);
     }
     size_t i = 0;
-    kc_node_items (node, item) {
+    kc_node_each_item (node, item) {
         size_t before = c->path.n;
         kc_buf_printf(&c->path, "[%zu]", i++);
         int done = coerce(c, kc_schema_items(schema), item);
@@ -149,6 +150,25 @@ int kc__custom_coerce(const kc_schema *schema, kc_edit *edit, kc_paths *unknown,
     return done;
 }
 
+/* Whether a value is an embedded resource with metadata that coercion changes, or contains one. */
+bool kc__custom_would_coerce(const kc_schema *schema, const kc_value *value)
+{
+    if (!schema)
+        return false;
+    if (kc_value_type(value) == KC_JSON_OBJECT && kc_schema_embeds_resource(schema) &&
+        kc__custom_is_coerced(kc_value_get(value, "metadata")))
+        return true;
+    kc_value_each_member (value, name, child) {
+        const kc_schema *property = kc_schema_property(schema, name);
+        if (kc__custom_would_coerce(property ? property : kc_schema_additional(schema), child))
+            return true;
+    }
+    kc_value_each_item (value, item)
+        if (kc__custom_would_coerce(kc_schema_items(schema), item))
+            return true;
+    return false;
+}
+
 /* ---- validation ---- */
 
 typedef struct embedded {
@@ -164,13 +184,13 @@ static const char *field_of(embedded *e, const char *member)
 
 static bool check_word(embedded *e, const kc_value *resource, const char *member)
 {
-    const kc_value *value = kc_get(resource, member);
+    const kc_value *value = kc_value_get(resource, member);
     const char *field = field_of(e, member);
     if (!value)
         kc_field_errors_add(e->errors, KC_FIELD_REQUIRED, field, (kc_str){0}, NULL);
-    else if (kc_type_of(value) != KC_STRING)
+    else if (kc_value_type(value) != KC_JSON_STRING)
         kc_field_errors_add_value(e->errors, KC_FIELD_INVALID, field, value, "must be a string");
-    else if (!kc_as_str(value).n)
+    else if (!kc_value_as_str(value).n)
         kc_field_errors_add_value(e->errors, KC_FIELD_INVALID, field, value, "must not be empty");
     else
         return true;
@@ -179,18 +199,18 @@ static bool check_word(embedded *e, const kc_value *resource, const char *member
 
 static void check_api_version(embedded *e, const kc_value *value)
 {
-    kc_str text = kc_as_str(value);
+    kc_str text = kc_value_as_str(value);
     ptrdiff_t first = kc_str_find(text, '/');
     if (first >= 0 && kc_str_rfind(text, '/') != first)
         kc_field_errors_add_value(e->errors, KC_FIELD_INVALID, field_of(e, "apiVersion"), value,
                                   "unexpected GroupVersion string: %.*s", KC_ARG(text));
 }
 
-static void check_kind(embedded *e, const kc_value *value)
+static void check_embedded_kind(embedded *e, const kc_value *value)
 {
     kc_scoped(kc_buf) lower = {0}, all = {0};
     const char *messages[KC_NAME_MESSAGES];
-    kc_str kind = kc_as_str(value);
+    kc_str kind = kc_value_as_str(value);
     for (size_t i = 0; i < kind.n; i++)
         kc_buf_putc(&lower, kc_lower(kind.p[i]));
     size_t n = kc_name_check(KC_NAME_DNS_1035_LABEL, kc_buf_str(&lower), messages);
@@ -202,8 +222,8 @@ static void check_kind(embedded *e, const kc_value *value)
                                   kc_buf_cstr(&all));
 }
 
-/* A name is not asked for. */
-static void check_metadata(embedded *e, const kc_value *metadata)
+/* A name is not required. */
+static void check_embedded_metadata(embedded *e, const kc_value *metadata)
 {
     kc_auto(kc_edit) *edit = kc_edit_of_value(metadata);
     kc_node *root = kc_edit_root(edit);
@@ -213,20 +233,20 @@ static void check_metadata(embedded *e, const kc_value *metadata)
     if (!view)
         return;
     kc_metadata_rules rules = {.name = KC_NAME_PATH_SEGMENT, .field = field_of(e, "metadata")};
-    rules.namespaced = kc_as_str(kc_get(metadata, "namespace")).n > 0;
+    rules.namespaced = kc_value_as_str(kc_value_get(metadata, "namespace")).n > 0;
     kc_validate_metadata(e->errors, kc_view_root(view), &rules);
 }
 
-static void check_resource(embedded *e, const kc_value *resource)
+static void check_embedded_resource(embedded *e, const kc_value *resource)
 {
-    const kc_value *metadata = kc_get(resource, "metadata");
+    const kc_value *metadata = kc_value_get(resource, "metadata");
     bool version = check_word(e, resource, "apiVersion"), kind = check_word(e, resource, "kind");
     if (version)
-        check_api_version(e, kc_get(resource, "apiVersion"));
+        check_api_version(e, kc_value_get(resource, "apiVersion"));
     if (kind)
-        check_kind(e, kc_get(resource, "kind"));
-    if (kc_type_of(metadata) == KC_OBJECT)
-        check_metadata(e, metadata);
+        check_embedded_kind(e, kc_value_get(resource, "kind"));
+    if (kc_value_type(metadata) == KC_JSON_OBJECT)
+        check_embedded_metadata(e, metadata);
 }
 
 static void check_inside(embedded *e, const kc_schema *schema, const kc_value *value)
@@ -234,9 +254,9 @@ static void check_inside(embedded *e, const kc_schema *schema, const kc_value *v
     size_t before = e->path.n, i = 0;
     if (!schema || kc_field_errors_is_full(e->errors))
         return;
-    if (kc_type_of(value) == KC_OBJECT && kc_schema_embeds_resource(schema))
-        check_resource(e, value);
-    kc_members (value, name, child) {
+    if (kc_value_type(value) == KC_JSON_OBJECT && kc_schema_embeds_resource(schema))
+        check_embedded_resource(e, value);
+    kc_value_each_member (value, name, child) {
         const kc_schema *property = kc_schema_property(schema, name);
         if (property)
             kc_buf_printf(&e->path, "%s%.*s", before ? "." : "", KC_ARG(name));
@@ -245,7 +265,7 @@ static void check_inside(embedded *e, const kc_schema *schema, const kc_value *v
         check_inside(e, property ? property : kc_schema_additional(schema), child);
         e->path.n = before;
     }
-    kc_items (value, item) {
+    kc_value_each_item (value, item) {
         kc_buf_printf(&e->path, "[%zu]", i++);
         check_inside(e, kc_schema_items(schema), item);
         e->path.n = before;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * custom_scale.c: the scale of a custom object: the numbers at the places its definition names, for
- * kinds/scale.c, which makes a Scale of them.
+ * custom_scale.c: the scale of a custom object: reads the values at the paths that its CRD names,
+ * for kinds/scale_values.c, which makes a Scale of them.
  *
- * Kubernetes walks those places with an accessor that complains in its own words about values of
- * another type; clients see them in causes, so they are the same here.
+ * Kubernetes reads those paths with an accessor that has its own error messages for values of
+ * another type; clients see them in causes, so this file uses the same messages.
  */
 #include "apiserver/crd/custom_internal.h"
-#include "object/go_json.h"
-#include "object/go_text.h"
+#include "object/gofmt/go_json.h"
+#include "object/gofmt/go_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,21 +19,21 @@
 static void print_value(kc_buf *out, const kc_value *value)
 {
     size_t i = 0;
-    switch (kc_type_of(value)) {
-    case KC_ABSENT:
-    case KC_NULL: kc_buf_puts(out, "<nil>"); return;
-    case KC_STRING: kc_buf_append(out, kc_as_str(value)); return;
-    case KC_ARRAY:
+    switch (kc_value_type(value)) {
+    case KC_JSON_ABSENT:
+    case KC_JSON_NULL: kc_buf_puts(out, "<nil>"); return;
+    case KC_JSON_STRING: kc_buf_append(out, kc_value_as_str(value)); return;
+    case KC_JSON_ARRAY:
         kc_buf_putc(out, '[');
-        kc_items (value, item) {
+        kc_value_each_item (value, item) {
             kc_buf_puts(out, i++ ? " " : "");
             print_value(out, item);
         }
         kc_buf_putc(out, ']');
         return;
-    case KC_OBJECT:
+    case KC_JSON_OBJECT:
         kc_buf_puts(out, "map[");
-        kc_members (value, name, member) {
+        kc_value_each_member (value, name, member) {
             kc_buf_printf(out, "%s%.*s:", i++ ? " " : "", KC_ARG(name));
             print_value(out, member);
         }
@@ -43,19 +43,19 @@ static void print_value(kc_buf *out, const kc_value *value)
     }
 }
 
-static int complain(const kc_path_step *steps, size_t n, const kc_value *value,
-                    const char *expected, kc_error *err)
+static int report_scale_type(const kc_path_step *steps, size_t n, const kc_value *value,
+                             const char *expected, kc_error *err)
 {
     kc_scoped(kc_buf) path = {0}, shown = {.limit = 1 << 16};
     for (size_t i = 0; i < n; i++)
         kc_buf_printf(&path, ".%.*s", KC_ARG(steps[i].name));
     print_value(&shown, value);
     return kc_error_set(err, KC_BAD_REQUEST, "%s accessor error: %s is of the type %s, expected %s",
-                        kc_buf_cstr(&path), kc_buf_cstr(&shown), kc__go_type(kc_type_of(value)),
+                        kc_buf_cstr(&path), kc_buf_cstr(&shown), kc__go_type(kc_value_type(value)),
                         expected);
 }
 
-/* What stands at a path; *ret is NULL when there is nothing. Negative when something else is on the
+/* The value at a path; *ret is NULL if it does not exist. Negative if another type is on the
  * way. */
 static int access_value(const kc_path *path, const kc_value *object, const kc_value **ret,
                         kc_error *err)
@@ -64,18 +64,18 @@ static int access_value(const kc_path *path, const kc_value *object, const kc_va
     const kc_path_step *steps = kc_path_steps(path, &n);
     const kc_value *value = object;
     for (size_t i = 0; i < n && value; i++) {
-        if (kc_type_of(value) == KC_NULL)
+        if (kc_value_type(value) == KC_JSON_NULL)
             value = NULL;
-        else if (kc_type_of(value) != KC_OBJECT)
-            return complain(steps, i + 1, value, "map[string]interface{}", err);
+        else if (kc_value_type(value) != KC_JSON_OBJECT)
+            return report_scale_type(steps, i + 1, value, "map[string]interface{}", err);
         else
-            value = kc_get_str(value, steps[i].name);
+            value = kc_value_get_str(value, steps[i].name);
     }
     *ret = value;
     return 0;
 }
 
-/* 1 when there is one, 0 when there is nothing (then *ret is 0), negative on error. */
+/* Returns 1 if the number exists, 0 if not (*ret is then 0), negative on error. */
 static int access_number(const kc_path *path, const kc_value *object, int64_t *ret, kc_error *err)
 {
     size_t n;
@@ -83,11 +83,11 @@ static int access_number(const kc_path *path, const kc_value *object, int64_t *r
     const kc_path_step *steps = kc_path_steps(path, &n);
     *ret = 0;
     if (access_value(path, object, &value, err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (!value)
         return 0;
-    if (kc_type_of(value) != KC_INT || !kc_as_i64(value, ret))
-        return complain(steps, n, value, "int64", err);
+    if (kc_value_type(value) != KC_JSON_INT || !kc_value_as_i64(value, ret))
+        return report_scale_type(steps, n, value, "int64", err);
     return 1;
 }
 
@@ -98,19 +98,19 @@ static int access_text(const kc_path *path, const kc_value *object, kc_str *ret,
     const kc_path_step *steps = kc_path_steps(path, &n);
     *ret = (kc_str){0};
     if (access_value(path, object, &value, err) < 0)
-        return -1;
+        return kc_error_result(err);
     if (!value)
         return 0;
-    if (kc_type_of(value) != KC_STRING)
-        return complain(steps, n, value, "string", err);
-    *ret = kc_as_str(value);
+    if (kc_value_type(value) != KC_JSON_STRING)
+        return report_scale_type(steps, n, value, "string", err);
+    *ret = kc_value_as_str(value);
     return 1;
 }
 
 /* ---- validation ---- */
 
-static void check_number(const kc_path *path, const char *field, const kc_value *object,
-                         kc_field_errors *errors)
+static void check_scale_number(const kc_path *path, const char *field, const kc_value *object,
+                               kc_field_errors *errors)
 {
     kc_scoped(kc_error) err = {0};
     int64_t number;
@@ -134,24 +134,24 @@ void kc__custom_check_scale(const kc__custom_scale *scale, const kc_value *objec
     kc_scoped(kc_error) err = {0};
     kc_str selector;
     if (spec)
-        check_number(scale->spec_replicas, scale->spec_replicas_text, object, errors);
-    check_number(scale->status_replicas, scale->status_replicas_text, object, errors);
+        check_scale_number(scale->spec_replicas, scale->spec_replicas_text, object, errors);
+    check_scale_number(scale->status_replicas, scale->status_replicas_text, object, errors);
     if (scale->selector && access_text(scale->selector, object, &selector, &err) < 0)
         kc_field_errors_add(errors, KC_FIELD_INVALID, scale->selector_text, KC_STR("\"\""), "%s",
                             kc_error_text(&err));
 }
 
-/* ---- there and back ---- */
+/* ---- reading and writing the scale ---- */
 
 int kc__custom_scale_read(const kc__custom *custom, const kc_value *object, bool needs,
-                          kc__scale *ret, kc_error *err)
+                          kc__scale_values *ret, kc_error *err)
 {
     const kc__custom_scale *scale = custom->scale;
-    kc__scale numbers = {0};
+    kc__scale_values numbers = {0};
     int found = access_number(scale->spec_replicas, object, &numbers.wanted, err);
     if (found < 0 || access_number(scale->status_replicas, object, &numbers.there, err) < 0 ||
         (scale->selector && access_text(scale->selector, object, &numbers.selector, err) < 0))
-        return -1;
+        return kc_error_result(err);
     if (!found && needs) {
         kc_scoped(kc_buf) why = {0};
         kc_buf_printf(&why, "the spec replicas field \"%s\" does not exist",

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * custom_validate.c: whether a custom object may be stored.
+ * custom_validate.c: validates a custom object.
  *
  *     kind ─▶ metadata ─▶ schema ─▶ scale ─▶ embedded resources ─▶ lists ─▶ rules
  *
- * On an update what did not change is forgiven by the schema, and lists with repeated elements may
- * keep them when the old object had some. Of a change of the status only the status is looked at.
+ * On an update, schema errors of unchanged values are ignored (ratcheting), broken rules of
+ * unchanged values become warnings, and lists may keep duplicate elements if the old object had
+ * some. For an update of the status the schema of the status alone is validated, but all rules.
  *
- * Rules (x-kubernetes-validations) are to be evaluated at the end, where `check_rules` is, and only
- * when no error stands in their way. They are not evaluated yet.
+ * Rules (x-kubernetes-validations) run only if the object has the types and sizes that they rely
+ * on. They may take a second, so a caller on an event loop sets a limit and repeats the validation
+ * on a worker thread if rules exceed it.
  */
 #include "apiserver/crd/custom_internal.h"
 #include "kc/metadata_validation.h"
-#include "object/go_quote.h"
+#include "object/gofmt/go_quote.h"
 
-static bool check_type(const kc__custom *custom, const kc_value *object, kc_field_errors *errors)
+static bool check_custom_type(const kc__custom *custom, const kc_value *object,
+                              kc_field_errors *errors)
 {
-    const kc_value *kind = kc_get(object, "kind"), *version = kc_get(object, "apiVersion");
+    const kc_value *kind = kc_value_get(object, "kind"),
+                   *version = kc_value_get(object, "apiVersion");
     bool ok = true;
-    if (!kc_str_is(kc_as_str(kind), custom->kind)) {
+    if (!kc_str_is(kc_value_as_str(kind), custom->kind)) {
         kc_field_errors_add_value(errors, KC_FIELD_INVALID, "kind", kind, "must be %s",
                                   custom->kind);
         ok = false;
     }
-    if (!kc_str_is(kc_as_str(version), custom->api_version)) {
+    if (!kc_str_is(kc_value_as_str(version), custom->api_version)) {
         kc_field_errors_add_value(errors, KC_FIELD_INVALID, "apiVersion", version, "must be %s",
                                   custom->api_version);
         ok = false;
@@ -31,15 +35,16 @@ static bool check_type(const kc__custom *custom, const kc_value *object, kc_fiel
     return ok;
 }
 
-static void check_metadata(const kc__custom *custom, const kc_value *object,
-                           const kc__custom_rules *rules, kc_field_errors *errors)
+static void check_custom_metadata(const kc__custom *custom, const kc_value *object,
+                                  const kc__custom_rules *rules, kc_field_errors *errors)
 {
     kc_metadata_rules common = {.namespaced = custom->namespaced};
-    const kc_value *metadata = kc_get(object, "metadata");
+    const kc_value *metadata = kc_value_get(object, "metadata");
     if (rules->metadata_checked)
         return;
     if (rules->old)
-        kc_validate_metadata_update(errors, metadata, kc_get(rules->old, "metadata"), &common);
+        kc_validate_metadata_update(errors, metadata, kc_value_get(rules->old, "metadata"),
+                                    &common);
     else
         kc_validate_metadata(errors, metadata, &common);
 }
@@ -54,45 +59,62 @@ static void check_lists(const kc__custom *custom, const kc_value *object, const 
         kc_field_errors_merge(errors, &found);
 }
 
-/* Rules are not evaluated over an object that lacks what they may ask for. */
+/* Rules are not evaluated on an object that lacks values they may access. */
 static bool is_in_the_way(kc_field_error_type type)
 {
     return type == KC_FIELD_NOT_SUPPORTED || type == KC_FIELD_REQUIRED ||
            type == KC_FIELD_TOO_LONG || type == KC_FIELD_TOO_MANY || type == KC_FIELD_TYPE_INVALID;
 }
 
-static void check_rules(const kc__custom *custom, size_t first, kc_field_errors *errors)
+static bool is_blocked(const kc_field_errors *errors, size_t first)
 {
-    bool blocked = false;
     for (size_t i = first; i < errors->list.n; i++)
-        blocked |= is_in_the_way(errors->list.items[i].type);
-    if (custom->rules && blocked)
+        if (is_in_the_way(errors->list.items[i].type))
+            return true;
+    return false;
+}
+
+/* False: the rules exceed the limit of the caller. */
+static bool check_custom_rules(const kc__custom *custom, const kc_value *object,
+                               const kc__custom_rules *rules, size_t first, kc_field_errors *errors)
+{
+    if (!custom->rules)
+        return true;
+    if (is_blocked(errors, first)) {
         kc_field_errors_add(errors, KC_FIELD_INVALID, "<nil>", KC_STR("null"),
                             "some validation rules were not checked because the object was "
                             "invalid; correct the existing errors to complete validation");
+        return true;
+    }
+    kc_cel_rules_opts opts = {.old = rules->old,
+                              .ratchets = rules->old != NULL,
+                              .warnings = rules->warnings,
+                              .stop_at = rules->stop_at};
+    return kc_cel_rules_validate(custom->rules, object, &opts, errors) != KC_CEL_RULES_UNFINISHED;
 }
 
 static void check_status(const kc__custom *custom, const kc_value *object, const kc_value *old,
                          kc_field_errors *errors)
 {
-    const kc_value *status = kc_get(object, "status");
+    const kc_value *status = kc_value_get(object, "status");
     const kc_schema *schema = kc_schema_property(custom->schema, KC_STR("status"));
     if (status)
         kc_schema_validate(
             schema, status,
-            &(kc_schema_validate_opts){.base = "status", .old = kc_get(old, "status")}, errors);
+            &(kc_schema_validate_opts){.base = "status", .old = kc_value_get(old, "status")},
+            errors);
 }
 
-void kc__custom_validate(const kc__custom *custom, const kc_value *object,
+bool kc__custom_validate(const kc__custom *custom, const kc_value *object,
                          const kc__custom_rules *rules, kc_field_errors *errors)
 {
     kc__custom_rules none = {0};
     rules = rules ? rules : &none;
     bool status = rules->subresource && !strcmp(rules->subresource, "status");
     size_t first = errors->list.n;
-    if (!check_type(custom, object, errors))
-        return;
-    check_metadata(custom, object, rules, errors);
+    if (!check_custom_type(custom, object, errors))
+        return true;
+    check_custom_metadata(custom, object, rules, errors);
     if (status)
         check_status(custom, object, rules->old, errors);
     else
@@ -103,15 +125,15 @@ void kc__custom_validate(const kc__custom *custom, const kc_value *object,
     if (custom->embeds && !status)
         kc__custom_check_embedded(custom->schema, object, errors);
     check_lists(custom, object, rules->old, errors);
-    check_rules(custom, first, errors);
+    return check_custom_rules(custom, object, rules, first, errors);
 }
 
 /* ---- finalizers ---- */
 
 static bool has_text(const kc_value *list, kc_str text)
 {
-    kc_items (list, item)
-        if (kc_str_eq(kc_as_str(item), text))
+    kc_value_each_item (list, item)
+        if (kc_str_eq(kc_value_as_str(item), text))
             return true;
     return false;
 }
@@ -152,12 +174,12 @@ static void warn_of(kc_paths *warnings, kc_str name)
 void kc__custom_warnings(const kc_value *object, const kc_value *old, kc_paths *warnings)
 {
     enum { MOST = 100 };
-    const kc_value *before = kc_get(kc_get(old, "metadata"), "finalizers");
+    const kc_value *before = kc_value_get(kc_value_get(old, "metadata"), "finalizers");
     size_t looked_at = 0;
-    kc_items (kc_get(kc_get(object, "metadata"), "finalizers"), item) {
+    kc_value_each_item (kc_value_get(kc_value_get(object, "metadata"), "finalizers"), item) {
         if (looked_at++ >= MOST)
             return;
-        if (!has_text(before, kc_as_str(item)))
-            warn_of(warnings, kc_as_str(item));
+        if (!has_text(before, kc_value_as_str(item)))
+            warn_of(warnings, kc_value_as_str(item));
     }
 }

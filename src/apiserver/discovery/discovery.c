@@ -1,51 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discovery.c: the documents of discovery, made when they are first asked for, found by group and
- * version.
+ * discovery.c: builds the discovery documents on demand and finds them by group and version.
  *
- * With a thousand custom resources making all of them takes milliseconds, and each new resource
- * replaces them all; so what nobody asks for is not made. A document is made by whoever asks first,
- * and published with one exchange; of two who do so at once, one throws its own away.
+ * With a thousand custom resources, building all documents takes milliseconds, and each new
+ * resource replaces them all; so a document is built by the first request for it. It is published
+ * with one atomic exchange; if two requests build the same document concurrently, one discards its
+ * copy.
  *
- * Threads: nothing changes after kc__discovery_new has returned but the slots, from empty to a
+ * Threads: after kc__discovery_new has returned, only the slots change, once, from empty to a
  * document that stays.
  */
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/discovery/discovery_internal.h"
-#include "kc/ref.h"
 
 #include <openssl/evp.h>
 
-/* A document, once it was asked for. */
-typedef _Atomic(kc__document *) slot;
+/* A document, once it was requested. */
+typedef _Atomic(kc__discovery_document *) slot;
 
 struct kc__discovery {
-    kc_ref refs;
-    kc__kinds *kinds;
+    kc__registry *kinds;
     char *server_address; /* May be NULL. */
     slot api_versions, groups, aggregated_core, aggregated_groups;
-    slot *of_group;   /* By the group's index; that of the core group stays empty. */
+    slot *of_group;   /* By the group's index; the core group's slot stays empty. */
     slot *of_version; /* By the version's index. */
     size_t n_groups, n_versions;
 };
 
 /* ---- documents ---- */
 
-/* Takes the buffer's text. */
-static kc__document plain(kc_buf *body)
+/* Takes over the buffer's text. */
+static kc__discovery_document plain(kc_buf *body)
 {
     size_t n = body->n;
-    return (kc__document){.type = KC_STR("application/json"),
-                          .body = kc_str_of(kc_buf_take(body), n)};
+    return (kc__discovery_document){.type = KC_STR("application/json"),
+                                    .body = kc_str_of(kc_buf_take(body), n)};
 }
 
-/* Capital hexadecimal digits of the SHA-512, in quotes. */
+/* The SHA-512 in upper-case hexadecimal digits, in quotes. */
 static kc_str etag_of(kc_str body)
 {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned int n = 0;
     if (!EVP_Digest(body.p, body.n, digest, &n, EVP_sha512(), NULL))
-        return (kc_str){0}; /* No library of digests: the answer is sent in full each time. */
+        return (kc_str){0}; /* No digest library: the response is sent in full each time. */
     kc_scoped(kc_buf) text = {0};
     kc_buf_putc(&text, '"');
     for (unsigned int i = 0; i < n; i++)
@@ -55,17 +53,17 @@ static kc_str etag_of(kc_str body)
     return kc_str_of(kc_buf_take(&text), length);
 }
 
-static kc__document aggregated(const kc__kinds *kinds, bool core)
+static kc__discovery_document aggregated(const kc__registry *kinds, bool core)
 {
     kc_buf body = {0};
-    kc__write_aggregated(&body, kinds, core);
-    kc__document document = plain(&body);
+    kc__discovery_write_aggregated(&body, kinds, core);
+    kc__discovery_document document = plain(&body);
     document.type = KC_STR("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
     document.etag = etag_of(document.body);
     return document;
 }
 
-static void free_document(kc__document *document)
+static void free_document(kc__discovery_document *document)
 {
     if (!document)
         return;
@@ -79,15 +77,16 @@ static void empty_slot(slot *place)
     free_document(atomic_load(place));
 }
 
-static const kc__document *look(slot *place)
+static const kc__discovery_document *load_discovery_document(slot *place)
 {
     return atomic_load_explicit(place, memory_order_acquire);
 }
 
-/* Puts a document where there was none; if somebody was faster, theirs counts. */
-static const kc__document *publish(slot *place, kc__document made)
+/* Publishes a document in an empty slot; if another thread was faster, its document is used. */
+static const kc__discovery_document *publish_discovery_document(slot *place,
+                                                                kc__discovery_document made)
 {
-    kc__document *mine = kc_new(kc__document), *theirs = NULL;
+    kc__discovery_document *mine = kc_new(kc__discovery_document), *theirs = NULL;
     *mine = made;
     if (atomic_compare_exchange_strong(place, &theirs, mine))
         return mine;
@@ -95,31 +94,25 @@ static const kc__document *publish(slot *place, kc__document made)
     return theirs;
 }
 
-/* ---- making and counting ---- */
+/* ---- creation ---- */
 
-kc__discovery *kc__discovery_new(const kc__kinds *kinds, const kc__discovery_opts *opts)
+kc__discovery *kc__discovery_new(const kc__registry *kinds, const kc__discovery_opts *opts)
 {
     kc__discovery *discovery = kc_new(kc__discovery);
-    kc_ref_init(&discovery->refs);
-    discovery->kinds = kc__kinds_ref(kinds);
+    discovery->kinds = kc__registry_ref(kinds);
     if (opts && opts->server_address)
         discovery->server_address = kc_strdup(opts->server_address);
-    kc__kinds_groups(kinds, &discovery->n_groups);
-    kc__kinds_versions(kinds, &discovery->n_versions);
+    kc__registry_groups(kinds, &discovery->n_groups);
+    kc__registry_versions(kinds, &discovery->n_versions);
     discovery->of_group = kc_calloc(discovery->n_groups, sizeof(slot));
     discovery->of_version = kc_calloc(discovery->n_versions, sizeof(slot));
     return discovery;
 }
 
-kc__discovery *kc__discovery_ref(const kc__discovery *discovery)
+kc__discovery *kc__discovery_free(kc__discovery *discovery)
 {
-    kc__discovery *counted = (kc__discovery *)discovery;
-    kc_ref_add(&counted->refs);
-    return counted;
-}
-
-static void free_all(kc__discovery *discovery)
-{
+    if (!discovery)
+        return NULL;
     empty_slot(&discovery->api_versions);
     empty_slot(&discovery->groups);
     empty_slot(&discovery->aggregated_core);
@@ -131,93 +124,83 @@ static void free_all(kc__discovery *discovery)
     free(discovery->server_address);
     free(discovery->of_group);
     free(discovery->of_version);
-    kc__kinds_unref(discovery->kinds);
+    kc__registry_unref(discovery->kinds);
     free(discovery);
-}
-
-kc__discovery *kc__discovery_unref(const kc__discovery *discovery)
-{
-    kc__discovery *counted = (kc__discovery *)discovery;
-    if (counted && kc_ref_drop(&counted->refs))
-        free_all(counted);
     return NULL;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-const kc__kinds *kc__discovery_kinds(const kc__discovery *discovery)
-{
-    return discovery->kinds;
-}
-
-/* Slots are filled behind a const pointer: nobody sees the difference. */
+/* Slots are filled lazily behind a const pointer; callers cannot observe it. */
 static kc__discovery *filling(const kc__discovery *discovery)
 {
     return (kc__discovery *)discovery;
 }
 
-const kc__document *kc__discovery_api_versions(const kc__discovery *discovery)
+const kc__discovery_document *kc__discovery_api_versions(const kc__discovery *discovery)
 {
     slot *place = &filling(discovery)->api_versions;
-    const kc__document *document = look(place);
+    const kc__discovery_document *document = load_discovery_document(place);
     if (document)
         return document;
     kc_buf body = {0};
-    kc__write_api_versions(&body, kc__kinds_find_group(discovery->kinds, KC_STR("")),
-                           discovery->server_address);
-    return publish(place, plain(&body));
+    kc__discovery_write_api_versions(&body, kc__registry_find_group(discovery->kinds, KC_STR("")),
+                                     discovery->server_address);
+    return publish_discovery_document(place, plain(&body));
 }
 
-const kc__document *kc__discovery_groups(const kc__discovery *discovery)
+const kc__discovery_document *kc__discovery_groups(const kc__discovery *discovery)
 {
     slot *place = &filling(discovery)->groups;
-    const kc__document *document = look(place);
+    const kc__discovery_document *document = load_discovery_document(place);
     if (document)
         return document;
     kc_buf body = {0};
-    kc__write_group_list(&body, discovery->kinds);
-    return publish(place, plain(&body));
+    kc__discovery_write_group_list(&body, discovery->kinds);
+    return publish_discovery_document(place, plain(&body));
 }
 
-const kc__document *kc__discovery_group(const kc__discovery *discovery, kc_str group)
+const kc__discovery_document *kc__discovery_group(const kc__discovery *discovery, kc_str group)
 {
-    const kc__kinds_group *found = kc__kinds_find_group(discovery->kinds, group);
+    const kc__registry_group *found = kc__registry_find_group(discovery->kinds, group);
     if (!found || !found->name[0])
         return NULL;
     slot *place = &discovery->of_group[found->index];
-    const kc__document *document = look(place);
+    const kc__discovery_document *document = load_discovery_document(place);
     if (document)
         return document;
     kc_buf body = {0};
-    kc__write_group(&body, found);
-    return publish(place, plain(&body));
+    kc__discovery_write_group(&body, found);
+    return publish_discovery_document(place, plain(&body));
 }
 
-const kc__document *kc__discovery_resources(const kc__discovery *discovery, kc_str group,
-                                            kc_str version)
+const kc__discovery_document *kc__discovery_resources(const kc__discovery *discovery, kc_str group,
+                                                      kc_str version)
 {
-    const kc__kinds_version *found = kc__kinds_find_version(discovery->kinds, group, version);
+    const kc__registry_version *found = kc__registry_find_version(discovery->kinds, group, version);
     if (!found)
         return NULL;
     slot *place = &discovery->of_version[found->index];
-    const kc__document *document = look(place);
+    const kc__discovery_document *document = load_discovery_document(place);
     if (document)
         return document;
     kc_buf body = {0};
-    kc__write_resource_list(&body, found);
-    return publish(place, plain(&body));
+    kc__discovery_write_resource_list(&body, found);
+    return publish_discovery_document(place, plain(&body));
 }
 
-const kc__document *kc__discovery_aggregated_core(const kc__discovery *discovery)
+const kc__discovery_document *kc__discovery_aggregated_core(const kc__discovery *discovery)
 {
     slot *place = &filling(discovery)->aggregated_core;
-    const kc__document *document = look(place);
-    return document ? document : publish(place, aggregated(discovery->kinds, true));
+    const kc__discovery_document *document = load_discovery_document(place);
+    return document ? document
+                    : publish_discovery_document(place, aggregated(discovery->kinds, true));
 }
 
-const kc__document *kc__discovery_aggregated_groups(const kc__discovery *discovery)
+const kc__discovery_document *kc__discovery_aggregated_groups(const kc__discovery *discovery)
 {
     slot *place = &filling(discovery)->aggregated_groups;
-    const kc__document *document = look(place);
-    return document ? document : publish(place, aggregated(discovery->kinds, false));
+    const kc__discovery_document *document = load_discovery_document(place);
+    return document ? document
+                    : publish_discovery_document(place, aggregated(discovery->kinds, false));
 }

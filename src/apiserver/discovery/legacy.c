@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * legacy.c: discovery as it was from the beginning: a document for the root, for each group, for
- * each version.
+ * legacy.c: unaggregated discovery: a document for the root, for each group, for each version.
  *
- * Oddities kept for old clients' sake: what concerns the core group (APIVersions and the resources
- * of v1) has no apiVersion; subresources stand in the list of resources as "pods/status", with an
- * empty singular name; they name a group and a version only where those are not the list's.
+ * Peculiarities kept for old clients: documents of the core group (APIVersions and the resources of
+ * v1) have no apiVersion; subresources are in the list of resources as "pods/status", with an empty
+ * singular name; they name a group and version only if those differ from the list's.
  */
 #include "apiserver/discovery/discovery_internal.h"
 #include "kc/json.h"
 
 /* ---- versions and groups ---- */
 
-void kc__write_api_versions(kc_buf *out, const kc__kinds_group *core, const char *server_address)
+void kc__discovery_write_api_versions(kc_buf *out, const kc__registry_group *core,
+                                      const char *server_address)
 {
     kc_buf_puts(out, "{\"kind\":\"APIVersions\",\"versions\":[");
     for (size_t i = 0; core && i < core->n_versions; i++) {
@@ -22,25 +22,25 @@ void kc__write_api_versions(kc_buf *out, const kc__kinds_group *core, const char
     kc_buf_puts(out, "],\"serverAddressByClientCIDRs\":[");
     if (server_address) {
         kc_buf_puts(out, "{\"clientCIDR\":\"0.0.0.0/0\"");
-        kc__write_text(out, "serverAddress", server_address);
+        kc__discovery_write_text(out, "serverAddress", server_address);
         kc_buf_putc(out, '}');
     }
     kc_buf_puts(out, "]}");
 }
 
 /* GroupVersionForDiscovery */
-static void write_version(kc_buf *out, const kc__kinds_version *version)
+static void write_version(kc_buf *out, const kc__registry_version *version)
 {
     kc_scoped(kc_buf) both = {0};
     kc_buf_printf(&both, "%s/%s", version->group, version->name);
     kc_buf_puts(out, "{\"groupVersion\":");
     kc_json_quote(out, kc_buf_str(&both));
-    kc__write_text(out, "version", version->name);
+    kc__discovery_write_text(out, "version", version->name);
     kc_buf_putc(out, '}');
 }
 
-/* What a group is, alone or in the list; `out` is inside an object. */
-static void write_group_members(kc_buf *out, const kc__kinds_group *group)
+/* The members of an APIGroup, alone or in the list; `out` is inside an object. */
+static void write_group_members(kc_buf *out, const kc__registry_group *group)
 {
     kc_buf_puts(out, "\"name\":");
     kc_json_quote(out, kc_cstr(group->name));
@@ -53,17 +53,17 @@ static void write_group_members(kc_buf *out, const kc__kinds_group *group)
     write_version(out, &group->versions[0]);
 }
 
-void kc__write_group(kc_buf *out, const kc__kinds_group *group)
+void kc__discovery_write_group(kc_buf *out, const kc__registry_group *group)
 {
     kc_buf_puts(out, "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",");
     write_group_members(out, group);
     kc_buf_putc(out, '}');
 }
 
-void kc__write_group_list(kc_buf *out, const kc__kinds *kinds)
+void kc__discovery_write_group_list(kc_buf *out, const kc__registry *kinds)
 {
     size_t n;
-    const kc__kinds_group *groups = kc__kinds_groups(kinds, &n);
+    const kc__registry_group *groups = kc__registry_groups(kinds, &n);
     kc_buf_puts(out, "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[");
     const char *between = "{";
     for (size_t i = 0; i < n; i++) {
@@ -79,21 +79,22 @@ void kc__write_group_list(kc_buf *out, const kc__kinds *kinds)
 
 /* ---- resources ---- */
 
-static void write_resource(kc_buf *out, const kc__resource *resource)
+static void write_legacy_resource(kc_buf *out, const kc__resource *resource)
 {
     kc_buf_puts(out, "{\"name\":");
     kc_json_quote(out, kc_cstr(resource->plural));
-    kc__write_text(out, "singularName", resource->singular);
+    kc__discovery_write_text(out, "singularName", resource->singular);
     kc_buf_printf(out, ",\"namespaced\":%s", resource->namespaced ? "true" : "false");
-    kc__write_text(out, "kind", resource->kind);
-    kc__write_resource_verbs(out, resource);
-    kc__write_names(out, "shortNames", resource->short_names);
-    kc__write_names(out, "categories", resource->categories);
-    kc__write_storage_hash(out, resource);
+    kc__discovery_write_text(out, "kind", resource->kind);
+    kc__discovery_write_resource_verbs(out, resource);
+    kc__discovery_write_names(out, "shortNames", resource->short_names);
+    kc__discovery_write_names(out, "categories", resource->categories);
+    kc__discovery_write_storage_hash(out, resource);
     kc_buf_putc(out, '}');
 }
 
-static void write_subresource(kc_buf *out, const kc__resource *resource, const kc__subresource *sub)
+static void write_subresource(kc_buf *out, const kc__resource *resource,
+                              const kc__resource_subresource *sub)
 {
     kc_scoped(kc_buf) path = {0};
     kc_buf_printf(&path, "%s/%s", resource->plural, sub->name);
@@ -102,15 +103,15 @@ static void write_subresource(kc_buf *out, const kc__resource *resource, const k
     kc_buf_printf(out, ",\"singularName\":\"\",\"namespaced\":%s",
                   resource->namespaced ? "true" : "false");
     if (sub->group)
-        kc__write_text(out, "group", sub->group);
+        kc__discovery_write_text(out, "group", sub->group);
     if (sub->version)
-        kc__write_text(out, "version", sub->version);
-    kc__write_text(out, "kind", sub->kind ? sub->kind : resource->kind);
-    kc__write_verbs(out, sub->verbs);
+        kc__discovery_write_text(out, "version", sub->version);
+    kc__discovery_write_text(out, "kind", sub->kind ? sub->kind : resource->kind);
+    kc__discovery_write_verbs(out, sub->verbs);
     kc_buf_putc(out, '}');
 }
 
-void kc__write_resource_list(kc_buf *out, const kc__kinds_version *version)
+void kc__discovery_write_resource_list(kc_buf *out, const kc__registry_version *version)
 {
     bool core = !version->group[0];
     kc_scoped(kc_buf) both = {0};
@@ -123,8 +124,8 @@ void kc__write_resource_list(kc_buf *out, const kc__kinds_version *version)
     for (size_t i = 0; i < version->n_resources; i++) {
         const kc__resource *resource = &version->resources[i];
         kc_buf_puts(out, i ? "," : "");
-        write_resource(out, resource);
-        const kc__subresource *sub = resource->subresources;
+        write_legacy_resource(out, resource);
+        const kc__resource_subresource *sub = resource->subresources;
         for (; sub && sub->name; sub++)
             write_subresource(out, resource, sub);
     }

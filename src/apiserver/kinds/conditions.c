@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conditions.c: conditions are a list with one of each type; lastTransitionTime is when the status
- * became what it is, not when somebody last said so.
+ * conditions.c: status conditions, a list with one condition per type. lastTransitionTime is the
+ * time when the status last changed, not when it was last reported.
  */
 #include "apiserver/kinds/conditions.h"
 
@@ -22,15 +22,15 @@ static kc_str text_in(const kc_node *object, const char *name)
 
 void kc__condition_put(kc_edit *edit, kc_node *object, kc_node *condition, kc_str now)
 {
-    kc_node *status = kc_node_need_object(edit, object, KC_STR("status"));
+    kc_node *status = kc_node_ensure_object(edit, object, KC_STR("status"));
     kc_node *list = kc_node_get(status, KC_STR("conditions"));
-    if (kc_node_type(list) != KC_ARRAY) {
+    if (kc_node_type(list) != KC_JSON_ARRAY) {
         list = kc_node_array(edit);
         kc_node_set(edit, status, KC_STR("conditions"), list);
     }
     kc_node *since = kc_node_str(edit, now);
     size_t i = 0, at = kc_node_len(list);
-    kc_node_items (list, other) {
+    kc_node_each_item (list, other) {
         if (at == kc_node_len(list) &&
             kc_str_eq(text_in(other, "type"), text_in(condition, "type"))) {
             at = i;
@@ -47,10 +47,10 @@ void kc__condition_put(kc_edit *edit, kc_node *object, kc_node *condition, kc_st
         kc_node_append(list, condition);
 }
 
-bool kc__has_condition(const kc_value *object, const char *type)
+bool kc__condition_has_true(const kc_value *object, const char *type)
 {
-    kc_items (kc_get(kc_get(object, "status"), "conditions"), condition)
-        if (kc_str_is(kc_as_str(kc_get(condition, "type")), type))
-            return kc_str_is(kc_as_str(kc_get(condition, "status")), "True");
+    kc_value_each_item (kc_value_get(kc_value_get(object, "status"), "conditions"), condition)
+        if (kc_str_is(kc_value_as_str(kc_value_get(condition, "type")), type))
+            return kc_str_is(kc_value_as_str(kc_value_get(condition, "status")), "True");
     return false;
 }

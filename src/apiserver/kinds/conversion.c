@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conversion.c: versions with a form of their own. Events have two groups: v1, which is stored, and
- * events.k8s.io/v1, which calls what it took over from there by other names. Of
- * HorizontalPodAutoscalers v2 is stored, which can say more than v1 (autoscaler_conversion.c).
- * Definitions have v1beta1, which differs in more than names (crd/crd_beta.c).
+ * conversion.c: converts the built-in resources that have a version with a form of its own.
  *
- * To add one: its names or two functions, and a line in the table.
+ * Two groups serve Events: v1 is the stored form, events.k8s.io/v1 renames some fields.
+ * HorizontalPodAutoscalers are stored as v2, which has more fields than v1
+ * (autoscaler_conversion.c). CustomResourceDefinitions have v1beta1, which differs in more than
+ * names (apiextensions/crd_beta.c).
+ *
+ * To add a conversion: add a table of renamed fields or two functions, and a row in `conversions`.
  */
 #include "apiserver/kinds/conversion.h"
 
-#include "apiserver/crd/crd_type.h"
-#include "apiserver/crd/custom_object.h"
-#include "apiserver/kinds/autoscaler.h"
-#include "apiserver/kinds/typed.h"
+#include "apiserver/codec/typed.h"
+#include "apiserver/kinds/apiextensions/crd_type.h"
+#include "apiserver/kinds/autoscaling/autoscaler.h"
+#include "apiserver/kinds/resource_ops.h"
 #include "kc/edit.h"
 
 #define DEFINITION(version) \
@@ -37,14 +39,14 @@ static kc_object *definition_to_stored(const kc_object *object, kc_error *err)
     return kc__crd_decode(object, NULL, err);
 }
 
-static const struct conversion {
-    const char *type_name; /* Of the version that is not stored. */
+static const struct kind_conversion {
+    const char *type_name; /* Type of the version that is not stored. */
     const char *api_version;
     const char *stored_type;
     const char *stored_api_version;
     const renaming *names;
     size_t n;
-    /* Instead of names. */
+    /* Used instead of `names`. */
     kc_object *(*to_stored)(const kc_object *object, kc_error *err);
     kc_object *(*from_stored)(const kc_object *object, kc_error *err);
 } conversions[] = {
@@ -68,9 +70,9 @@ static const struct conversion {
      .from_stored = kc__crd_to_beta},
 };
 
-static const struct conversion *find(const kc__resource *resource)
+static const struct kind_conversion *find_conversion(const kc__resource *resource)
 {
-    /* Only what is stored under another group or version can need one. */
+    /* Only a resource that is stored under another group or version can need a conversion. */
     if (!resource->type_name || !resource->storage_api_version)
         return NULL;
     for (size_t i = 0; i < KC_COUNT(conversions); i++)
@@ -79,9 +81,9 @@ static const struct conversion *find(const kc__resource *resource)
     return NULL;
 }
 
-bool kc__converts(const kc__resource *resource)
+bool kc__convert_is_needed(const kc__resource *resource)
 {
-    return find(resource) != NULL;
+    return find_conversion(resource) != NULL;
 }
 
 static void rename_member(kc_edit *edit, const char *from, const char *to)
@@ -94,47 +96,96 @@ static void rename_member(kc_edit *edit, const char *from, const char *to)
     kc_node_set(edit, root, kc_cstr(to), value);
 }
 
-static kc_object *finish(kc_edit *edit, const char *api_version, const char *type, kc_error *err)
+static kc_object *finish_conversion(kc_edit *edit, const char *api_version, const char *type,
+                                    kc_error *err)
 {
     kc_node_set(edit, kc_edit_root(edit), KC_STR("apiVersion"),
                 kc_node_str(edit, kc_cstr(api_version)));
     kc_auto(kc_object) *frozen = kc_edit_freeze(edit, err);
-    return frozen ? kc__typed_decode(kc__type_find(kc_cstr(type)), frozen, NULL, err) : NULL;
+    return frozen ? kc__typed_decode(kc__crd_type_find(kc_cstr(type)), frozen, NULL, err) : NULL;
 }
 
-const kc__message *kc__type_of(const kc__resource *resource, const kc_object *object)
+const kc__type_message *kc__convert_type_of(const kc__resource *resource, const kc_object *object)
 {
-    const struct conversion *c = find(resource);
+    const struct kind_conversion *c = find_conversion(resource);
     bool stored = c && kc_str_is(kc_object_api_version(object), c->stored_api_version);
-    return stored ? kc__type_find(kc_cstr(c->stored_type)) : resource->type;
+    return stored ? kc__crd_type_find(kc_cstr(c->stored_type)) : resource->type;
 }
 
-kc_object *kc__to_stored(const kc__resource *resource, const kc_object *object, kc_error *err)
+static kc_object *apply_to_stored(const struct kind_conversion *c, const kc_object *object,
+                                  kc_error *err)
 {
-    if (resource->custom)
-        return kc__custom_to_storage(resource->custom, object, err);
-    const struct conversion *c = find(resource);
-    if (!c || !kc_str_is(kc_object_api_version(object), c->api_version))
-        return kc_object_ref(object);
     if (c->to_stored)
         return c->to_stored(object, err);
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].own, c->names[i].stored);
-    return finish(edit, c->stored_api_version, c->stored_type, err);
+    return finish_conversion(edit, c->stored_api_version, c->stored_type, err);
 }
 
-kc_object *kc__from_stored(const kc__resource *resource, const kc_object *object, kc_error *err)
+static kc_object *apply_from_stored(const struct kind_conversion *c, const kc_object *object,
+                                    kc_error *err)
 {
-    if (resource->custom)
-        return kc__custom_read(resource->custom, object, err);
-    const struct conversion *c = find(resource);
-    if (!c || !kc_str_is(kc_object_api_version(object), c->stored_api_version))
-        return kc_object_ref(object);
     if (c->from_stored)
         return c->from_stored(object, err);
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     for (size_t i = 0; i < c->n; i++)
         rename_member(edit, c->names[i].stored, c->names[i].own);
-    return finish(edit, c->api_version, c->type_name, err);
+    return finish_conversion(edit, c->api_version, c->type_name, err);
+}
+
+kc_object *kc__builtin_to_stored(const kc__resource *resource, const kc_object *object,
+                                 kc_error *err)
+{
+    const struct kind_conversion *c = find_conversion(resource);
+    bool needed = c && kc_str_is(kc_object_api_version(object), c->api_version);
+    return needed ? apply_to_stored(c, object, err) : kc_object_ref(object);
+}
+
+kc_object *kc__builtin_from_stored(const kc__resource *resource, const kc_object *object,
+                                   kc_error *err)
+{
+    const struct kind_conversion *c = find_conversion(resource);
+    bool needed = c && kc_str_is(kc_object_api_version(object), c->stored_api_version);
+    return needed ? apply_from_stored(c, object, err) : kc_object_ref(object);
+}
+
+/* Kubernetes does not compare objects of different groups: fields of an Event of events.k8s.io have
+ * no owner in v1. */
+static bool is_in_one_group(const struct kind_conversion *c)
+{
+    kc_str own = kc_cstr(c->api_version), stored = kc_cstr(c->stored_api_version);
+    return kc_str_eq(kc_str_cut(&own, '/'), kc_str_cut(&stored, '/'));
+}
+
+kc_object *kc__builtin_to_version(const kc__resource *resource, const kc_object *object,
+                                  kc_str api_version, const kc__type_message **ret_type,
+                                  kc_error *err)
+{
+    kc_str type = kc_cstr(resource->type_name), from = kc_object_api_version(object);
+    for (size_t i = 0; i < KC_COUNT(conversions); i++) {
+        const struct kind_conversion *c = &conversions[i];
+        bool own = kc_str_is(type, c->type_name) || kc_str_is(type, c->stored_type);
+        bool stores =
+            kc_str_is(from, c->api_version) && kc_str_is(api_version, c->stored_api_version);
+        bool shows =
+            kc_str_is(from, c->stored_api_version) && kc_str_is(api_version, c->api_version);
+        if (!own || (!stores && !shows) || !is_in_one_group(c))
+            continue;
+        *ret_type = kc__crd_type_find(kc_cstr(stores ? c->stored_type : c->type_name));
+        return stores ? apply_to_stored(c, object, err) : apply_from_stored(c, object, err);
+    }
+    return NULL;
+}
+
+kc_object *kc__convert_to_stored(const kc__resource *resource, const kc_object *object,
+                                 kc_error *err)
+{
+    return resource->ops->to_stored(resource, object, err);
+}
+
+kc_object *kc__convert_from_stored(const kc__resource *resource, const kc_object *object,
+                                   kc_error *err)
+{
+    return resource->ops->from_stored(resource, object, err);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * defaults.h: what a field is when the client does not say. A constant table for each type that has
- * such fields; a line names a field, its value, and the table of what is below it, so that a
- * container gets the same defaults in a Pod, a Deployment's template and a CronJob's.
+ * defaults.h: default values of absent fields. Each type with defaults has a constant table; a row
+ * names a field, its default value, and the table of the type below the field. So a container gets
+ * the same defaults in a Pod, in a Deployment's template and in a CronJob's.
  *
- *     static const kc__default probe[] = {
+ *     static const kc__defaults_entry probe[] = {
  *         {"timeoutSeconds", "1"}, {"periodSeconds", "10"}, {"httpGet", .of = &http_get}};
  *     static const kc__defaults probe_defaults = KC__DEFAULTS(probe);
  *
- * They are filled in before anybody looks at the object: after it has its type, on create, update
- * and patch. The walk follows only lines with a table of their own, so what has no defaults below
- * costs nothing.
+ * Defaulting runs on create, update and patch: after decoding has given the object its type, and
+ * before any other code reads the object. The walk follows only rows with a table of their own, so
+ * parts without defaults cost nothing.
  */
 #ifndef KC_APISERVER_DEFAULTS_H
 #define KC_APISERVER_DEFAULTS_H
@@ -20,40 +20,42 @@
 
 typedef struct kc__defaults kc__defaults;
 
-typedef struct kc__default {
+typedef struct kc__defaults_entry {
     const char *field;
-    const char *json; /* A scalar as JSON, or {}, for when it is absent or null. NULL: none. */
-    const kc__defaults *of; /* For what is there then: the object, or each one of a list. */
-} kc__default;
+    const char *json; /* The default as JSON: a scalar or {}, set when the field is absent or null.
+                         NULL: no default. */
+    const kc__defaults *of; /* Defaults of the field's value, set by then: of the object, or of each
+                               item of a list. */
+} kc__defaults_entry;
 
 struct kc__defaults {
-    const kc__default *list;
+    const kc__defaults_entry *list;
     size_t n;
-    /* What depends on more than one field; runs first. `object` is one of this type. */
+    /* Sets defaults that depend on more than one field. Runs first. `object` has this type. */
     void (*code)(kc_edit *edit, kc_node *object);
 };
 
 #define KC__DEFAULTS(of) {.list = of, .n = KC_COUNT(of)}
 
-/* Fills in what the object lacks. */
+/* Sets the defaults of all absent fields of the object. */
 void kc__defaults_apply(const kc__defaults *defaults, kc_edit *edit, kc_node *object);
 
-/* For code: sets a member that is absent or null to a scalar of JSON or {}; returns what is there
- * then. */
-kc_node *kc__default_set(kc_edit *edit, kc_node *object, const char *name, const char *json);
+/* For `code`: sets a member that is absent or null to `json`, a scalar or {}. Returns the
+ * member's value after that. */
+kc_node *kc__defaults_set(kc_edit *edit, kc_node *object, const char *name, const char *json);
 /* Whether a member is absent or null. */
-bool kc__node_absent(const kc_node *object, const char *name);
-/* A member's text; empty when it is none. */
-kc_str kc__node_text(const kc_node *object, const char *name);
+bool kc__defaults_node_absent(const kc_node *object, const char *name);
+/* Returns the text of a member; empty if the member is no string. */
+kc_str kc__defaults_node_text(const kc_node *object, const char *name);
 
-/* ---- of types that several kinds have ---- */
+/* ---- defaults of types that several kinds contain ---- */
 
-extern const kc__defaults kc__pod_template_defaults; /* pod_defaults.c */
-extern const kc__defaults kc__pod_spec_defaults;
-extern const kc__defaults kc__volume_defaults; /* volume_defaults.c */
-extern const kc__defaults kc__persistent_volume_spec_defaults;
-extern const kc__defaults kc__claim_spec_defaults;
-extern const kc__defaults kc__claim_defaults;
-extern const kc__defaults kc__field_ref_defaults;
+extern const kc__defaults kc__defaults_pod_template; /* pod_defaults.c */
+extern const kc__defaults kc__defaults_pod_spec;
+extern const kc__defaults kc__defaults_volume; /* volume_defaults.c */
+extern const kc__defaults kc__defaults_persistent_volume_spec;
+extern const kc__defaults kc__defaults_claim_spec;
+extern const kc__defaults kc__defaults_claim;
+extern const kc__defaults kc__defaults_field_ref;
 
 #endif

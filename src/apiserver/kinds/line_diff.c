@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_diff.c: which lines differ between two texts, in the form of `diff -u`.
+ * line_diff.c: line diff of two texts, in the format of `diff -u`.
  *
- * Which of several diffs is found must be the same as in Kubernetes, whose library does as Python's
- * difflib: the longest run of lines that both have is kept, the first of equally long ones, and
- * left and right of it the same again. In long texts, lines that are more than a hundredth of all
- * are no start for a run: they only make it longer.
+ * Of several possible diffs the result must be the one that Kubernetes shows, whose library works
+ * like Python's difflib: it keeps the longest run of common lines, the first one if several are
+ * equally long, and repeats the search to the left and right of it. In long texts, a line that
+ * makes up more than a hundredth of all lines cannot start a run and can only extend one.
  *
  *     before  a b c d      the longest run is "c d"; left of it "a" against "x a",
  *     after   x a c d      whose longest is "a"
  *
- * The time grows with the pairs of equal lines, of which popular ones are none, times the number of
- * runs, which is why the lengths have a limit.
+ * The time grows with the number of pairs of equal lines (without the frequent lines) times the
+ * number of runs, so the length of the texts is limited.
  */
 #include "apiserver/kinds/line_diff.h"
 
@@ -23,18 +23,18 @@
 
 typedef KC_VEC(kc_str) line_list;
 
-/* Lines a[a..a+n) are b[b..b+n). */
-typedef struct run {
+/* A run of equal lines: a[a..a+n) equals b[b..b+n). */
+typedef struct diff_run {
     size_t a, b, n;
-} run;
+} diff_run;
 
 typedef struct differ {
     line_list a, b;
-    size_t *next; /* Of each line of b the next one that is equal, plus 1; 0: none. */
+    size_t *next; /* For each line of b: index of the next equal line plus 1; 0: none. */
     kc_map
-        first; /* Of each line of b the index of the first, plus 1; popular ones are not there. */
-    size_t *lengths[2]; /* Of runs that end before each line of b: of a line of a, of the last. */
-    KC_VEC(run) runs;
+        first; /* Index plus 1 of the first equal line of b; frequent lines are not in the map. */
+    size_t *lengths[2]; /* Per line of b: length of the run ending before it, for two lines of a. */
+    KC_VEC(diff_run) runs;
 } differ;
 
 static void split(kc_str text, line_list *list)
@@ -66,14 +66,14 @@ static bool same(const differ *d, size_t a, size_t b)
     return kc_str_eq(d->a.items[a], d->b.items[b]);
 }
 
-/* The first line of b that is line i of a, plus 1. */
-static size_t first_of(const differ *d, size_t i)
+/* Returns the index plus 1 of the first line of b that equals line i of a. */
+static size_t first_line_of(const differ *d, size_t i)
 {
     return (uintptr_t)kc_map_get(&d->first, d->a.items[i]);
 }
 
-/* Makes a run longer by lines that could not start one. */
-static run extend(const differ *d, run best, run from, run to)
+/* Extends a run by lines that cannot start one. */
+static diff_run extend(const differ *d, diff_run best, diff_run from, diff_run to)
 {
     while (best.a > from.a && best.b > from.b && same(d, best.a - 1, best.b - 1)) {
         best.a--;
@@ -86,25 +86,25 @@ static run extend(const differ *d, run best, run from, run to)
     return best;
 }
 
-/* Forgets the lengths of runs that end at line i of a. */
+/* Resets the lengths of runs that end at line i of a. */
 static void clear_lengths(const differ *d, size_t *lengths, size_t i)
 {
-    for (size_t j = first_of(d, i); j; j = d->next[j - 1])
+    for (size_t j = first_line_of(d, i); j; j = d->next[j - 1])
         lengths[j] = 0;
 }
 
-/* The longest run within both ranges. */
-static run longest(differ *d, run from, run to)
+/* Finds the longest run within both ranges. */
+static diff_run longest(differ *d, diff_run from, diff_run to)
 {
-    run best = {from.a, from.b, 0};
+    diff_run best = {from.a, from.b, 0};
     for (size_t i = from.a; i < to.a; i++) {
         size_t *last = d->lengths[i % 2], *now = d->lengths[(i + 1) % 2];
-        for (size_t j = first_of(d, i); j && j - 1 < to.b; j = d->next[j - 1]) {
+        for (size_t j = first_line_of(d, i); j && j - 1 < to.b; j = d->next[j - 1]) {
             if (j - 1 < from.b)
                 continue;
             size_t n = now[j] = last[j - 1] + 1;
             if (n > best.n)
-                best = (run){i + 1 - n, j - n, n};
+                best = (diff_run){i + 1 - n, j - n, n};
         }
         if (i > from.a)
             clear_lengths(d, last, i - 1);
@@ -114,12 +114,12 @@ static run longest(differ *d, run from, run to)
     return extend(d, best, from, to);
 }
 
-/* All runs, in order. The depth is that of the ranges, which halve at best: so a stack of our own.
- */
+/* Finds all runs, in order. Ranges need not halve, so the recursion could be deep: uses an
+ * explicit stack. */
 static void find_runs(differ *d)
 {
     typedef struct range {
-        run from, to, found;
+        diff_run from, to, found;
         bool done;
     } range;
     KC_VEC(range) open = {0};
@@ -134,7 +134,7 @@ static void find_runs(differ *d)
         at.found = longest(d, at.from, at.to);
         if (!at.found.n)
             continue;
-        run end = {at.found.a + at.found.n, at.found.b + at.found.n, 0};
+        diff_run end = {at.found.a + at.found.n, at.found.b + at.found.n, 0};
         range left = {.from = at.from, .to = at.found}, right = {.from = end, .to = at.to};
         at.done = true;
         if (end.a < at.to.a && end.b < at.to.b)
@@ -154,7 +154,7 @@ static void write_lines(kc_buf *out, char mark, const line_list *list, size_t fr
         kc_buf_printf(out, "%c%.*s\n", mark, KC_ARG(list->items[i]));
 }
 
-/* "3,7": where a part starts and how long it is. */
+/* Writes the start and length of a range: "3,7". */
 static void write_range(kc_buf *out, size_t from, size_t to)
 {
     size_t n = to - from;
@@ -164,11 +164,13 @@ static void write_range(kc_buf *out, size_t from, size_t to)
         kc_buf_printf(out, "%zu,%zu", n ? from + 1 : from, n);
 }
 
-/* Runs [i, j) stand between the changes of one hunk; those before and after give context. */
+/* Writes a hunk. Runs [i, j) are between its changes; the runs before and after give the
+ * context. */
 static void write_hunk(const differ *d, size_t i, size_t j, kc_buf *out)
 {
-    const run *before = i ? &d->runs.items[i - 1] : NULL, *after = &d->runs.items[j];
-    run at = before ? (run){before->a + before->n, before->b + before->n, 0} : (run){0};
+    const diff_run *before = i ? &d->runs.items[i - 1] : NULL, *after = &d->runs.items[j];
+    diff_run at =
+        before ? (diff_run){before->a + before->n, before->b + before->n, 0} : (diff_run){0};
     size_t lead = before ? KC_MIN(before->n, CONTEXT) : 0, tail = KC_MIN(after->n, CONTEXT);
     kc_buf_puts(out, "@@ -");
     write_range(out, at.a - lead, after->a + tail);
@@ -177,18 +179,18 @@ static void write_hunk(const differ *d, size_t i, size_t j, kc_buf *out)
     kc_buf_puts(out, " @@\n");
     write_lines(out, ' ', &d->a, at.a - lead, at.a);
     for (; i <= j; i++) {
-        run kept = d->runs.items[i];
+        diff_run kept = d->runs.items[i];
         write_lines(out, '-', &d->a, at.a, kept.a);
         write_lines(out, '+', &d->b, at.b, kept.b);
-        at = (run){kept.a + kept.n, kept.b + kept.n, 0};
+        at = (diff_run){kept.a + kept.n, kept.b + kept.n, 0};
         write_lines(out, ' ', &d->a, kept.a, i < j ? at.a : kept.a + tail);
     }
 }
 
-/* A run of more than twice the context parts two hunks. */
+/* A run of more than twice the context separates two hunks. */
 static void write_hunks(differ *d, kc_buf *out)
 {
-    run end = {d->a.n, d->b.n, 0}, *last = d->runs.n ? &d->runs.items[d->runs.n - 1] : NULL;
+    diff_run end = {d->a.n, d->b.n, 0}, *last = d->runs.n ? &d->runs.items[d->runs.n - 1] : NULL;
     size_t i = 0;
     if (!last || last->a + last->n < end.a || last->b + last->n < end.b)
         kc_vec_push(&d->runs, end);
@@ -214,12 +216,12 @@ static void differ_done(differ *d)
     free(d->lengths[1]);
 }
 
-/* Neighbouring runs that touch are one. */
+/* Joins adjacent runs that touch. */
 static void join_runs(differ *d)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->runs.n; i++) {
-        run *last = n ? &d->runs.items[n - 1] : NULL, at = d->runs.items[i];
+        diff_run *last = n ? &d->runs.items[n - 1] : NULL, at = d->runs.items[i];
         if (last && last->a + last->n == at.a && last->b + last->n == at.b)
             last->n += at.n;
         else

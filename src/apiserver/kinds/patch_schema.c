@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patch_schema.c: the definitions' tables as a schema of strategic_patch.h. A node is a message;
- * what has no message behind it (maps, raw JSON) is `anything`, whose members are merged one by
- * one.
+ * patch_schema.c: the API types as a schema for strategic_patch.h. A schema node is a message; a
+ * value without a message (maps, raw JSON) is `anything`, whose members are merged one by one.
  */
 #include "apiserver/kinds/patch_schema.h"
 
-static const kc__message anything = {.name = KC_STR_INIT("")};
+static const kc__type_message anything = {.name = KC_STR_INIT("")};
 
-static const kc__message *node_of(const kc__field *field)
+static const kc__type_message *node_of(const kc__type_field *field)
 {
     bool structured = field->kind == KC__FIELD_MESSAGE && field->shape != KC__MAPPED;
     return structured ? field->message : &anything;
@@ -20,7 +19,7 @@ static bool describe(const void *node, kc_str name, kc_patch_field *ret)
         ret->object = &anything;
         return true;
     }
-    const kc__field *field = kc__message_field(node, name);
+    const kc__type_field *field = kc__type_message_field(node, name);
     if (!field)
         return false;
     if (field->shape == KC__REPEATED)
@@ -34,7 +33,7 @@ static bool describe(const void *node, kc_str name, kc_patch_field *ret)
     return true;
 }
 
-kc_patch_schema kc__patch_schema_of(const kc__message *type)
+kc_patch_schema kc__strategy_patch_schema_of(const kc__type_message *type)
 {
     return (kc_patch_schema){.field = describe, .root = type ? type : &anything};
 }

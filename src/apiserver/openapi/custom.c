@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * custom.c: schemas of resources that are not among the definitions: JSON already, as whoever
- * defined the resource wrote it (kc__openapi_source).
+ * custom.c: OpenAPI schemas of custom resources (kc__resource.schema), which the author of the CRD
+ * wrote as JSON.
  *
- * They are called by the group read backwards: com.example.v1.Foo. What every object has
- * (apiVersion, kind, metadata) is added in the words of the definitions, to whole objects and to
- * objects embedded in them; the list's schema is made here. Version 2 does not know alternatives
- * and null, and its clients take the fields that are named for all there are: there, members are
- * left out as Kubernetes leaves them out, so that such a client refuses nothing the server takes.
+ * A schema is named by its reversed group: com.example.v1.Foo. apiVersion, kind and metadata are
+ * added with the published descriptions, to whole objects and to embedded objects; the schema of
+ * the list is generated here. OpenAPI v2 has no alternatives and no null, and its clients treat the
+ * declared fields as all fields: v2 omits the members that Kubernetes omits, so that a client
+ * accepts every object that the server accepts.
  *
- * The schema was checked when the resource was defined; depth and size are limited there. Text that
- * is no JSON is taken for no schema.
+ * Validation of the CRD has checked the schema and limited its depth and size. Text that is not
+ * JSON counts as no schema.
  */
-#include "apiserver/crd/crd_resource.h"
-#include "apiserver/crd/crd_type.h"
+#include "apiserver/kinds/apiextensions/crd_type.h"
 #include "apiserver/openapi/openapi_internal.h"
 #include "kc/json.h"
 
@@ -21,7 +20,7 @@
 #define CONVENTIONS \
     "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
 
-/* "com.example.v1.Foo" of "example.com". */
+/* "com.example.v1.Foo" for the group "example.com". */
 static const char *schema_name(kc__openapi_writer *w, const kc__resource *resource)
 {
     kc_scoped(kc_buf) name = {0};
@@ -39,7 +38,7 @@ static const char *schema_name(kc__openapi_writer *w, const kc__resource *resour
 const char *kc__openapi_schema_of(kc__openapi_writer *w, const kc__resource *resource)
 {
     if (resource->type)
-        return kc__openapi_want(w, resource->type);
+        return kc__openapi_require_schema(w, resource->type);
     const char *name = schema_name(w, resource);
     if (!kc_map_get(&w->customs, kc_cstr(name)))
         kc_map_put(&w->customs, kc_cstr(name), (void *)resource);
@@ -51,31 +50,34 @@ const char *kc__openapi_list_schema_of(kc__openapi_writer *w, const kc__resource
     if (!resource->type)
         return kc_arena_printf(w->arena, "%sList", kc__openapi_schema_of(w, resource));
     const char *name = kc_arena_printf(w->arena, "%sList", resource->type_name);
-    return kc__openapi_want(w, kc__type_find(kc_cstr(name)));
+    return kc__openapi_require_schema(w, kc__crd_type_find(kc_cstr(name)));
 }
 
-/* ---- what every object has ---- */
+/* ---- members of every object ---- */
 
-/* "metadata", which is one of the definitions; `of` says in whose words. */
-static void write_metadata(kc__openapi_writer *w, const kc__message *of, const kc__message *meta)
+/* "metadata", a reference to a published definition; its description is that of the message
+ * `of`. */
+static void write_metadata(kc__openapi_writer *w, const kc__type_message *of,
+                           const kc__type_message *meta)
 {
-    kc__json_member(w->out, "metadata");
+    kc__openapi_json_member(w->out, "metadata");
     kc_buf_putc(w->out, '{');
-    kc__json_text_if(w->out, "description",
-                     kc__describe_field(w->texts, kc__message_field(of, KC_STR("metadata"))));
-    kc__openapi_write_reference(w, kc__openapi_want(w, meta), NULL);
+    kc__openapi_json_text_if(
+        w->out, "description",
+        kc__openapi_describe_field(w->texts, kc__type_message_field(of, KC_STR("metadata"))));
+    kc__openapi_write_reference(w, kc__openapi_require_schema(w, meta), NULL);
     kc_buf_putc(w->out, '}');
 }
 
-/* apiVersion, kind and metadata, as properties. */
+/* Writes apiVersion, kind and metadata, as properties. */
 static void write_type_and_meta(kc__openapi_writer *w, bool list)
 {
-    const kc__message *of = kc__definition_find(list ? KC_STR(META "PartialObjectMetadataList")
-                                                     : KC_STR(META "PartialObjectMetadata"));
-    kc__openapi_write_field(w, kc__message_field(of, KC_STR("apiVersion")));
-    kc__openapi_write_field(w, kc__message_field(of, KC_STR("kind")));
+    const kc__type_message *of = kc__type_lookup(list ? KC_STR(META "PartialObjectMetadataList")
+                                                      : KC_STR(META "PartialObjectMetadata"));
+    kc__openapi_write_field(w, kc__type_message_field(of, KC_STR("apiVersion")));
+    kc__openapi_write_field(w, kc__type_message_field(of, KC_STR("kind")));
     write_metadata(w, of,
-                   kc__definition_find(list ? KC_STR(META "ListMeta") : KC_STR(META "ObjectMeta")));
+                   kc__type_lookup(list ? KC_STR(META "ListMeta") : KC_STR(META "ObjectMeta")));
 }
 
 static bool is_type_or_meta(kc_str name)
@@ -87,7 +89,7 @@ static bool is_type_or_meta(kc_str name)
 
 static bool is_true(const kc_value *schema, const char *name)
 {
-    return kc_as_bool(kc_get(schema, name), false);
+    return kc_value_as_bool(kc_value_get(schema, name), false);
 }
 
 static bool preserves(const kc_value *schema)
@@ -95,7 +97,7 @@ static bool preserves(const kc_value *schema)
     return is_true(schema, "x-kubernetes-preserve-unknown-fields");
 }
 
-/* Members that clients of version 2 do not know, or stumble over where a value may be anything. */
+/* Members that v2 clients do not know, or cannot handle where a value may be anything. */
 static bool is_left_out(const kc_value *schema, kc_str name)
 {
     static const char *const unknown[] = {"allOf", "oneOf", "anyOf", "not", "nullable"};
@@ -108,8 +110,8 @@ static bool is_left_out(const kc_value *schema, kc_str name)
         return loose;
     if (!kc_str_is(name, "type"))
         return false;
-    kc_str type = kc_as_str(kc_get(schema, "type"));
-    bool has_items = kc_get(schema, "items") && !loose;
+    kc_str type = kc_value_as_str(kc_value_get(schema, "type"));
+    bool has_items = kc_value_get(schema, "items") && !loose;
     return nullable || (kc_str_is(type, "array") && !has_items) ||
            (kc_str_is(type, "object") && preserves(schema));
 }
@@ -118,14 +120,14 @@ static void write_schema(kc__openapi_writer *w, const kc_value *schema, bool is_
 
 static void write_properties(kc__openapi_writer *w, const kc_value *properties, bool is_object)
 {
-    kc__json_member(w->out, "properties");
+    kc__openapi_json_member(w->out, "properties");
     kc_buf_putc(w->out, '{');
     if (is_object)
         write_type_and_meta(w, false);
-    kc_members (properties, name, value) {
+    kc_value_each_member (properties, name, value) {
         if (is_object && is_type_or_meta(name))
             continue;
-        kc__json_next(w->out);
+        kc__openapi_json_next(w->out);
         kc_json_quote(w->out, name);
         kc_buf_putc(w->out, ':');
         write_schema(w, value, false);
@@ -133,20 +135,20 @@ static void write_properties(kc__openapi_writer *w, const kc_value *properties, 
     kc_buf_putc(w->out, '}');
 }
 
-/* Those that must be there; in version 2, what may be null need not. */
+/* Writes the required fields; in v2, nullable fields are not required. */
 static void write_required(kc__openapi_writer *w, const kc_value *schema, bool embedded)
 {
-    const kc_value *properties = kc_get(schema, "properties");
+    const kc_value *properties = kc_value_get(schema, "properties");
     size_t begin = w->out->n;
-    kc__json_member(w->out, "required");
+    kc__openapi_json_member(w->out, "required");
     kc_buf_putc(w->out, '[');
     size_t empty = w->out->n;
-    kc_items (kc_get(schema, "required"), item) {
-        kc_str name = kc_as_str(item);
+    kc_value_each_item (kc_value_get(schema, "required"), item) {
+        kc_str name = kc_value_as_str(item);
         if ((embedded && is_type_or_meta(name) && !kc_str_is(name, "metadata")) ||
-            (w->v2 && is_true(kc_get_str(properties, name), "nullable")))
+            (w->v2 && is_true(kc_value_get_str(properties, name), "nullable")))
             continue;
-        kc__json_next(w->out);
+        kc__openapi_json_next(w->out);
         kc_json_quote(w->out, name);
     }
     if (embedded)
@@ -157,95 +159,88 @@ static void write_required(kc__openapi_writer *w, const kc_value *schema, bool e
         w->out->n = begin;
 }
 
-/* Members that hold schemas themselves are written by what they hold. */
-static void write_member(kc__openapi_writer *w, kc_str name, const kc_value *value)
+/* Members that contain schemas are written recursively. */
+static void write_custom_member(kc__openapi_writer *w, kc_str name, const kc_value *value)
 {
     bool nested = kc_str_is(name, "items") || kc_str_is(name, "additionalProperties");
-    kc__json_next(w->out);
+    kc__openapi_json_next(w->out);
     kc_json_quote(w->out, name);
     kc_buf_putc(w->out, ':');
-    if (nested && kc_type_of(value) == KC_OBJECT)
+    if (nested && kc_value_type(value) == KC_JSON_OBJECT)
         write_schema(w, value, false);
     else
         kc_json_write(w->out, value);
 }
 
-/* The members of a schema. `is_object`: it is that of whole objects. */
-static void write_members(kc__openapi_writer *w, const kc_value *schema, bool is_object)
+/* Writes the members of a schema. `is_object`: it is the schema of whole objects. */
+static void write_custom_members(kc__openapi_writer *w, const kc_value *schema, bool is_object)
 {
     bool embedded =
         is_true(schema, "x-kubernetes-embedded-resource") && !(w->v2 && preserves(schema));
     bool adds = is_object || embedded;
-    kc_members (schema, name, value) {
+    kc_value_each_member (schema, name, value) {
         if (kc_str_is(name, "properties") || kc_str_is(name, "required") ||
             (w->v2 && is_left_out(schema, name)))
             continue;
-        write_member(w, name, value);
+        write_custom_member(w, name, value);
     }
-    const kc_value *properties = kc_get(schema, "properties");
+    const kc_value *properties = kc_value_get(schema, "properties");
     if (adds || (properties && !(w->v2 && is_left_out(schema, KC_STR("properties")))))
         write_properties(w, properties, adds);
-    if (embedded || kc_get(schema, "required"))
+    if (embedded || kc_value_get(schema, "required"))
         write_required(w, schema, embedded);
 }
 
 static void write_schema(kc__openapi_writer *w, const kc_value *schema, bool is_object)
 {
     kc_buf_putc(w->out, '{');
-    write_members(w, schema, is_object);
+    write_custom_members(w, schema, is_object);
     kc_buf_putc(w->out, '}');
 }
 
 /* ---- kinds ---- */
 
-/* By which fields the server selects, beside those that all objects have. */
+/* The fields that selectors may name, in addition to those of all objects. */
 static void write_selectable(kc__openapi_writer *w, const kc__resource *resource)
 {
-    const char *const *fields = resource->custom ? resource->custom->selectable : NULL;
+    const char *const *fields = resource->selectable;
     if (!fields || !*fields)
         return;
-    kc__json_member(w->out, "x-kubernetes-selectable-fields");
+    kc__openapi_json_member(w->out, "x-kubernetes-selectable-fields");
     kc_buf_putc(w->out, '[');
     for (; *fields; fields++) {
-        kc__json_next(w->out);
+        kc__openapi_json_next(w->out);
         kc_buf_putc(w->out, '{');
-        kc__json_text(w->out, "fieldPath", kc_cstr(*fields));
+        kc__openapi_json_text(w->out, "fieldPath", kc_cstr(*fields));
         kc_buf_putc(w->out, '}');
     }
     kc_buf_putc(w->out, ']');
 }
 
-/* What is open gets the kind it belongs to, and is closed. */
+/* Adds the group, version and kind to an open schema and closes it. */
 static void close_with_kind(kc__openapi_writer *w, const kc__resource *resource, const char *kind)
 {
     write_selectable(w, resource);
-    kc__json_member(w->out, "x-kubernetes-group-version-kind");
+    kc__openapi_json_member(w->out, "x-kubernetes-group-version-kind");
     kc_buf_putc(w->out, '[');
     kc__openapi_write_kind(w->out, resource->group, resource->version, kind);
     kc_buf_puts(w->out, "]}");
 }
 
-/* NULL: any object. */
-static kc_view *schema_of(kc__openapi_writer *w, const kc__resource *resource)
-{
-    kc_str text = {0};
-    if (w->source && w->source->schema)
-        text = w->source->schema(resource, w->source->user);
-    return text.n ? kc_view_parse(text, NULL, NULL) : NULL;
-}
-
-/* One that may have any fields names none: kubectl would take those for all there are. */
+/* A schema that may have any fields names none: kubectl would treat the named ones as all
+ * fields. */
 static void write_custom(kc__openapi_writer *w, const char *name, const kc__resource *resource)
 {
-    kc_auto(kc_view) *view = schema_of(w, resource);
+    kc_auto(kc_view) *view =
+        resource->schema.n ? kc_view_parse(resource->schema, NULL, NULL) : NULL;
     const kc_value *root = view ? kc_view_root(view) : NULL;
-    kc__json_member(w->out, name);
+    kc__openapi_json_member(w->out, name);
     kc_buf_putc(w->out, '{');
-    bool loose = preserves(root) || (resource->custom && resource->custom->preserve);
-    if (kc_type_of(root) == KC_OBJECT && !(w->v2 && loose))
-        write_members(w, root, true);
+    bool loose = preserves(root) || resource->preserves_unknown_fields;
+    if (kc_value_type(root) == KC_JSON_OBJECT && !(w->v2 && loose))
+        write_custom_members(w, root, true);
     else
-        kc__json_text(w->out, "type", KC_STR("object"));
+        kc__openapi_json_text(w->out, "type", KC_STR("object"));
     close_with_kind(w, resource, resource->kind);
 }
 
@@ -256,13 +251,13 @@ static void write_custom_list(kc__openapi_writer *w, const char *name, const kc_
         kc_arena_printf(w->arena, "%s is a list of %s", resource->list_kind, resource->kind);
     const char *items =
         kc_arena_printf(w->arena, "List of %s. More info: " CONVENTIONS, resource->plural);
-    kc__json_member(out, kc_arena_printf(w->arena, "%sList", name));
+    kc__openapi_json_member(out, kc_arena_printf(w->arena, "%sList", name));
     kc_buf_putc(out, '{');
-    kc__json_text(out, "description", kc_cstr(text));
+    kc__openapi_json_text(out, "description", kc_cstr(text));
     kc_buf_puts(out, ",\"type\":\"object\",\"required\":[\"items\"],\"properties\":{");
     write_type_and_meta(w, true);
     kc_buf_puts(out, ",\"items\":{");
-    kc__json_text(out, "description", kc_cstr(items));
+    kc__openapi_json_text(out, "description", kc_cstr(items));
     kc_buf_puts(out, ",\"type\":\"array\",\"items\":");
     kc__openapi_write_ref(w, name);
     kc_buf_puts(out, "}}");

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * descriptions.c: unpacks the words of the definitions, and finds those of a type or field.
+ * descriptions.c: decompresses the descriptions of the API definitions, and finds that of a type or
+ * field.
  *
- * They lie in the program as one packed block, a tenth of what they are unpacked, and cost memory
- * only while a document is written. Messages and fields of the tables are arrays, so where an
- * element stands in its array is also where its text stands in the index: no names are compared.
+ * The binary contains the descriptions as one compressed block, a tenth of their size; they take
+ * memory only while a document is written. Messages and fields of the type tables are arrays, and
+ * the index of an element in its array is also its index in the table of offsets: no names are
+ * compared.
  *
- * Threads: any; what is unpacked is the caller's alone.
+ * Threads: any; the decompressed descriptions belong to the caller.
  */
 #include "apiserver/openapi/descriptions.h"
 
 #include <assert.h>
 #include <zlib.h>
 
-struct kc__descriptions {
+struct kc__openapi_descriptions {
     size_t n;
     char block[];
 };
 
-kc__descriptions *kc__descriptions_open(void)
+kc__openapi_descriptions *kc__openapi_descriptions_open(void)
 {
-    size_t size = kc__n_descriptions_unpacked;
-    kc__descriptions *texts = kc_alloc(sizeof(*texts) + size + 1);
+    size_t size = kc__openapi_n_descriptions_unpacked;
+    kc__openapi_descriptions *texts = kc_alloc(sizeof(*texts) + size + 1);
     uLongf n = size;
-    if (uncompress((Bytef *)texts->block, &n, kc__descriptions_packed, kc__n_descriptions_packed) !=
-        Z_OK) {
-        free(texts); /* No memory for zlib. */
+    if (uncompress((Bytef *)texts->block, &n, kc__openapi_descriptions_packed,
+                   kc__openapi_n_descriptions_packed) != Z_OK) {
+        free(texts); /* zlib is out of memory. */
         return NULL;
     }
     texts->n = n;
@@ -33,49 +35,52 @@ kc__descriptions *kc__descriptions_open(void)
     return texts;
 }
 
-kc__descriptions *kc__descriptions_close(kc__descriptions *texts)
+kc__openapi_descriptions *kc__openapi_descriptions_close(kc__openapi_descriptions *texts)
 {
     free(texts);
     return NULL;
 }
 
-static kc_str text_at(const kc__descriptions *texts, size_t index)
+static kc_str text_at(const kc__openapi_descriptions *texts, size_t index)
 {
-    assert(index < kc__n_description_places);
-    if (!texts || kc__description_places[index] >= texts->n)
+    assert(index < kc__openapi_n_description_offsets);
+    if (!texts || kc__openapi_description_offsets[index] >= texts->n)
         return (kc_str){0};
-    return kc_cstr(texts->block + kc__description_places[index]);
+    return kc_cstr(texts->block + kc__openapi_description_offsets[index]);
 }
 
-/* The number of fields of all messages: those of the last end the array. */
+/* The number of fields of all messages: the last message's fields end the array. */
 static size_t n_fields(void)
 {
-    const kc__message *last = kc__definitions[kc__n_definitions - 1];
-    return (size_t)(last->fields + last->n_fields - kc__definitions[0]->fields);
+    const kc__type_message *last = kc__type_messages[kc__type_n_messages - 1];
+    return (size_t)(last->fields + last->n_fields - kc__type_messages[0]->fields);
 }
 
-/* The place of something in an array; `n` of it when it is in none: types that are written here are
- * not described. */
+/* The index of an item in an array; `n` if it is not in the array: types that are defined here have
+ * no description. */
 static size_t place_in(const void *array, size_t size, size_t n, const void *item)
 {
     uintptr_t first = (uintptr_t)array, at = (uintptr_t)item;
     return at < first || at >= first + n * size ? n : (at - first) / size;
 }
 
-kc_str kc__describe_message(const kc__descriptions *texts, const kc__message *message)
+kc_str kc__openapi_describe_message(const kc__openapi_descriptions *texts,
+                                    const kc__type_message *message)
 {
-    size_t place = place_in(kc__definitions[0], sizeof(kc__message), kc__n_definitions, message);
-    return place < kc__n_definitions ? text_at(texts, place) : (kc_str){0};
+    size_t place =
+        place_in(kc__type_messages[0], sizeof(kc__type_message), kc__type_n_messages, message);
+    return place < kc__type_n_messages ? text_at(texts, place) : (kc_str){0};
 }
 
-kc_str kc__describe_field(const kc__descriptions *texts, const kc__field *field)
+kc_str kc__openapi_describe_field(const kc__openapi_descriptions *texts,
+                                  const kc__type_field *field)
 {
     size_t n = n_fields();
-    size_t place = place_in(kc__definitions[0]->fields, sizeof(kc__field), n, field);
-    return place < n ? text_at(texts, kc__n_definitions + place) : (kc_str){0};
+    size_t place = place_in(kc__type_messages[0]->fields, sizeof(kc__type_field), n, field);
+    return place < n ? text_at(texts, kc__type_n_messages + place) : (kc_str){0};
 }
 
-kc_str kc__describe_special(const kc__descriptions *texts, kc__field_kind kind)
+kc_str kc__openapi_describe_special(const kc__openapi_descriptions *texts, kc__type_field_kind kind)
 {
-    return text_at(texts, kc__n_definitions + n_fields() + (size_t)kind);
+    return text_at(texts, kc__type_n_messages + n_fields() + (size_t)kind);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * document.c: whole documents: one of each group version in version 3 of OpenAPI, one of everything
- * in version 2.
+ * document.c: writes whole documents: one per group version for OpenAPI v3, one for everything for
+ * v2.
  */
 #include "apiserver/openapi/document.h"
 #include "apiserver/openapi/openapi_internal.h"
 
-#define INFO "{\"title\":\"Kubernetes\",\"version\":\"unversioned\"}"
+#define INFO "{\"title\":\"Kubernetes\",\"version\":\"1.34\"}"
 #define SECURITY                                                                             \
     "{\"BearerToken\":{\"type\":\"apiKey\",\"description\":\"Bearer Token authentication\"," \
     "\"name\":\"authorization\",\"in\":\"header\"}}"
@@ -19,11 +19,10 @@ static void writer_done(kc__openapi_writer *w)
 }
 
 void kc__openapi_write_v3(kc_buf *out, const kc__openapi_input *in,
-                          const kc__kinds_version *version)
+                          const kc__registry_version *version)
 {
     kc_scoped(kc_arena) arena = {0};
-    kc__openapi_writer w = {
-        .out = out, .arena = &arena, .kinds = in->kinds, .source = in->source, .texts = in->texts};
+    kc__openapi_writer w = {.out = out, .arena = &arena, .kinds = in->kinds, .texts = in->texts};
     kc_buf_puts(out, "{\"openapi\":\"3.0.0\",\"info\":" INFO ",\"paths\":{");
     kc__openapi_paths(&w, version, kc__openapi_write_path);
     kc_buf_puts(out, "},\"components\":{\"schemas\":{");
@@ -35,7 +34,7 @@ void kc__openapi_write_v3(kc_buf *out, const kc__openapi_input *in,
 static void write_shared_parameters(kc__openapi_writer *w)
 {
     kc_map_each (&w->parameters, entry) {
-        kc__json_member(w->out, entry->key.p);
+        kc__openapi_json_member(w->out, entry->key.p);
         kc__openapi_write_parameter(w, entry->value);
     }
 }
@@ -43,14 +42,10 @@ static void write_shared_parameters(kc__openapi_writer *w)
 void kc__openapi_write_v2(kc_buf *out, const kc__openapi_input *in)
 {
     size_t n;
-    const kc__kinds_version *versions = kc__kinds_versions(in->kinds, &n);
+    const kc__registry_version *versions = kc__registry_versions(in->kinds, &n);
     kc_scoped(kc_arena) arena = {0};
-    kc__openapi_writer w = {.out = out,
-                            .arena = &arena,
-                            .kinds = in->kinds,
-                            .source = in->source,
-                            .texts = in->texts,
-                            .v2 = true};
+    kc__openapi_writer w = {
+        .out = out, .arena = &arena, .kinds = in->kinds, .texts = in->texts, .v2 = true};
     kc_buf_puts(out, "{\"swagger\":\"2.0\",\"info\":" INFO ",\"paths\":{");
     for (size_t i = 0; i < n; i++)
         kc__openapi_paths(&w, &versions[i], kc__openapi_write_path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* document.h: the text of documents, as pure functions of what they describe. */
+/* document.h: writes documents, as pure functions of their input. */
 #ifndef KC_APISERVER_OPENAPI_DOCUMENT_H
 #define KC_APISERVER_OPENAPI_DOCUMENT_H
 
@@ -8,14 +8,13 @@
 #include "kc/buf.h"
 
 typedef struct kc__openapi_input {
-    const kc__kinds *kinds;
-    const kc__openapi_source *source; /* NULL: no custom schemas. */
-    const kc__descriptions *texts;    /* NULL: no descriptions. */
+    const kc__registry *kinds;
+    const kc__openapi_descriptions *texts; /* NULL: no descriptions. */
 } kc__openapi_input;
 
-/* Append a document as JSON. The same input gives the same bytes. */
+/* Append a document as JSON. The same input produces the same bytes. */
 void kc__openapi_write_v3(kc_buf *out, const kc__openapi_input *in,
-                          const kc__kinds_version *version);
+                          const kc__registry_version *version);
 void kc__openapi_write_v2(kc_buf *out, const kc__openapi_input *in);
 
 #endif

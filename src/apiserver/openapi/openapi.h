@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openapi.h: what resources there are and what their objects look like, as OpenAPI describes it.
+ * openapi.h: the OpenAPI documents of the served resources.
  *
- * Documents are made from a snapshot of the kinds when somebody asks for one, and freed when the
- * last answer that carries it is sent: while nobody asks they cost nothing. What is kept are their
- * hashes, which the index needs, and by which clients keep documents for good.
+ * Documents are built from a registry on demand and freed when the last response that carries them
+ * is sent: without requests they cost nothing. Only their hashes are kept, which the index needs
+ * and by which clients cache documents permanently.
  *
  *     kc_auto(kc__openapi_document) *doc = kc__openapi_v3(openapi, kinds, group, version);
  *     if (!doc)
@@ -21,56 +21,51 @@
 
 #include "apiserver/kinds/registry.h"
 
-/* A document: immutable, counted, any thread. */
+struct kc__memory_account; /* governor/governor.h */
+
+/* A document: immutable, reference-counted, any thread. */
 typedef struct kc__openapi_document kc__openapi_document;
 
-enum { KC__OPENAPI_HASH = 129 }; /* Room for a hash and a NUL. */
+enum { KC__OPENAPI_HASH = 129 }; /* Size of a hash with its NUL. */
 
 typedef enum kc__openapi_form { KC__OPENAPI_JSON, KC__OPENAPI_PROTOBUF } kc__openapi_form;
 
 kc_str kc__openapi_body(const kc__openapi_document *doc);
-/* The SHA-512 of its JSON in capital digits, without quotes. */
+/* The SHA-512 of its JSON in upper-case hexadecimal digits, without quotes. */
 kc_str kc__openapi_hash(const kc__openapi_document *doc);
 kc__openapi_document *kc__openapi_document_ref(kc__openapi_document *doc);
 kc__openapi_document *kc__openapi_document_unref(kc__openapi_document *doc);
 KC_AUTO_DEFINE(kc__openapi_document, kc__openapi_document_unref)
 
-/* Where the schemas of resources come from that have no type among the definitions: custom ones. */
-typedef struct kc__openapi_source {
-    /* The schema of a resource's objects as JSON text of an object, which lives as long as the
-     * resource; empty: any object. Defaults to that for all. */
-    kc_str (*schema)(const kc__resource *resource, void *user);
-    void *user;
-} kc__openapi_source;
-
-/* Makes documents, and keeps what all of them need. Any thread. */
+/* Builds documents, and keeps what all of them need. Any thread. */
 typedef struct kc__openapi kc__openapi;
 
-/* `source` may be NULL. Never NULL. */
-kc__openapi *kc__openapi_new(const kc__openapi_source *source);
+/* Counts the bytes of documents in `memory`, which may be NULL. Never NULL. */
+kc__openapi *kc__openapi_new(struct kc__memory_account *memory);
 /* No document may be left. NULL is allowed; returns NULL. */
 kc__openapi *kc__openapi_free(kc__openapi *openapi);
 KC_AUTO_DEFINE(kc__openapi, kc__openapi_free)
 
 /*
- * These take the snapshot that the request has. One that is newer than those before makes earlier
- * hashes void. The reference is the caller's. They block for as long as it takes to write the
- * documents: some milliseconds.
+ * These functions take the request's registry. A newer registry than before invalidates earlier
+ * hashes. The reference passes to the caller. They block while the documents are written: some
+ * milliseconds.
  */
 
 /* {"paths":{"api/v1":{"serverRelativeURL":"/openapi/v3/api/v1?hash=…"}}} Never NULL. */
-kc__openapi_document *kc__openapi_index(kc__openapi *openapi, const kc__kinds *kinds);
-/* Of a group version, in version 3; NULL when there is none. The core group is "". */
-kc__openapi_document *kc__openapi_v3(kc__openapi *openapi, const kc__kinds *kinds, kc_str group,
+kc__openapi_document *kc__openapi_index(kc__openapi *openapi, const kc__registry *kinds);
+/* The v3 document of a group version; NULL if it does not exist. The core group is "". */
+kc__openapi_document *kc__openapi_v3(kc__openapi *openapi, const kc__registry *kinds, kc_str group,
                                      kc_str version);
-/* Of everything, in version 2; its protobuf has the hash of the JSON. Never NULL. */
-kc__openapi_document *kc__openapi_v2(kc__openapi *openapi, const kc__kinds *kinds,
+/* The v2 document of everything; its protobuf form has the hash of the JSON. Never NULL. */
+kc__openapi_document *kc__openapi_v2(kc__openapi *openapi, const kc__registry *kinds,
                                      kc__openapi_form form);
 
-/* The hash of a document that was made before from this snapshot, so that a client that has it need
- * not wait for another. False, and *ret untouched, when it was not. */
-bool kc__openapi_v3_hash(kc__openapi *openapi, const kc__kinds *kinds, kc_str group, kc_str version,
+/* The hash of a document that was already built from this registry, so that a client with a cached
+ * copy need not wait for a new one. Returns false, without touching *ret, if it was not built. */
+bool kc__openapi_v3_hash(kc__openapi *openapi, const kc__registry *kinds, kc_str group,
+                         kc_str version, char ret[KC__OPENAPI_HASH]);
+bool kc__openapi_v2_hash(kc__openapi *openapi, const kc__registry *kinds,
                          char ret[KC__OPENAPI_HASH]);
-bool kc__openapi_v2_hash(kc__openapi *openapi, const kc__kinds *kinds, char ret[KC__OPENAPI_HASH]);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths.c: from resources and their verbs to paths and operations.
+ * paths.c: makes paths and operations from resources and their verbs.
  *
- *     /api/v1/                                          what there is
+ *     /api/v1/                                          discovery
  *     /api/v1/pods                                      of all namespaces: list
  *     /api/v1/namespaces/{namespace}/pods               list, create, deletecollection
  *     /api/v1/namespaces/{namespace}/pods/{name}        get, update, patch, delete
  *     /api/v1/namespaces/{namespace}/pods/{name}/status a subresource
- *     /api/v1/watch/…                                   the old way to watch
+ *     /api/v1/watch/…                                   the deprecated watch paths
  *
- * Each verb is a line of `actions`: its method, words, parameters, answers. Where a verb stands in
- * the table of resources, its operation follows; nothing about a single resource is said here,
- * apart from subresources that are no objects (`connections`, logs).
+ * Each verb is a row of `actions`: its method, description, parameters, responses. A verb in the
+ * table of resources yields its operation; no single resource is named here, except subresources
+ * that are not objects (`connections`, logs).
  *
- * Generated clients name their functions after operationId, so it is what Kubernetes makes of the
+ * Generated clients name their functions after operationId, so it is that of Kubernetes for the
  * same path: verb, group, version, "Namespaced", kind, subresource.
  */
 #include "apiserver/kinds/strategy.h"
@@ -22,78 +22,82 @@
 
 #define META(name) KC_STR("io.k8s.apimachinery.pkg.apis.meta.v1." name)
 
-/* What all paths of a group version have in common. */
-typedef struct maker {
+/* Shared by all paths of a group version. */
+typedef struct path_maker {
     kc__openapi_writer *w;
-    const kc__kinds_version *version;
+    const kc__registry_version *version;
     const char *root; /* "/apis/apps/v1" */
     const char *name; /* "AppsV1" */
     const char *tag;  /* "apps_v1" */
     kc__openapi_path_fn *write;
-} maker;
+} path_maker;
 
-/* What a path is about. */
-typedef struct place {
+/* The resource and scope of a path. */
+typedef struct path_scope {
     const kc__resource *resource;
-    const kc__subresource *sub; /* NULL: the resource itself. */
-    bool in_namespace;          /* Has {namespace}. */
-    bool all_namespaces;        /* Of a namespaced resource, without it. */
-    bool named;                 /* Has {name}. */
-    bool with_path;             /* Has {path}. */
-} place;
+    const kc__resource_subresource *sub; /* NULL: the resource itself. */
+    bool in_namespace;                   /* Has {namespace}. */
+    bool all_namespaces;                 /* A namespaced resource, without {namespace}. */
+    bool named;                          /* Has {name}. */
+    bool with_path;                      /* Has {path}. */
+} path_scope;
 
-/* What an operation answers with. */
-typedef enum answer { OBJECT, LIST, STATUS, EVENT } answer;
+/* The response of an operation. */
+typedef enum path_response { OBJECT, LIST, STATUS, EVENT } path_response;
 
 typedef struct action {
-    unsigned verb; /* Of the table of resources. */
+    unsigned verb; /* Bit in the table of resources. */
     const char *method, *name, *prefix;
     const char *text, *sub_text; /* Description: %k is the kind, %r the subresource. */
     unsigned parameters;
     unsigned codes;
-    answer answers;
+    path_response answers;
     bool body, body_required;
 } action;
 
 #define LATER_THAN_LIST "deprecated: use the 'watch' parameter with a list operation instead"
-enum { OK = KC__CODE_OK, CREATED = KC__CODE_CREATED, ACCEPTED = KC__CODE_ACCEPTED };
+enum {
+    OK = KC__OPENAPI_CODE_OK,
+    CREATED = KC__OPENAPI_CODE_CREATED,
+    ACCEPTED = KC__OPENAPI_CODE_ACCEPTED
+};
 
 /* clang-format off */
 static const action on_collection[] = {
-    {KC__LIST, "get", "list", "list", "list or watch objects of kind %k", NULL,
-     KC__PARAMS_LIST, OK, LIST, false, false},
-    {KC__CREATE, "post", "post", "create", "create%k", "create %r of%k",
-     KC__PARAMS_CREATE, OK | CREATED | ACCEPTED, OBJECT, true, true},
-    {KC__DELETE_COLLECTION, "delete", "deletecollection", "delete", "delete collection of %k", NULL,
-     KC__PARAMS_DELETE | KC__PARAMS_DELETE_LIST, OK, STATUS, true, false},
+    {KC__VERB_LIST, "get", "list", "list", "list or watch objects of kind %k", NULL,
+     KC__OPENAPI_PARAMS_LIST, OK, LIST, false, false},
+    {KC__VERB_CREATE, "post", "post", "create", "create%k", "create %r of%k",
+     KC__OPENAPI_PARAMS_CREATE, OK | CREATED | ACCEPTED, OBJECT, true, true},
+    {KC__VERB_DELETE_COLLECTION, "delete", "deletecollection", "delete", "delete collection of %k", NULL,
+     KC__OPENAPI_PARAMS_DELETE | KC__OPENAPI_PARAMS_DELETE_LIST, OK, STATUS, true, false},
 };
 static const action on_item[] = {
-    {KC__GET, "get", "get", "read", "read the specified %k", "read %r of the specified %k",
+    {KC__VERB_GET, "get", "get", "read", "read the specified %k", "read %r of the specified %k",
      0, OK, OBJECT, false, false},
-    {KC__UPDATE, "put", "put", "replace", "replace the specified %k",
-     "replace %r of the specified %k", KC__PARAMS_UPDATE, OK | CREATED, OBJECT, true, true},
-    {KC__CREATE, "post", "post", "create", NULL, "create %r of%k",
-     KC__PARAMS_CREATE, OK | CREATED | ACCEPTED, OBJECT, true, true},
-    {KC__DELETE, "delete", "delete", "delete", "delete%k", "delete %r of%k",
-     KC__PARAMS_DELETE, OK | ACCEPTED, STATUS, true, false},
-    {KC__PATCH, "patch", "patch", "patch", "partially update the specified %k",
-     "partially update %r of the specified %k", KC__PARAMS_PATCH, OK | CREATED, OBJECT, true,
+    {KC__VERB_UPDATE, "put", "put", "replace", "replace the specified %k",
+     "replace %r of the specified %k", KC__OPENAPI_PARAMS_UPDATE, OK | CREATED, OBJECT, true, true},
+    {KC__VERB_CREATE, "post", "post", "create", NULL, "create %r of%k",
+     KC__OPENAPI_PARAMS_CREATE, OK | CREATED | ACCEPTED, OBJECT, true, true},
+    {KC__VERB_DELETE, "delete", "delete", "delete", "delete%k", "delete %r of%k",
+     KC__OPENAPI_PARAMS_DELETE, OK | ACCEPTED, STATUS, true, false},
+    {KC__VERB_PATCH, "patch", "patch", "patch", "partially update the specified %k",
+     "partially update %r of the specified %k", KC__OPENAPI_PARAMS_PATCH, OK | CREATED, OBJECT, true,
      true},
 };
 static const action watch_list = {
-    KC__WATCH, "get", "watchlist", "watch",
+    KC__VERB_WATCH, "get", "watchlist", "watch",
     "watch individual changes to a list of %k. " LATER_THAN_LIST ".", NULL,
-    KC__PARAMS_LIST, OK, EVENT, false, false};
+    KC__OPENAPI_PARAMS_LIST, OK, EVENT, false, false};
 static const action watch_item = {
-    KC__WATCH, "get", "watch", "watch",
+    KC__VERB_WATCH, "get", "watch", "watch",
     "watch changes to an object of kind %k. " LATER_THAN_LIST
     ", filtered to a single item with the 'fieldSelector' parameter.", NULL,
-    KC__PARAMS_LIST, OK, EVENT, false, false};
+    KC__OPENAPI_PARAMS_LIST, OK, EVENT, false, false};
 /* clang-format on */
 
 /* ---- names ---- */
 
-/* "RbacAuthorization" of "rbac.authorization.k8s.io", "Core" of "". */
+/* "RbacAuthorization" for "rbac.authorization.k8s.io", "Core" for "". */
 static const char *camel_group(kc_arena *arena, kc_str group)
 {
     kc_scoped(kc_buf) out = {0};
@@ -110,7 +114,7 @@ static const char *camel_group(kc_arena *arena, kc_str group)
     return kc_arena_strndup(arena, kc_buf_cstr(&out), out.n);
 }
 
-/* With another case of its first letter. */
+/* Changes the case of the first letter. */
 static const char *first_letter(kc_arena *arena, const char *text, bool upper)
 {
     char *copy = kc_arena_strndup(arena, text, strlen(text));
@@ -119,7 +123,7 @@ static const char *first_letter(kc_arena *arena, const char *text, bool upper)
     return copy;
 }
 
-/* " a Pod", " an Ingress", " Endpoints": those in the plural have no article. */
+/* " a Pod", " an Ingress", " Endpoints": plurals have no article. */
 static const char *with_article(kc_arena *arena, const char *noun)
 {
     size_t n = strlen(noun);
@@ -128,13 +132,13 @@ static const char *with_article(kc_arena *arena, const char *noun)
     return kc_arena_printf(arena, " %s%s", article, noun);
 }
 
-/* The part of an operationId behind verb, group and version. */
-static const char *subject(maker *m, const place *p, const action *what)
+/* The part of an operationId after verb, group and version. */
+static const char *subject(path_maker *m, const path_scope *p, const action *what)
 {
     kc_arena *arena = m->w->arena;
     bool watches_list = what == &watch_list;
     return kc_arena_printf(
-        arena, "%s%s%s%s%s%s", what->verb == KC__DELETE_COLLECTION ? "Collection" : "",
+        arena, "%s%s%s%s%s%s", what->verb == KC__VERB_DELETE_COLLECTION ? "Collection" : "",
         p->in_namespace ? "Namespaced" : "", p->resource->kind,
         p->sub ? first_letter(arena, p->sub->name, true) : "", watches_list ? "List" : "",
         p->all_namespaces ? "ForAllNamespaces"
@@ -142,7 +146,7 @@ static const char *subject(maker *m, const place *p, const action *what)
                           : "");
 }
 
-/* Puts the kind in the place of %k, and the subresource in that of %r. */
+/* Replaces %k with the kind and %r with the subresource. */
 static const char *fill_in(kc_arena *arena, const char *text, const char *kind, const char *sub)
 {
     kc_scoped(kc_buf) out = {0};
@@ -155,38 +159,38 @@ static const char *fill_in(kc_arena *arena, const char *text, const char *kind, 
     return kc_arena_strndup(arena, kc_buf_cstr(&out), out.n);
 }
 
-static const char *describe(maker *m, const place *p, const action *what)
+static const char *describe(path_maker *m, const path_scope *p, const action *what)
 {
     const char *kind = p->resource->kind;
     const char *text = p->sub && what->sub_text ? what->sub_text : what->text;
-    if (what->verb == KC__LIST && !(p->resource->verbs & KC__WATCH))
+    if (what->verb == KC__VERB_LIST && !(p->resource->verbs & KC__VERB_WATCH))
         text = "list objects of kind %k";
-    if (what->verb == KC__CREATE || what->verb == KC__DELETE)
+    if (what->verb == KC__VERB_CREATE || what->verb == KC__VERB_DELETE)
         kind = with_article(m->w->arena, kind);
     return fill_in(m->w->arena, text, kind, p->sub ? p->sub->name : "");
 }
 
 /* ---- operations ---- */
 
-/* What a subresource speaks where that is a kind of its own. */
-static const kc__message *sub_message(kc_arena *arena, const place *p)
+/* The message of a subresource that has a kind of its own. */
+static const kc__type_message *sub_message(kc_arena *arena, const path_scope *p)
 {
-    const kc__subresource *sub = p->sub;
+    const kc__resource_subresource *sub = p->sub;
     const char *group = sub->group ? sub->group : p->resource->group;
     const char *api_version = kc_arena_printf(arena, "%s%s%s", group, *group ? "/" : "",
                                               sub->version ? sub->version : p->resource->version);
-    return kc__definition_of_kind(kc_cstr(api_version), kc_cstr(sub->kind));
+    return kc__type_lookup_kind(kc_cstr(api_version), kc_cstr(sub->kind));
 }
 
-static const char *object_schema(maker *m, const place *p)
+static const char *object_schema(path_maker *m, const path_scope *p)
 {
-    const kc__message *own = p->sub && p->sub->kind ? sub_message(m->w->arena, p) : NULL;
-    return own ? kc__openapi_want(m->w, own) : kc__openapi_schema_of(m->w, p->resource);
+    const kc__type_message *own = p->sub && p->sub->kind ? sub_message(m->w->arena, p) : NULL;
+    return own ? kc__openapi_require_schema(m->w, own) : kc__openapi_schema_of(m->w, p->resource);
 }
 
-static const char *meta_schema(maker *m, kc_str name)
+static const char *meta_schema(path_maker *m, kc_str name)
 {
-    return kc__openapi_want(m->w, kc__definition_find(name));
+    return kc__openapi_require_schema(m->w, kc__type_lookup(name));
 }
 
 static bool shows_deleted(const kc__resource *resource)
@@ -194,12 +198,12 @@ static bool shows_deleted(const kc__resource *resource)
     return resource->strategy && resource->strategy->shows_deleted;
 }
 
-static const char *answer_schema(maker *m, const place *p, const action *what)
+static const char *answer_schema(path_maker *m, const path_scope *p, const action *what)
 {
     switch (what->answers) {
     case LIST: return kc__openapi_list_schema_of(m->w, p->resource);
     case STATUS:
-        if (what->verb != KC__DELETE || !shows_deleted(p->resource))
+        if (what->verb != KC__VERB_DELETE || !shows_deleted(p->resource))
             return meta_schema(m, META("Status"));
         break;
     case EVENT: return meta_schema(m, META("WatchEvent"));
@@ -208,30 +212,32 @@ static const char *answer_schema(maker *m, const place *p, const action *what)
     return object_schema(m, p);
 }
 
-static unsigned place_parameters(const place *p)
+static unsigned place_parameters(const path_scope *p)
 {
-    return (p->named ? KC__PARAMS_NAME : 0) | (p->in_namespace ? KC__PARAMS_NAMESPACE : 0) |
-           (p->with_path ? KC__PARAMS_PATH : 0);
+    return (p->named ? KC__OPENAPI_PARAMS_NAME : 0) |
+           (p->in_namespace ? KC__OPENAPI_PARAMS_NAMESPACE : 0) |
+           (p->with_path ? KC__OPENAPI_PARAMS_PATH : 0);
 }
 
-/* Which kind it is about, with the group and version that has it. */
-static void set_kind(kc__operation *operation, const place *p)
+/* Sets the kind of an operation, with its group and version. */
+static void set_kind(kc__openapi_operation *operation, const path_scope *p)
 {
-    const kc__subresource *sub = p->sub;
+    const kc__resource_subresource *sub = p->sub;
     bool other = sub && sub->group;
     operation->group = other ? sub->group : p->resource->group;
     operation->version = other ? sub->version : p->resource->version;
     operation->kind = sub && sub->kind ? sub->kind : p->resource->kind;
 }
 
-static void set_body(maker *m, kc__operation *operation, const place *p, const action *what)
+static void set_body(path_maker *m, kc__openapi_operation *operation, const path_scope *p,
+                     const action *what)
 {
     operation->body_required = what->body_required;
-    operation->patches = what->verb == KC__PATCH;
+    operation->patches = what->verb == KC__VERB_PATCH;
     operation->strategic = p->resource->type != NULL;
     if (!what->body)
         return;
-    if (what->verb == KC__PATCH)
+    if (what->verb == KC__VERB_PATCH)
         operation->body = meta_schema(m, META("Patch"));
     else if (what->answers == STATUS)
         operation->body = meta_schema(m, META("DeleteOptions"));
@@ -239,28 +245,31 @@ static void set_body(maker *m, kc__operation *operation, const place *p, const a
         operation->body = object_schema(m, p);
 }
 
-static void add_operation(maker *m, kc__openapi_path *path, const place *p, const action *what)
+static void add_operation(path_maker *m, kc__openapi_path *path, const path_scope *p,
+                          const action *what)
 {
-    kc__operation *operation = kc_vec_add(&path->operations);
+    kc__openapi_operation *operation = kc_vec_add(&path->operations);
     operation->method = what->method;
     operation->action = what->name;
     operation->description = describe(m, p, what);
     operation->id =
         kc_arena_printf(m->w->arena, "%s%s%s", what->prefix, m->name, subject(m, p, what));
     set_kind(operation, p);
-    kc__openapi_parameters(
-        m->w,
-        &(kc__parameters_of){.sets = what->parameters | place_parameters(p) | KC__PARAMS_PRETTY,
-                             .kind = operation->kind},
-        &operation->parameters);
+    kc__openapi_parameters(m->w,
+                           &(kc__openapi_parameter_sets){.sets = what->parameters |
+                                                                 place_parameters(p) |
+                                                                 KC__OPENAPI_PARAMS_PRETTY,
+                                                         .kind = operation->kind},
+                           &operation->parameters);
     set_body(m, operation, p, what);
     operation->codes = what->codes;
-    operation->answer = answer_schema(m, p, what);
-    operation->answers =
-        what->answers == LIST || what->answers == EVENT ? KC__ANSWERS_STREAMS : KC__ANSWERS_OBJECTS;
+    operation->response = answer_schema(m, p, what);
+    operation->answers = what->answers == LIST || what->answers == EVENT
+                             ? KC__OPENAPI_RESPONSE_STREAMS
+                             : KC__OPENAPI_RESPONSE_OBJECTS;
 }
 
-static void finish(maker *m, kc__openapi_path *path)
+static void finish_openapi_path(path_maker *m, kc__openapi_path *path)
 {
     if (path->operations.n)
         m->write(m->w, path, m->tag);
@@ -272,7 +281,7 @@ static void finish(maker *m, kc__openapi_path *path)
 
 /* ---- paths ---- */
 
-static const char *path_of(maker *m, const place *p, const char *prefix)
+static const char *path_of(path_maker *m, const path_scope *p, const char *prefix)
 {
     return kc_arena_printf(m->w->arena, "%s%s%s/%s%s%s%s%s", m->root, prefix,
                            p->in_namespace ? "/namespaces/{namespace}" : "", p->resource->plural,
@@ -280,53 +289,56 @@ static const char *path_of(maker *m, const place *p, const char *prefix)
                            p->with_path ? "/{path}" : "");
 }
 
-/* A path with those of `actions` that are among the verbs. */
-static void make(maker *m, const place *p, const action *actions, size_t n, unsigned verbs)
+/* Makes a path with the `actions` whose verbs are in the set. */
+static void make(path_maker *m, const path_scope *p, const action *actions, size_t n,
+                 unsigned verbs)
 {
     kc__openapi_path path = {.path = path_of(m, p, "")};
     for (size_t i = 0; i < n; i++) {
         if (verbs & actions[i].verb)
             add_operation(m, &path, p, &actions[i]);
     }
-    finish(m, &path);
+    finish_openapi_path(m, &path);
 }
 
-/* PodLogOptions; empty: not found. */
-static const kc__message *options_message(kc_arena *arena, const place *p, const char *kind)
+/* The options of logs: PodLogOptions; empty: not found. */
+static const kc__type_message *options_message(kc_arena *arena, const path_scope *p,
+                                               const char *kind)
 {
     kc_str type = kc_cstr(p->resource->type_name);
     kc_str package = kc_str_sub(type, 0, (size_t)(kc_str_rfind(type, '.') + 1));
-    return kc__definition_find(kc_cstr(kc_arena_printf(arena, "%.*s%s", KC_ARG(package), kind)));
+    return kc__type_lookup(kc_cstr(kc_arena_printf(arena, "%.*s%s", KC_ARG(package), kind)));
 }
 
-/* A method that hands the connection over, or reads text: no objects. */
-static void add_raw(maker *m, kc__openapi_path *path, const place *p, const action *what,
+/* Adds a method that upgrades the connection or reads text, without objects. */
+static void add_raw(path_maker *m, kc__openapi_path *path, const path_scope *p, const action *what,
                     const char *options)
 {
-    bool text = what->verb == KC__GET;
-    kc__operation *operation = kc_vec_add(&path->operations);
-    *operation = (kc__operation){.method = what->method,
-                                 .action = what->name,
-                                 .codes = OK,
-                                 .answers = text ? KC__ANSWERS_TEXT : KC__ANSWERS_ANYTHING,
-                                 .description = describe(m, p, what)};
+    bool text = what->verb == KC__VERB_GET;
+    kc__openapi_operation *operation = kc_vec_add(&path->operations);
+    *operation = (kc__openapi_operation){.method = what->method,
+                                         .action = what->name,
+                                         .codes = OK,
+                                         .answers = text ? KC__OPENAPI_RESPONSE_TEXT
+                                                         : KC__OPENAPI_RESPONSE_ANYTHING,
+                                         .description = describe(m, p, what)};
     operation->id = kc_arena_printf(m->w->arena, "%s%s%s%s", what->prefix, m->name,
                                     text ? "" : first_letter(m->w->arena, what->method, true),
                                     subject(m, p, what));
     set_kind(operation, p);
-    kc__openapi_parameters(
-        m->w,
-        &(kc__parameters_of){.sets = place_parameters(p) | (text ? KC__PARAMS_PRETTY : 0),
-                             .kind = operation->kind,
-                             .options = options_message(m->w->arena, p, options)},
-        &operation->parameters);
+    kc__openapi_parameters(m->w,
+                           &(kc__openapi_parameter_sets){
+                               .sets = place_parameters(p) | (text ? KC__OPENAPI_PARAMS_PRETTY : 0),
+                               .kind = operation->kind,
+                               .options = options_message(m->w->arena, p, options)},
+                           &operation->parameters);
 }
 
-static void make_connection(maker *m, const place *p)
+static void make_connection(path_maker *m, const path_scope *p)
 {
     static const struct {
         const char *method, *text;
-        bool always; /* Not only of proxies. */
+        bool always; /* Not only for proxies. */
     } methods[] = {
         {"get", "connect GET requests to %r of %k", true},
         {"put", "connect PUT requests to %r of %k", false},
@@ -336,7 +348,7 @@ static void make_connection(maker *m, const place *p)
         {"head", "connect HEAD requests to %r of %k", false},
         {"patch", "connect PATCH requests to %r of %k", false},
     };
-    bool proxy = p->sub->verbs & KC__DELETE;
+    bool proxy = p->sub->verbs & KC__VERB_DELETE;
     kc__openapi_path path = {.path = path_of(m, p, "")};
     for (size_t i = 0; i < KC_COUNT(methods); i++) {
         action what = {.method = methods[i].method,
@@ -346,27 +358,27 @@ static void make_connection(maker *m, const place *p)
         if (proxy || methods[i].always)
             add_raw(m, &path, p, &what, p->sub->kind);
     }
-    finish(m, &path);
+    finish_openapi_path(m, &path);
     if (proxy && !p->with_path) {
-        place deeper = *p;
+        path_scope deeper = *p;
         deeper.with_path = true;
         make_connection(m, &deeper);
     }
 }
 
-static void make_log(maker *m, const place *p)
+static void make_log(path_maker *m, const path_scope *p)
 {
-    const action read = {.verb = KC__GET,
+    const action read = {.verb = KC__VERB_GET,
                          .method = "get",
                          .name = "get",
                          .prefix = "read",
                          .text = "read %r of the specified %k"};
     kc__openapi_path path = {.path = path_of(m, p, "")};
     add_raw(m, &path, p, &read, "PodLogOptions");
-    finish(m, &path);
+    finish_openapi_path(m, &path);
 }
 
-static void make_subresource(maker *m, const place *p)
+static void make_subresource(path_maker *m, const path_scope *p)
 {
     if (p->sub->kind && kc_str_ends(kc_cstr(p->sub->kind), KC_STR("Options")))
         make_connection(m, p);
@@ -376,28 +388,28 @@ static void make_subresource(maker *m, const place *p)
         make(m, p, on_item, KC_COUNT(on_item), p->sub->verbs);
 }
 
-static void make_watch(maker *m, const place *p)
+static void make_watch(path_maker *m, const path_scope *p)
 {
     kc__openapi_path path = {.path = path_of(m, p, "/watch")};
-    if ((p->resource->verbs & KC__WATCH) && (p->resource->verbs & KC__LIST))
+    if ((p->resource->verbs & KC__VERB_WATCH) && (p->resource->verbs & KC__VERB_LIST))
         add_operation(m, &path, p, p->named ? &watch_item : &watch_list);
-    finish(m, &path);
+    finish_openapi_path(m, &path);
 }
 
-static void make_resource(maker *m, const kc__resource *resource)
+static void make_resource(path_maker *m, const kc__resource *resource)
 {
-    place everywhere = {.resource = resource, .all_namespaces = true};
-    place collection = {.resource = resource, .in_namespace = resource->namespaced};
-    place item = collection;
+    path_scope everywhere = {.resource = resource, .all_namespaces = true};
+    path_scope collection = {.resource = resource, .in_namespace = resource->namespaced};
+    path_scope item = collection;
     item.named = true;
     if (resource->namespaced) {
         make(m, &everywhere, on_collection, 1, resource->verbs);
         make_watch(m, &everywhere);
     }
     make(m, &collection, on_collection, KC_COUNT(on_collection), resource->verbs);
-    make(m, &item, on_item, KC_COUNT(on_item), resource->verbs & ~(unsigned)KC__CREATE);
-    for (const kc__subresource *sub = resource->subresources; sub && sub->name; sub++) {
-        place below = item;
+    make(m, &item, on_item, KC_COUNT(on_item), resource->verbs & ~(unsigned)KC__VERB_CREATE);
+    for (const kc__resource_subresource *sub = resource->subresources; sub && sub->name; sub++) {
+        path_scope below = item;
         below.sub = sub;
         make_subresource(m, &below);
     }
@@ -405,24 +417,24 @@ static void make_resource(maker *m, const kc__resource *resource)
     make_watch(m, &item);
 }
 
-/* /apis/apps/v1/: the resources there are. */
-static void make_root(maker *m)
+/* /apis/apps/v1/: the list of resources. */
+static void make_root(path_maker *m)
 {
     kc__openapi_path path = {.path = kc_arena_printf(m->w->arena, "%s/", m->root)};
-    kc__operation *operation = kc_vec_add(&path.operations);
+    kc__openapi_operation *operation = kc_vec_add(&path.operations);
     operation->method = "get";
     operation->description = "get available resources";
     operation->id = kc_arena_printf(m->w->arena, "get%sAPIResources", m->name);
     operation->codes = OK;
-    operation->answer = meta_schema(m, META("APIResourceList"));
-    finish(m, &path);
+    operation->response = meta_schema(m, META("APIResourceList"));
+    finish_openapi_path(m, &path);
 }
 
-void kc__openapi_paths(kc__openapi_writer *w, const kc__kinds_version *version,
+void kc__openapi_paths(kc__openapi_writer *w, const kc__registry_version *version,
                        kc__openapi_path_fn *write)
 {
     const char *group = camel_group(w->arena, kc_cstr(version->group));
-    maker m = {.w = w, .version = version, .write = write};
+    path_maker m = {.w = w, .version = version, .write = write};
     m.root = version->group[0]
                  ? kc_arena_printf(w->arena, "/apis/%s/%s", version->group, version->name)
                  : kc_arena_printf(w->arena, "/api/%s", version->name);

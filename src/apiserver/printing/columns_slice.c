@@ -4,16 +4,16 @@
  */
 #include "apiserver/printing/columns_internal.h"
 
-/* How many are written out; of the others their number. */
+/* Maximum number of items shown; the others are counted. */
 #define SHOWN 3
 
-/* A list under way: "a,b,c + 2 more...". */
-typedef struct listing {
+/* A list in progress: "a,b,c + 2 more...". */
+typedef struct slice_listing {
     kc_buf text;
     size_t n;
-} listing;
+} slice_listing;
 
-static void add(listing *list, kc_str text)
+static void append_slice_item(slice_listing *list, kc_str text)
 {
     if (list->n++ >= SHOWN)
         return;
@@ -21,58 +21,59 @@ static void add(listing *list, kc_str text)
     kc_buf_append(&list->text, text);
 }
 
-static void put(kc_buf *out, listing *list)
+static void put(kc_buf *out, slice_listing *list)
 {
     if (list->n > SHOWN)
         kc_buf_printf(&list->text, " + %zu more...", list->n - SHOWN);
-    kc__cell_put_text(out, list->n ? kc_buf_str(&list->text) : KC_STR("<unset>"));
+    kc__print_cell_put_text(out, list->n ? kc_buf_str(&list->text) : KC_STR("<unset>"));
     kc_buf_done(&list->text);
 }
 
-static void cell_ports(kc_buf *out, kc__row *row)
+static void cell_ports(kc_buf *out, kc__print_row *row)
 {
-    listing list = {0};
-    kc_items (kc__row_at(row, "ports"), port) {
+    slice_listing list = {0};
+    kc_value_each_item (kc__print_row_at(row, "ports"), port) {
         int64_t number;
         kc_scoped(kc_buf) text = {0};
-        kc_str name = kc_as_str(kc_get(port, "name"));
-        if (kc_as_i64(kc_get(port, "port"), &number))
+        kc_str name = kc_value_as_str(kc_value_get(port, "name"));
+        if (kc_value_as_i64(kc_value_get(port, "port"), &number))
             kc_buf_printf(&text, "%lld", (long long)number);
         else
             kc_buf_append(&text, name.p ? name : KC_STR("*"));
-        add(&list, kc_buf_str(&text));
+        append_slice_item(&list, kc_buf_str(&text));
     }
     put(out, &list);
 }
 
-static void cell_endpoints(kc_buf *out, kc__row *row)
+static void cell_endpoints(kc_buf *out, kc__print_row *row)
 {
-    listing list = {0};
-    kc_items (kc__row_at(row, "endpoints"), endpoint)
-        kc_items (kc_get(endpoint, "addresses"), address)
-            add(&list, kc_as_str(address));
+    slice_listing list = {0};
+    kc_value_each_item (kc__print_row_at(row, "endpoints"), endpoint)
+        kc_value_each_item (kc_value_get(endpoint, "addresses"), address)
+            append_slice_item(&list, kc_value_as_str(address));
     put(out, &list);
 }
 
-static const kc__column endpoint_slice[] = {
-    KC__NAME_COLUMN,
-    KC__PATH_COLUMN("AddressType", "addressType", "", "What its addresses are."),
-    KC__TEXT_COLUMN("Ports", cell_ports, "The ports that answer."),
-    KC__TEXT_COLUMN("Endpoints", cell_endpoints, "The addresses that answer."),
-    KC__AGE_COLUMN,
+static const kc__print_column endpoint_slice[] = {
+    KC__PRINT_NAME_COLUMN,
+    KC__PRINT_PATH_COLUMN("AddressType", "addressType", "", "Address type of the endpoints."),
+    KC__PRINT_TEXT_COLUMN("Ports", cell_ports, "Ports of the endpoints."),
+    KC__PRINT_TEXT_COLUMN("Endpoints", cell_endpoints, "Addresses of the endpoints."),
+    KC__PRINT_AGE_COLUMN,
 };
-const kc__columns kc__endpoint_slice_columns = KC__COLUMNS(endpoint_slice);
+const kc__print_columns kc__print_endpoint_slice_columns = KC__PRINT_COLUMNS(endpoint_slice);
 
-static const kc__column runtime_class[] = {
-    KC__NAME_COLUMN,
-    KC__PATH_COLUMN("Handler", "handler", "", "What runs its containers."),
-    KC__AGE_COLUMN,
+static const kc__print_column runtime_class[] = {
+    KC__PRINT_NAME_COLUMN,
+    KC__PRINT_PATH_COLUMN("Handler", "handler", "", "Container runtime handler of the class."),
+    KC__PRINT_AGE_COLUMN,
 };
-const kc__columns kc__runtime_class_columns = KC__COLUMNS(runtime_class);
+const kc__print_columns kc__print_runtime_class_columns = KC__PRINT_COLUMNS(runtime_class);
 
-static const kc__column csi_node[] = {
-    KC__NAME_COLUMN,
-    KC__COUNT_COLUMN("Drivers", "integer", "spec.drivers", "How many drivers it has."),
-    KC__AGE_COLUMN,
+static const kc__print_column csi_node[] = {
+    KC__PRINT_NAME_COLUMN,
+    KC__PRINT_COUNT_COLUMN("Drivers", "integer", "spec.drivers",
+                           "Drivers indicates the number of CSI drivers registered on the node"),
+    KC__PRINT_AGE_COLUMN,
 };
-const kc__columns kc__csi_node_columns = KC__COLUMNS(csi_node);
+const kc__print_columns kc__print_csi_node_columns = KC__PRINT_COLUMNS(csi_node);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * partial.c: metadata alone, of one object and of many.
+ * partial.c: writes the metadata of one object and of lists.
  *
- * An empty list says "items":null, as Kubernetes does in this one shape of lists.
+ * An empty list has "items":null, as in Kubernetes for this list type only.
  */
 #include "apiserver/printing/partial.h"
 
@@ -14,43 +14,43 @@ static const struct {
     kc_str name;
     const char *api_version;
 } versions[] = {
-    [KC__META_V1] = {KC_STR_INIT("v1"), "meta.k8s.io/v1"},
-    [KC__META_V1BETA1] = {KC_STR_INIT("v1beta1"), "meta.k8s.io/v1beta1"},
+    [KC__PRINT_META_V1] = {KC_STR_INIT("v1"), "meta.k8s.io/v1"},
+    [KC__PRINT_META_V1BETA1] = {KC_STR_INIT("v1beta1"), "meta.k8s.io/v1beta1"},
 };
 
-bool kc__meta_version_parse(kc_str text, kc__meta_version *ret)
+bool kc__print_meta_version_parse(kc_str text, kc__print_meta_version *ret)
 {
     for (size_t i = 0; i < KC_COUNT(versions); i++) {
         if (!kc_str_eq(text, versions[i].name))
             continue;
-        *ret = (kc__meta_version)i;
+        *ret = (kc__print_meta_version)i;
         return true;
     }
     return false;
 }
 
-const char *kc__meta_api_version(kc__meta_version version)
+const char *kc__print_meta_api_version(kc__print_meta_version version)
 {
     return versions[version].api_version;
 }
 
-/* ---- one ---- */
+/* ---- one object ---- */
 
-void kc__partial_write(kc_buf *out, const kc_object *object, kc__meta_version version)
+void kc__print_partial_write(kc_buf *out, const kc_object *object, kc__print_meta_version version)
 {
     kc_str metadata = kc_object_metadata_json(object);
     kc_buf_puts(out, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"");
-    kc_buf_puts(out, kc__meta_api_version(version));
+    kc_buf_puts(out, kc__print_meta_api_version(version));
     kc_buf_puts(out, "\",\"metadata\":");
     kc_buf_append(out, kc_str_empty(metadata) ? KC_STR("{}") : metadata);
     kc_buf_putc(out, '}');
 }
 
-/* ---- many ---- */
+/* ---- lists ---- */
 
-void kc__list_meta_write(kc_buf *out, const kc__list_meta *meta)
+void kc__print_list_meta_write(kc_buf *out, const kc__print_list_meta *meta)
 {
-    const kc__list_meta nothing = {0};
+    const kc__print_list_meta nothing = {0};
     const char *between = "";
     meta = meta ? meta : &nothing;
     kc_buf_putc(out, '{');
@@ -68,24 +68,25 @@ void kc__list_meta_write(kc_buf *out, const kc__list_meta *meta)
     kc_buf_putc(out, '}');
 }
 
-void kc__partial_list_begin(kc__partial_list *list, kc_buf *out, const kc__list_meta *meta)
+void kc__print_partial_list_begin(kc__print_partial_list *list, kc_buf *out,
+                                  const kc__print_list_meta *meta)
 {
     list->started = false;
     kc_buf_printf(out,
                   "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"%s\",\"metadata\":",
-                  kc__meta_api_version(list->version));
-    kc__list_meta_write(out, meta);
+                  kc__print_meta_api_version(list->version));
+    kc__print_list_meta_write(out, meta);
     kc_buf_puts(out, ",\"items\":");
 }
 
-void kc__partial_list_item(kc__partial_list *list, kc_buf *out, const kc_object *object)
+void kc__print_partial_list_item(kc__print_partial_list *list, kc_buf *out, const kc_object *object)
 {
     kc_buf_putc(out, list->started ? ',' : '[');
-    kc__partial_write(out, object, list->version);
+    kc__print_partial_write(out, object, list->version);
     list->started = true;
 }
 
-void kc__partial_list_end(kc__partial_list *list, kc_buf *out)
+void kc__print_partial_list_end(kc__print_partial_list *list, kc_buf *out)
 {
     kc_buf_puts(out, list->started ? "]}" : "null}");
 }

@@ -2,16 +2,14 @@
 /*
  * kubeconfig.c: writes a kubeconfig for the administrator.
  *
- * Certificates and key stand in it, not their paths, so that the one file can be copied to another
- * machine. It is small enough to be written as text: every value is base64, or an address or name
- * that the caller has checked.
+ * It contains the certificates and the key, not their paths, so that the one file can be copied to
+ * another machine. It is small enough to be written as text: every value is base64, or an address
+ * or name that the caller has validated.
  */
 #include "apiserver/serving/kubeconfig.h"
 
-#include "kc/file.h"
-
-#include "http/certificate.h"
 #include "kc/base64.h"
+#include "kc/file.h"
 
 /* Appends "    NAME: <the file in base64>\n". */
 static int put_file(kc_buf *out, const char *name, const char *path, kc_error *err)
@@ -23,11 +21,11 @@ static int put_file(kc_buf *out, const char *name, const char *path, kc_error *e
     kc_buf_printf(out, "    %s: ", name);
     kc_base64_write(out, kc_buf_str(&text), KC_BASE64);
     kc_buf_putc(out, '\n');
-    kc__wipe(&text);
+    kc_buf_wipe(&text);
     return 0;
 }
 
-static int put_cluster(kc_buf *out, const kc__kubeconfig_opts *opts, kc_error *err)
+static int put_cluster(kc_buf *out, const kc__serving_kubeconfig_opts *opts, kc_error *err)
 {
     kc_buf_puts(out, "apiVersion: v1\n"
                      "kind: Config\n"
@@ -40,7 +38,7 @@ static int put_cluster(kc_buf *out, const kc__kubeconfig_opts *opts, kc_error *e
     return put_file(out, "certificate-authority-data", opts->ca_file, err);
 }
 
-static int put_user(kc_buf *out, const kc__kubeconfig_opts *opts, kc_error *err)
+static int put_user(kc_buf *out, const kc__serving_kubeconfig_opts *opts, kc_error *err)
 {
     kc_buf_puts(out, "users:\n"
                      "- name: admin\n"
@@ -49,7 +47,8 @@ static int put_user(kc_buf *out, const kc__kubeconfig_opts *opts, kc_error *err)
     return failed ? failed : put_file(out, "client-key-data", opts->key_file, err);
 }
 
-int kc__kubeconfig_write(const char *path, const kc__kubeconfig_opts *opts, kc_error *err)
+int kc__serving_kubeconfig_write(const char *path, const kc__serving_kubeconfig_opts *opts,
+                                 kc_error *err)
 {
     kc_buf out = {0};
     int result = put_cluster(&out, opts, err);
@@ -64,6 +63,6 @@ int kc__kubeconfig_write(const char *path, const kc__kubeconfig_opts *opts, kc_e
                       "preferences: {}\n");
     if (!result)
         result = kc_file_write(path, 0600, kc_buf_str(&out), err);
-    kc__wipe(&out);
+    kc_buf_wipe(&out);
     return result;
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stored_record.c: records to bytes and back; stored_record.h has the picture.
+ * stored_record.c: encodes and decodes records; see the picture in stored_record.h.
  *
- * Reading trusts nothing: a file may have been damaged by its disk or by somebody's editor, and
- * what is not exactly what we would have written is refused. For every record that is read, writing
- * it again gives the same bytes (tests/fuzz/stored_record.c).
+ * Decoding trusts no input: a file may have been damaged by its disk or by an editor, and anything
+ * other than what the encoder would have written is refused. Encoding a decoded record yields the
+ * same bytes (tests/fuzz/stored_record.c).
  *
- * The checksum is of our own making, eight bytes a step: each step is a bijection of the state, so
- * no change of a single word goes unnoticed, and others with odds of 2^64. It guards against
- * accidents, not against an attacker, who could as well write a valid record.
+ * The checksum is a custom one that processes eight bytes per step: each step is a bijection of the
+ * state, so a change of a single word is always detected, and any other change is missed with a
+ * probability of 2^-64. It protects against accidents, not against an attacker, who could write a
+ * valid record as well.
  *
- * To change the layout: raise KC__LAYOUT_VERSION, and say in storage_file_check.c how an older one
- * is brought up to date.
+ * To change the layout: raise KC__STORAGE_LAYOUT_VERSION, and add the migration of the older one to
+ * file_migrate.c.
  */
 #include "apiserver/storage/stored_record.h"
 
@@ -21,13 +22,13 @@ enum { AT_PREVIOUS = 8, AT_WALL = 16, AT_VERB = 24, AT_KEY_LENGTH = 25, AT_KEY =
 
 static const char state_magic[4] = {'K', 'C', 'S', 'T'};
 
-void kc__put_u64(char *out, uint64_t number)
+void kc__storage_put_u64(char *out, uint64_t number)
 {
     number = __builtin_bswap64(number);
     memcpy(out, &number, sizeof(number));
 }
 
-uint64_t kc__get_u64(const char *bytes)
+uint64_t kc__storage_get_u64(const char *bytes)
 {
     uint64_t number;
     memcpy(&number, bytes, sizeof(number));
@@ -42,7 +43,7 @@ static uint64_t mix(uint64_t state, uint64_t word)
     return state ^ state >> 32;
 }
 
-uint64_t kc__checksum(uint64_t seed, const char *p, size_t n)
+uint64_t kc__storage_checksum(uint64_t seed, const char *p, size_t n)
 {
     uint64_t state = mix(mix(0, seed), n), word;
     for (; n >= sizeof(word); p += sizeof(word), n -= sizeof(word)) {
@@ -54,15 +55,16 @@ uint64_t kc__checksum(uint64_t seed, const char *p, size_t n)
     return mix(mix(state, word), 0);
 }
 
-size_t kc__record_size(const kc__record *record)
+size_t kc__storage_record_size(const kc__storage_record *record)
 {
     return AT_KEY + record->key.n + record->value.n;
 }
 
-void kc__record_seal(char *bytes, size_t n, uint64_t revision)
+void kc__storage_record_seal(char *bytes, size_t n, uint64_t revision)
 {
     assert(n >= AT_KEY);
-    kc__put_u64(bytes, kc__checksum(revision, bytes + AT_PREVIOUS, n - AT_PREVIOUS));
+    kc__storage_put_u64(bytes,
+                        kc__storage_checksum(revision, bytes + AT_PREVIOUS, n - AT_PREVIOUS));
 }
 
 static void put_text(char *out, kc_str text)
@@ -71,41 +73,42 @@ static void put_text(char *out, kc_str text)
         memcpy(out, text.p, text.n);
 }
 
-void kc__record_write(const kc__record *record, uint64_t revision, char *out)
+void kc__storage_record_write(const kc__storage_record *record, uint64_t revision, char *out)
 {
-    kc__put_u64(out + AT_PREVIOUS, record->previous);
-    kc__put_u64(out + AT_WALL, (uint64_t)record->wall);
+    kc__storage_put_u64(out + AT_PREVIOUS, record->previous);
+    kc__storage_put_u64(out + AT_WALL, (uint64_t)record->wall);
     out[AT_VERB] = (char)record->verb;
     out[AT_KEY_LENGTH] = (char)(record->key.n >> 8);
     out[AT_KEY_LENGTH + 1] = (char)(record->key.n & 0xff);
     put_text(out + AT_KEY, record->key);
     put_text(out + AT_KEY + record->key.n, record->value);
-    kc__record_seal(out, kc__record_size(record), revision);
+    kc__storage_record_seal(out, kc__storage_record_size(record), revision);
 }
 
-static bool record_holds(const kc__record *record, uint64_t revision)
+static bool record_holds(const kc__storage_record *record, uint64_t revision)
 {
-    const kc_storage_op op = {.verb = record->verb, .key = record->key, .value = record->value};
-    if (kc_storage_op_problem(&op) || record->previous >= revision)
+    const kc__storage_op op = {.verb = record->verb, .key = record->key, .value = record->value};
+    if (kc__storage_op_problem(&op) || record->previous >= revision)
         return false;
-    return record->verb == KC_STORAGE_PUT || (record->value.n == 0 && record->previous > 0);
+    return record->verb == KC__STORAGE_PUT || (record->value.n == 0 && record->previous > 0);
 }
 
-bool kc__record_read(kc_str bytes, uint64_t revision, kc__record *ret_record)
+bool kc__storage_record_read(kc_str bytes, uint64_t revision, kc__storage_record *ret_record)
 {
     if (bytes.n < AT_KEY)
         return false;
     const char *p = bytes.p;
-    if (kc__get_u64(p) != kc__checksum(revision, p + AT_PREVIOUS, bytes.n - AT_PREVIOUS))
+    if (kc__storage_get_u64(p) !=
+        kc__storage_checksum(revision, p + AT_PREVIOUS, bytes.n - AT_PREVIOUS))
         return false;
     const size_t end_of_key =
         AT_KEY + ((size_t)(uint8_t)p[AT_KEY_LENGTH] << 8 | (uint8_t)p[AT_KEY_LENGTH + 1]);
-    if (end_of_key > bytes.n || (uint8_t)p[AT_VERB] > KC_STORAGE_DELETE)
+    if (end_of_key > bytes.n || (uint8_t)p[AT_VERB] > KC__STORAGE_DELETE)
         return false;
-    const kc__record record = {
-        .verb = (kc_storage_verb)p[AT_VERB],
-        .previous = kc__get_u64(p + AT_PREVIOUS),
-        .wall = (int64_t)kc__get_u64(p + AT_WALL),
+    const kc__storage_record record = {
+        .verb = (kc__storage_verb)p[AT_VERB],
+        .previous = kc__storage_get_u64(p + AT_PREVIOUS),
+        .wall = (int64_t)kc__storage_get_u64(p + AT_WALL),
         .key = kc_str_sub(bytes, AT_KEY, end_of_key),
         .value = kc_str_sub(bytes, end_of_key, bytes.n),
     };
@@ -115,32 +118,33 @@ bool kc__record_read(kc_str bytes, uint64_t revision, kc__record *ret_record)
     return true;
 }
 
-void kc__state_write(const kc__state *state, char out[KC__STATE_SIZE])
+void kc__storage_file_state_write(const kc__storage_file_state *state,
+                                  char out[KC__STORAGE_FILE_STATE_SIZE])
 {
     const uint32_t version = __builtin_bswap32(state->version);
     memcpy(out, state_magic, sizeof(state_magic));
     memcpy(out + 4, &version, sizeof(version));
-    kc__put_u64(out + 8, state->revision);
-    kc__put_u64(out + 16, state->compacted);
-    kc__put_u64(out + 24, state->history_bytes);
+    kc__storage_put_u64(out + 8, state->revision);
+    kc__storage_put_u64(out + 16, state->compacted);
+    kc__storage_put_u64(out + 24, state->history_bytes);
 }
 
-bool kc__state_read(kc_str bytes, kc__state *ret_state)
+bool kc__storage_file_state_read(kc_str bytes, kc__storage_file_state *ret_state)
 {
     uint32_t version;
     if (bytes.n < 8 || memcmp(bytes.p, state_magic, sizeof(state_magic)) != 0)
         return false;
     memcpy(&version, bytes.p + 4, sizeof(version));
-    kc__state state = {.version = __builtin_bswap32(version)};
+    kc__storage_file_state state = {.version = __builtin_bswap32(version)};
     if (state.version == 0)
         return false;
-    if (state.version == KC__LAYOUT_VERSION) {
-        if (bytes.n != KC__STATE_SIZE)
+    if (state.version <= KC__STORAGE_LAYOUT_VERSION) {
+        if (bytes.n != KC__STORAGE_FILE_STATE_SIZE)
             return false;
-        state.revision = kc__get_u64(bytes.p + 8);
-        state.compacted = kc__get_u64(bytes.p + 16);
-        state.history_bytes = kc__get_u64(bytes.p + 24);
-        if (state.compacted < KC_STORAGE_FIRST || state.compacted > state.revision)
+        state.revision = kc__storage_get_u64(bytes.p + 8);
+        state.compacted = kc__storage_get_u64(bytes.p + 16);
+        state.history_bytes = kc__storage_get_u64(bytes.p + 24);
+        if (state.compacted < KC__STORAGE_FIRST || state.compacted > state.revision)
             return false;
     }
     *ret_state = state;

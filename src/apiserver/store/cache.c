@@ -1,56 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache.c: the objects of one resource in memory, and reading them.
+ * cache.c: reads the objects of one resource from memory.
  *
- * What a list may claim. The committer publishes the trees of a batch, then steps the store's
- * revision. A reader takes the revision R first and the snapshot S after it. So S holds every
- * change up to R; and when S is newer than that, it holds every change of this resource up to its
- * own. The larger of the two is the exact revision of what the reader sees.
+ * The revision of a list. The committer publishes the trees of a batch, then advances the store's
+ * revision. A reader loads the revision R first and takes the snapshot S afterwards. So S contains
+ * every change up to R; if S was published at a later revision, it contains every change of this
+ * resource up to that one. The larger of the two is the exact revision of what the reader sees.
  */
+#include "apiserver/storage/stored_key.h"
 #include "apiserver/store/store_internal.h"
 
-kc_str kc__cache_prefix_of(kc_str stored_key)
+kc__watch_cache *kc__watch_cache_new(kc__store *store, kc_str prefix, size_t number)
 {
-    size_t slashes = 0;
-    for (size_t i = 0; i < stored_key.n; i++)
-        if (stored_key.p[i] == '/' && ++slashes == 4)
-            return kc_str_sub(stored_key, 0, i + 1);
-    return (kc_str){0};
-}
-
-kc__cache *kc__cache_new(kc__store *store, kc_str prefix, size_t number)
-{
-    kc__cache *cache = kc_calloc(1, sizeof(*cache) + prefix.n);
+    kc__watch_cache *cache = kc_calloc(1, sizeof(*cache) + prefix.n);
     memcpy(cache + 1, prefix.p, prefix.n);
     cache->prefix = kc_str_of((const char *)(cache + 1), prefix.n);
     cache->store = store;
     cache->number = number;
-    cache->tree = kc_cow_tree_new();
-    kc__ring_init(&cache->ring, store->oldest);
-    kc__kept_init(&cache->kept);
+    cache->tree = kc__cow_tree_new();
+    kc__store_ring_init(&cache->ring, store->oldest);
+    kc__store_kept_init(&cache->kept);
+    kc_dlist_init(&cache->holds);
+    cache->kind = store->opts.format ? store->opts.format->kind_of(cache->prefix) : NULL;
+    cache->resource = store->opts.resource_of ? store->opts.resource_of(cache->prefix)
+                                              : (kc__encryption_resource){.name = cache->prefix};
     return cache;
 }
 
-kc__cache *kc__cache_free(kc__cache *cache)
+kc__watch_cache *kc__watch_cache_free(kc__watch_cache *cache)
 {
     if (!cache)
         return NULL;
-    kc__kept_done(&cache->kept);
-    kc__ring_done(&cache->ring);
-    kc_cow_tree_free(cache->tree);
+    kc__store_kept_done(&cache->kept);
+    kc__store_ring_done(&cache->ring);
+    kc__cow_tree_free(cache->tree);
     kc_vec_done(&cache->audience);
+    kc__store_forms_done(cache);
+    kc__store_values_done(cache);
     free(cache);
     return NULL;
 }
 
-kc__cache *kc__store_cache(kc__store *store, kc_str prefix)
+kc__watch_cache *kc__store_watch_cache(kc__store *store, kc_str prefix)
 {
-    assert(prefix.n && kc_str_eq(kc__cache_prefix_of(prefix), prefix));
-    kc__cache *cache = NULL;
+    assert(prefix.n && kc_str_eq(kc__storage_key_prefix(prefix), prefix));
+    kc__store *other = kc_map_get(&store->elsewhere, prefix);
+    if (other)
+        return kc__store_watch_cache(other, prefix);
+    kc__watch_cache *cache = NULL;
     kc_locked (&store->naming) {
         cache = kc_map_get(&store->caches, prefix);
         if (!cache) {
-            cache = kc__cache_new(store, prefix, store->by_number.n);
+            cache = kc__watch_cache_new(store, prefix, store->by_number.n);
             kc_map_put(&store->caches, cache->prefix, cache);
             kc_vec_push(&store->by_number, cache);
         }
@@ -58,28 +59,38 @@ kc__cache *kc__store_cache(kc__store *store, kc_str prefix)
     return cache;
 }
 
-kc_object *kc__cache_get(kc__cache *cache, kc_str key)
+kc_object *kc__watch_cache_get(kc__watch_cache *cache, kc_str key)
 {
-    kc_auto(kc_cow_snapshot) *now = kc_cow_tree_snapshot(cache->tree);
-    const kc_object *object = kc_cow_snapshot_get(now, key);
+    kc_auto(kc__cow_snapshot) *now = kc__cow_tree_snapshot(cache->tree);
+    const kc_object *object = kc__cow_snapshot_get(now, key);
     return object ? kc_object_ref(object) : NULL;
 }
 
-kc_cow_snapshot *kc__cache_snapshot(kc__cache *cache, uint64_t *ret_revision)
+kc__cow_snapshot *kc__watch_cache_snapshot(kc__watch_cache *cache, uint64_t *ret_revision)
 {
     const uint64_t revision = kc__store_revision(cache->store);
-    kc_cow_snapshot *snapshot = kc_cow_tree_snapshot(cache->tree);
+    kc__cow_snapshot *snapshot = kc__cow_tree_snapshot(cache->tree);
     if (ret_revision)
-        *ret_revision = KC_MAX(revision, kc_cow_snapshot_revision(snapshot));
+        *ret_revision = KC_MAX(revision, kc__cow_snapshot_revision(snapshot));
     return snapshot;
 }
 
-uint64_t kc__cache_oldest(kc__cache *cache)
+kc__store *kc__watch_cache_store(const kc__watch_cache *cache)
 {
-    return kc__ring_oldest(&cache->ring);
+    return cache->store;
 }
 
-uint64_t kc__cache_changed_at(const kc__cache *cache)
+uint64_t kc__watch_cache_revision(const kc__watch_cache *cache)
+{
+    return kc__store_revision(cache->store);
+}
+
+uint64_t kc__watch_cache_oldest(kc__watch_cache *cache)
+{
+    return kc__store_ring_oldest(&cache->ring);
+}
+
+uint64_t kc__watch_cache_changed_at(const kc__watch_cache *cache)
 {
     return atomic_load_explicit(&cache->changed_at, memory_order_acquire);
 }

@@ -9,12 +9,13 @@
  *     leaf    keys      │ a/x │ a/y │ b/x │    the entries' keys
  *             objects   │  ●  │  ●  │  ●  │
  *
- * All leaves have the same height, 0. The keys of a node are one text, in order; ends[i] is where
- * key i ends, and so where the next begins. Nothing of it is wasted, and copying a node is copying
- * two blocks.
+ * All leaves have the same height, 0. The keys of a node are stored in one packed buffer, in order;
+ * ends[i] is the offset at which key i ends and the next one begins. No space is wasted, and
+ * copying a node copies two blocks.
  *
- * A node is counted: its parents in all versions, and the tree and snapshots whose root it is. A
- * node is changed only while it and all its ancestors have one reference, the writer's.
+ * A node is reference-counted: by its parents in all versions, and by the tree and the snapshots
+ * whose root it is. A node may be changed only while it and all its ancestors have exactly one
+ * reference, the writer's.
  */
 #ifndef KC_APISERVER_COW_INTERNAL_H
 #define KC_APISERVER_COW_INTERNAL_H
@@ -22,25 +23,26 @@
 #include "apiserver/store/cow_tree.h"
 #include "kc/ref.h"
 
-/* Entries of a node, at most. Fewer: more levels; more: a change after a publish copies more. */
+/* Maximum number of entries of a node. A smaller number adds levels; a larger one makes the first
+ * change after a publish copy more. */
 enum { KC__COW_MAX = 32 };
 
 typedef struct kc__cow_node kc__cow_node;
 
 typedef union kc__cow_slot {
-    kc__cow_node *child;     /* In inner nodes. */
-    const kc_object *object; /* In leaves. */
+    kc__cow_node *child;     /* Inner nodes. */
+    const kc_object *object; /* Leaves. */
 } kc__cow_slot;
 
 struct kc__cow_node {
     kc_ref refs;
-    uint16_t n;      /* Entries. */
-    uint16_t height; /* 0: a leaf. */
+    uint16_t n;      /* Number of entries. */
+    uint16_t height; /* 0 for a leaf. */
     uint32_t text_cap;
-    char *text; /* The keys, one after the other. */
+    char *text; /* The packed keys. */
     uint32_t ends[KC__COW_MAX];
     kc__cow_slot slots[KC__COW_MAX];
-    uint32_t counts[]; /* KC__COW_MAX of them in inner nodes, none in leaves. */
+    uint32_t counts[]; /* KC__COW_MAX elements in inner nodes, none in leaves. */
 };
 
 static inline kc_str kc__cow_key(const kc__cow_node *node, size_t i)
@@ -49,7 +51,7 @@ static inline kc_str kc__cow_key(const kc__cow_node *node, size_t i)
     return kc_str_of(node->text + start, node->ends[i] - start);
 }
 
-/* Entries in the tree under a node; NULL is an empty tree. */
+/* Number of entries under a node; NULL is an empty tree. */
 size_t kc__cow_count(const kc__cow_node *node);
 
 /* ---- references ---- */
@@ -57,40 +59,41 @@ size_t kc__cow_count(const kc__cow_node *node);
 kc__cow_node *kc__cow_node_new(unsigned height);
 kc__cow_node *kc__cow_node_ref(kc__cow_node *node);
 kc__cow_node *kc__cow_node_unref(kc__cow_node *node);
-/* The node in *place, to be changed: a copy takes its place if others refer to it too. */
+/* Returns the node in *place for modification. If it is shared, a copy replaces it in *place. */
 kc__cow_node *kc__cow_own(kc__cow_node **place);
 
 /* ---- searching (one meaning of "before" per kind of bound) ---- */
 
 typedef enum kc__cow_side {
-    KC__COW_BEFORE,      /* The place before the key, whether it is there or not. */
-    KC__COW_AFTER,       /* The place after it. */
-    KC__COW_PAST_PREFIX, /* The place after all keys that start with it. */
+    KC__COW_BEFORE,      /* The position before the key, whether the key exists or not. */
+    KC__COW_AFTER,       /* The position after the key. */
+    KC__COW_PAST_PREFIX, /* The position after all keys that start with the key. */
 } kc__cow_side;
 
-/* How many of a leaf's keys stand before the place. */
+/* Number of keys in a leaf before the position. */
 size_t kc__cow_leaf_find(const kc__cow_node *leaf, kc_str key, kc__cow_side side);
-/* The child of an inner node under which the place is. */
+/* Index of the child of an inner node that contains the position. */
 size_t kc__cow_child_find(const kc__cow_node *inner, kc_str key, kc__cow_side side);
-/* The object of a key under a node, or NULL; the node may be NULL. */
+/* The object of a key under a node, or NULL if the key does not exist. The node may be NULL. */
 const kc_object *kc__cow_get(const kc__cow_node *node, kc_str key);
 
-/* ---- changing an owned node; references in slots are moved, never counted ---- */
+/* ---- changing an owned node; references in slots are moved, not counted ---- */
 
-/* Puts an entry at a place of a node that is not full. */
+/* Inserts an entry at an index of a node that is not full. */
 void kc__cow_insert_at(kc__cow_node *node, size_t at, kc_str key, kc__cow_slot slot);
 void kc__cow_remove_at(kc__cow_node *node, size_t at);
-/* Moves the entries from `cut` on into a new node. */
+/* Moves the entries from index `cut` on into a new node. */
 kc__cow_node *kc__cow_split(kc__cow_node *node, size_t cut);
-/* Moves all entries of `right`, also owned, to the end of `node` and frees it. In inner nodes
- * `separator` becomes the key of the first. */
+/* Appends all entries of `right`, which must be owned too, to `node` and frees `right`. In inner
+ * nodes `separator` becomes the key of the first appended entry. */
 void kc__cow_append(kc__cow_node *node, kc__cow_node *right, kc_str separator);
 
 /* ---- snapshots ---- */
 
-/* Of a root (NULL: empty), to which it takes a reference. */
-kc_cow_snapshot *kc__cow_snapshot_new(kc__cow_node *root, size_t count, uint64_t revision);
-/* Borrowed; NULL when empty. */
-kc__cow_node *kc__cow_snapshot_root(const kc_cow_snapshot *snapshot);
+/* Creates a snapshot of a root (NULL: empty) and takes a reference to it. */
+kc__cow_snapshot *kc__cow_snapshot_new(kc__cow_node *root, size_t count, uint64_t revision,
+                                       kc__cow_counts counts);
+/* The root, borrowed; NULL if the snapshot is empty. */
+kc__cow_node *kc__cow_snapshot_root(const kc__cow_snapshot *snapshot);
 
 #endif

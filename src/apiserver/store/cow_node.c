@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cow_node.c: one node of the copy-on-write tree: its references, its packed keys, searching in it,
- * cutting it in two and joining two. What a tree of them means is cow_tree.c's business.
+ * cow_node.c: one node of the copy-on-write tree: its references, its packed keys, searching,
+ * splitting and merging. cow_tree.c defines how nodes form a tree.
  *
- * Copying a node counts a reference to each thing in its slots. Those counts lie in as many places
- * of memory, so the copy asks for all of them before it touches the first: the waits overlap.
+ * Copying a node takes a reference to each element of its slots. Those reference counts are
+ * scattered in memory, so the copy prefetches all of them before it increments the first: the cache
+ * misses overlap.
  *
- * Threads: kc__cow_own decides by "I hold the only reference". That cannot change behind the
- * writer's back: a reader gets at a node only through a snapshot, which has counted the root, and
- * only the writer makes snapshots and copies. The other way round, a reader that lets go at the
- * same moment may cost one copy too many, nothing else; the count is read with acquire, so that the
- * reader's last look at the node comes before the writer's change.
+ * Threads: kc__cow_own tests whether the writer holds the only reference. No other thread can add
+ * one concurrently: a reader reaches a node only through a snapshot, which has counted the root,
+ * and only the writer creates snapshots and copies. In the other direction, a reader that drops its
+ * reference at the same moment can cause at most one unnecessary copy. The count is read with
+ * acquire semantics, so that the reader's last access to the node happens before the writer's
+ * change.
  */
 #include "apiserver/store/cow_internal.h"
 
@@ -110,7 +112,7 @@ kc__cow_node *kc__cow_own(kc__cow_node **place)
 
 /* ---- searching ---- */
 
-static bool stands_before(kc_str key, kc_str place, kc__cow_side side)
+static bool precedes_place(kc_str key, kc_str place, kc__cow_side side)
 {
     if (side == KC__COW_PAST_PREFIX)
         return kc_str_cmp(kc_str_sub(key, 0, place.n), place) <= 0;
@@ -118,14 +120,14 @@ static bool stands_before(kc_str key, kc_str place, kc__cow_side side)
     return side == KC__COW_BEFORE ? order < 0 : order <= 0;
 }
 
-/* The first of the keys from `low` on that does not stand before the place. */
+/* Index of the first key from `low` on that is not before the position. */
 static size_t first_not_before(const kc__cow_node *node, size_t low, kc_str place,
                                kc__cow_side side)
 {
     size_t high = node->n;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (stands_before(kc__cow_key(node, middle), place, side))
+        if (precedes_place(kc__cow_key(node, middle), place, side))
             low = middle + 1;
         else
             high = middle;
@@ -156,7 +158,8 @@ const kc_object *kc__cow_get(const kc__cow_node *node, kc_str key)
 
 /* ---- changing an owned node ---- */
 
-/* Room for `more` bytes of keys (never NULL then), and an eighth for those to come. */
+/* Reserves `more` bytes for keys (the buffer is never NULL afterwards), plus an eighth for later
+ * ones. */
 static void reserve_text(kc__cow_node *node, size_t more)
 {
     size_t need = text_used(node) + more;
@@ -172,7 +175,8 @@ static void trim_text(kc__cow_node *node)
     node->text = kc_realloc(node->text, node->text_cap);
 }
 
-/* Moves the entries from `from` on to `to` within the node; their keys stay where they are. */
+/* Moves the entries from index `from` on to index `to` within the node; their keys stay in
+ * place. */
 static void shift_entries(kc__cow_node *node, size_t from, size_t to)
 {
     size_t n = node->n - from;
@@ -208,7 +212,8 @@ void kc__cow_remove_at(kc__cow_node *node, size_t at)
     node->n--;
 }
 
-/* Copies entries from `from` on to the end of another node of the same height, with their keys. */
+/* Appends copies of the entries from index `from` on, with their keys, to another node of the same
+ * height. */
 static void copy_tail(kc__cow_node *to, const kc__cow_node *node, size_t from)
 {
     uint32_t start = from ? node->ends[from - 1] : 0, bytes = text_used(node) - start;

@@ -1,45 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cow_snapshot.c: the readers' side of the copy-on-write tree: a version that never changes.
+ * cow_snapshot.c: the readers' side of the copy-on-write tree: an immutable version.
  *
- * Everything goes by rank. A range is a run of ranks: where its first entry stands among all, and
- * where the first one behind it does; each is found by one way down, adding up the counts of the
- * children passed. So counting a range is a subtraction. Walking one is going through a leaf entry
- * by entry, and down from the root again, by rank, for the next leaf: the walk needs no stack of
- * parents, and a way down once in a leaf costs next to nothing.
+ * All range operations work on ranks. A range is an interval of ranks: the rank of its first entry
+ * and the rank of the first entry behind it. Each bound is found by one descent from the root,
+ * which adds up the counts of the children it passes, so counting a range is a subtraction. An
+ * iterator walks a leaf entry by entry and descends from the root again, by rank, for the next
+ * leaf: it needs no stack of parents, and one descent per leaf costs next to nothing.
  *
- * To add another condition to kc_cow_range: give it a bound in ranks_of, and, if no kind of bound
- * fits, one more kc__cow_side.
+ * To add a condition to kc__cow_range: translate it into a bound in ranks_of, and add a
+ * kc__cow_side if no existing kind of bound fits.
  *
- * Threads: all that is reachable from a snapshot is constant, save reference counts.
+ * Threads: everything reachable from a snapshot is constant, except reference counts.
  */
 #include "apiserver/store/cow_internal.h"
 
-struct kc_cow_snapshot {
+struct kc__cow_snapshot {
     kc_ref refs;
-    kc__cow_node *root; /* NULL: empty. */
+    kc__cow_node *root; /* NULL if empty. */
     size_t count;
     uint64_t revision;
+    kc__cow_counts counts;
 };
 
-kc_cow_snapshot *kc__cow_snapshot_new(kc__cow_node *root, size_t count, uint64_t revision)
+kc__cow_snapshot *kc__cow_snapshot_new(kc__cow_node *root, size_t count, uint64_t revision,
+                                       kc__cow_counts counts)
 {
-    kc_cow_snapshot *snapshot = kc_new(kc_cow_snapshot);
+    kc__cow_snapshot *snapshot = kc_new(kc__cow_snapshot);
     kc_ref_init(&snapshot->refs);
     snapshot->root = kc__cow_node_ref(root);
     snapshot->count = count;
     snapshot->revision = revision;
+    snapshot->counts = counts;
     return snapshot;
 }
 
-kc_cow_snapshot *kc_cow_snapshot_ref(kc_cow_snapshot *snapshot)
+kc__cow_snapshot *kc__cow_snapshot_ref(kc__cow_snapshot *snapshot)
 {
     if (snapshot)
         kc_ref_add(&snapshot->refs);
     return snapshot;
 }
 
-kc_cow_snapshot *kc_cow_snapshot_unref(kc_cow_snapshot *snapshot)
+kc__cow_snapshot *kc__cow_snapshot_unref(kc__cow_snapshot *snapshot)
 {
     if (snapshot && kc_ref_drop(&snapshot->refs)) {
         kc__cow_node_unref(snapshot->root);
@@ -48,34 +51,39 @@ kc_cow_snapshot *kc_cow_snapshot_unref(kc_cow_snapshot *snapshot)
     return NULL;
 }
 
-kc__cow_node *kc__cow_snapshot_root(const kc_cow_snapshot *snapshot)
+kc__cow_node *kc__cow_snapshot_root(const kc__cow_snapshot *snapshot)
 {
     return snapshot->root;
 }
 
-uint64_t kc_cow_snapshot_revision(const kc_cow_snapshot *snapshot)
+kc__cow_counts kc__cow_snapshot_counts(const kc__cow_snapshot *snapshot)
+{
+    return snapshot->counts;
+}
+
+uint64_t kc__cow_snapshot_revision(const kc__cow_snapshot *snapshot)
 {
     return snapshot->revision;
 }
 
-size_t kc_cow_snapshot_count(const kc_cow_snapshot *snapshot)
+size_t kc__cow_snapshot_count(const kc__cow_snapshot *snapshot)
 {
     return snapshot->count;
 }
 
-const kc_object *kc_cow_snapshot_get(const kc_cow_snapshot *snapshot, kc_str key)
+const kc_object *kc__cow_snapshot_get(const kc__cow_snapshot *snapshot, kc_str key)
 {
     return kc__cow_get(snapshot->root, key);
 }
 
 /* ---- ranges ---- */
 
-/* A run of ranks: from `first` up to, not including, `end`. */
-typedef struct run {
+/* An interval of ranks: from `first` up to, but not including, `end`. */
+typedef struct cow_run {
     size_t first, end;
-} run;
+} cow_run;
 
-/* How many entries stand before the place. */
+/* Number of entries before the position. */
 static size_t rank_of(const kc__cow_node *node, kc_str key, kc__cow_side side)
 {
     size_t rank = 0;
@@ -90,16 +98,16 @@ static size_t rank_of(const kc__cow_node *node, kc_str key, kc__cow_side side)
     return rank + kc__cow_leaf_find(node, key, side);
 }
 
-/* An empty key stands before all others, and so bounds nothing. */
-static void start_at(run *ranks, const kc__cow_node *root, kc_str key, kc__cow_side side)
+/* An empty key sorts before all others and therefore sets no bound. */
+static void start_at(cow_run *ranks, const kc__cow_node *root, kc_str key, kc__cow_side side)
 {
     if (key.n)
         ranks->first = KC_MAX(ranks->first, rank_of(root, key, side));
 }
 
-static run ranks_of(const kc_cow_snapshot *snapshot, const kc_cow_range *range)
+static cow_run ranks_of(const kc__cow_snapshot *snapshot, const kc__cow_range *range)
 {
-    run ranks = {0, snapshot->count};
+    cow_run ranks = {0, snapshot->count};
     if (!range)
         return ranks;
     if (range->prefix.n)
@@ -111,23 +119,23 @@ static run ranks_of(const kc_cow_snapshot *snapshot, const kc_cow_range *range)
     return ranks;
 }
 
-size_t kc_cow_snapshot_count_in(const kc_cow_snapshot *snapshot, const kc_cow_range *range)
+size_t kc__cow_snapshot_count_in(const kc__cow_snapshot *snapshot, const kc__cow_range *range)
 {
-    run ranks = ranks_of(snapshot, range);
+    cow_run ranks = ranks_of(snapshot, range);
     return ranks.end - ranks.first;
 }
 
 /* ---- walking ---- */
 
-kc_cow_iter kc_cow_iter_start(const kc_cow_snapshot *snapshot, const kc_cow_range *range)
+kc__cow_iter kc__cow_iter_start(const kc__cow_snapshot *snapshot, const kc__cow_range *range)
 {
-    run ranks = ranks_of(snapshot, range);
-    return (kc_cow_iter){
+    cow_run ranks = ranks_of(snapshot, range);
+    return (kc__cow_iter){
         .root = snapshot->root, .rank = ranks.first, .left = ranks.end - ranks.first};
 }
 
-/* Goes to the leaf of the next entry, which is there. */
-static void find_leaf(kc_cow_iter *it)
+/* Descends to the leaf of the next entry, which must exist. */
+static void find_leaf(kc__cow_iter *it)
 {
     const kc__cow_node *node = it->root;
     size_t rank = it->rank, at = 0;
@@ -138,7 +146,7 @@ static void find_leaf(kc_cow_iter *it)
     it->at = rank;
 }
 
-bool kc_cow_iter_next(kc_cow_iter *it)
+bool kc__cow_iter_next(kc__cow_iter *it)
 {
     if (it->left == 0)
         return false;

@@ -1,55 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cow_tree.c: the writer's side of the copy-on-write tree: a B+ tree (entries in leaves only,
- * cow_internal.h draws it) in which a change owns each node on its way down before it touches it.
+ * cow_tree.c: the writer's side of the copy-on-write tree: a B+ tree (entries in leaves only; see
+ * the picture in cow_internal.h). A change takes ownership of each node on its path before it
+ * modifies the node.
  *
- * Balance. A full node that must take one more entry is cut in the middle. At the right edge of the
- * tree it is instead left full, with a new node beside it: loading in the order of keys then fills
- * every node. After a removal two neighbours (children of one node) are joined when both together
- * fill at most half a node. So, in any tree:
+ * Balance. A full node that must take one more entry is split in the middle. At the right edge of
+ * the tree it stays full and gets a new right sibling instead, so that loading in key order fills
+ * every node. After a removal, two siblings (children of one node) are merged if together they fill
+ * at most half a node. So, in any tree:
  *
  *     no node is empty (an empty tree has no root), and
- *     two neighbours hold more than half a node together,
+ *     two adjacent siblings together hold more than half a node,
  *
- * which bounds the height by the logarithm of the entries, and the memory by about four times that
- * of full nodes. Joining later than textbooks do means that entries that come and go at a border do
- * not split and join it each time.
+ * which bounds the height by the logarithm of the number of entries, and the memory by about four
+ * times that of full nodes. Merging later than textbooks do avoids repeated splits and merges when
+ * entries are added and removed at a boundary.
  *
- * The keys of inner nodes are cut as short as they can be: "b" tells "a/web" from "b/api".
+ * The keys of inner nodes are as short as possible: "b" separates "a/web" from "b/api".
  *
- * Threads: `root` and `count` belong to the writer; readers see only `published`.
+ * Threads: `root`, `count` and `counts` belong to the writer; readers see only `published`.
  */
 #include "apiserver/store/cow_internal.h"
 #include "kc/thread.h"
 
-struct kc_cow_tree {
-    kc__cow_node *root; /* NULL: empty. */
+struct kc__cow_tree {
+    kc__cow_node *root; /* NULL if empty. */
     size_t count;
-    kc_mutex mutex; /* Guards the pointer `published`. Taken last, nothing is under it. */
-    kc_cow_snapshot *published;
+    kc__cow_counts counts;
+    kc_mutex
+        mutex; /* Guards the pointer `published`. A leaf lock: no other lock is taken under it. */
+    kc__cow_snapshot *published;
 };
 
-kc_cow_tree *kc_cow_tree_new(void)
+kc__cow_tree *kc__cow_tree_new(void)
 {
-    kc_auto(kc_cow_snapshot) *empty = kc__cow_snapshot_new(NULL, 0, 0);
-    return kc_cow_tree_of(empty);
+    kc_auto(kc__cow_snapshot) *empty = kc__cow_snapshot_new(NULL, 0, 0, (kc__cow_counts){0});
+    return kc__cow_tree_of(empty);
 }
 
-kc_cow_tree *kc_cow_tree_of(kc_cow_snapshot *snapshot)
+kc__cow_tree *kc__cow_tree_of(kc__cow_snapshot *snapshot)
 {
-    kc_cow_tree *tree = kc_new(kc_cow_tree);
+    kc__cow_tree *tree = kc_new(kc__cow_tree);
     kc_mutex_init(&tree->mutex);
     tree->root = kc__cow_node_ref(kc__cow_snapshot_root(snapshot));
-    tree->count = kc_cow_snapshot_count(snapshot);
-    tree->published = kc_cow_snapshot_ref(snapshot);
+    tree->count = kc__cow_snapshot_count(snapshot);
+    tree->counts = kc__cow_snapshot_counts(snapshot);
+    tree->published = kc__cow_snapshot_ref(snapshot);
     return tree;
 }
 
-kc_cow_tree *kc_cow_tree_free(kc_cow_tree *tree)
+kc__cow_tree *kc__cow_tree_free(kc__cow_tree *tree)
 {
     if (!tree)
         return NULL;
-    kc_cow_snapshot_unref(tree->published);
+    kc__cow_snapshot_unref(tree->published);
     kc__cow_node_unref(tree->root);
     kc_mutex_done(&tree->mutex);
     free(tree);
@@ -58,52 +62,67 @@ kc_cow_tree *kc_cow_tree_free(kc_cow_tree *tree)
 
 /* ---- publishing ---- */
 
-void kc_cow_tree_publish(kc_cow_tree *tree, uint64_t revision)
+void kc__cow_tree_publish(kc__cow_tree *tree, uint64_t revision)
 {
-    kc_cow_snapshot *old = NULL, *new = kc__cow_snapshot_new(tree->root, tree->count, revision);
+    kc__cow_snapshot *old = NULL,
+                     *new = kc__cow_snapshot_new(tree->root, tree->count, revision, tree->counts);
     kc_locked (&tree->mutex) {
         old = tree->published;
         tree->published = new;
     }
-    kc_cow_snapshot_unref(old); /* May free a lot: not under the lock. */
+    kc__cow_snapshot_unref(old); /* May free many nodes: not under the lock. */
 }
 
-kc_cow_snapshot *kc_cow_tree_snapshot(kc_cow_tree *tree)
+kc__cow_snapshot *kc__cow_tree_snapshot(kc__cow_tree *tree)
 {
-    kc_cow_snapshot *snapshot = NULL;
+    kc__cow_snapshot *snapshot = NULL;
     kc_locked (&tree->mutex)
-        snapshot = kc_cow_snapshot_ref(tree->published);
+        snapshot = kc__cow_snapshot_ref(tree->published);
     return snapshot;
 }
 
 /* ---- reading ---- */
 
-const kc_object *kc_cow_tree_get(const kc_cow_tree *tree, kc_str key)
+const kc_object *kc__cow_tree_get(const kc__cow_tree *tree, kc_str key)
 {
     return kc__cow_get(tree->root, key);
 }
 
-size_t kc_cow_tree_count(const kc_cow_tree *tree)
+size_t kc__cow_tree_count(const kc__cow_tree *tree)
 {
     return tree->count;
 }
 
+kc__cow_counts *kc__cow_tree_counts(kc__cow_tree *tree)
+{
+    return &tree->counts;
+}
+
+/* Either object may be NULL. */
+static void count_change(kc__cow_counts *counts, const kc_object *added, const kc_object *replaced)
+{
+    const uint64_t gone = replaced ? kc_object_size(replaced) : 0;
+    counts->changes++;
+    counts->replaced += gone;
+    counts->bytes += (added ? kc_object_size(added) : 0) - gone;
+}
+
 /* ---- putting ---- */
 
-/* A put on its way down the tree. */
+/* State of a put during its descent. */
 typedef struct putting {
     kc_str key;
     const kc_object *object;
-    const kc_object *replaced; /* Found on the way. */
+    const kc_object *replaced; /* The object that the put replaced. */
 } putting;
 
-/* The new right half of a node that was full, or none. */
+/* The new right half of a split node, or none. */
 typedef struct half {
-    kc__cow_node *node; /* NULL: none. */
-    kc_str separator;   /* Lives in the node. */
+    kc__cow_node *node; /* NULL if the node was not split. */
+    kc_str separator;   /* Points into the node. */
 } half;
 
-/* The shortest text that is above the last key of `left` and at most the first one of `right`. */
+/* The shortest key that is above the last key of `left` and at most the first key of `right`. */
 static kc_str shortest_separator(const kc__cow_node *left, const kc__cow_node *right)
 {
     kc_str low = kc__cow_key(left, left->n - 1u), high = kc__cow_key(right, 0);
@@ -113,8 +132,8 @@ static kc_str shortest_separator(const kc__cow_node *left, const kc__cow_node *r
     return kc_str_sub(high, 0, same + 1);
 }
 
-/* Puts an entry at a place of a node, which is cut in two if it is full. `at_edge`: nothing in the
- * tree follows the node. */
+/* Inserts an entry at an index of a node and splits the node if it is full. `at_edge`: the node is
+ * the rightmost of its level. */
 static half insert_or_split(kc__cow_node *node, size_t at, kc_str key, kc__cow_slot slot,
                             bool at_edge)
 {
@@ -165,9 +184,9 @@ static kc__cow_node *root_over(kc__cow_node *left, half right)
     return root;
 }
 
-kc_object *kc_cow_tree_put(kc_cow_tree *tree, kc_str key, const kc_object *object)
+kc_object *kc__cow_tree_put(kc__cow_tree *tree, kc_str key, const kc_object *object)
 {
-    assert(object && key.n > 0 && key.n <= KC_COW_KEY_MAX && tree->count < UINT32_MAX);
+    assert(object && key.n > 0 && key.n <= KC__COW_KEY_MAX && tree->count < UINT32_MAX);
     if (!tree->root)
         tree->root = kc__cow_node_new(0);
     putting put = {.key = key, .object = object};
@@ -176,12 +195,13 @@ kc_object *kc_cow_tree_put(kc_cow_tree *tree, kc_str key, const kc_object *objec
         tree->root = root_over(tree->root, right);
     if (!put.replaced)
         tree->count++;
+    count_change(&tree->counts, object, put.replaced);
     return (kc_object *)put.replaced;
 }
 
 /* ---- removing ---- */
 
-/* Joins the children at `at` and `at` + 1. */
+/* Merges the children at `at` and `at` + 1. */
 static void join(kc__cow_node *node, size_t at)
 {
     kc__cow_node *left = kc__cow_own(&node->slots[at].child);
@@ -197,7 +217,7 @@ static bool should_join(const kc__cow_node *node, size_t at)
            node->slots[at].child->n + node->slots[at + 1].child->n <= KC__COW_MAX / 2;
 }
 
-/* Keeps the balance after something was removed under the child at `at`. */
+/* Restores the balance after a removal under the child at `at`. */
 static void shrink(kc__cow_node *node, size_t at)
 {
     if (node->slots[at].child->n == 0) {
@@ -210,7 +230,7 @@ static void shrink(kc__cow_node *node, size_t at)
     }
 }
 
-/* Removes a key that is there. */
+/* Removes a key that exists. */
 static const kc_object *remove_under(kc__cow_node **place, kc_str key)
 {
     kc__cow_node *node = kc__cow_own(place);
@@ -227,8 +247,8 @@ static const kc_object *remove_under(kc__cow_node **place, kc_str key)
     return object;
 }
 
-/* Takes away a root that is empty, or that has one child only. */
-static void lower_root(kc_cow_tree *tree)
+/* Removes a root that is empty or has only one child. */
+static void lower_root(kc__cow_tree *tree)
 {
     kc__cow_node *root = tree->root;
     while (root && root->height && root->n == 1) {
@@ -239,12 +259,13 @@ static void lower_root(kc_cow_tree *tree)
     tree->root = root && root->n == 0 ? kc__cow_node_unref(root) : root;
 }
 
-kc_object *kc_cow_tree_remove(kc_cow_tree *tree, kc_str key)
+kc_object *kc__cow_tree_remove(kc__cow_tree *tree, kc_str key)
 {
     if (!kc__cow_get(tree->root, key))
-        return NULL; /* Before anything is copied. */
+        return NULL; /* Before any node is copied. */
     const kc_object *object = remove_under(&tree->root, key);
     lower_root(tree);
     tree->count--;
+    count_change(&tree->counts, NULL, object);
     return (kc_object *)object;
 }

@@ -1,124 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cow_tree.h: an ordered map from text to objects whose versions can be kept: what a LIST reads
- * while writers go on.
+ * cow_tree.h: an ordered map from keys to objects with immutable snapshots: a LIST reads a snapshot
+ * while the writer continues.
  *
- *     kc_auto(kc_object) *replaced = kc_cow_tree_put(tree, KC_STR("default/web"), pod);    the
- *     kc_cow_tree_publish(tree, revision);                                                 writer
+ *     kc_auto(kc_object) *replaced = kc__cow_tree_put(tree, KC_STR("default/web"), pod);    the
+ *     kc__cow_tree_publish(tree, revision);                                                 writer
  *
- *     kc_auto(kc_cow_snapshot) *now = kc_cow_tree_snapshot(tree);                      any reader
- *     kc_cow_iter it = kc_cow_iter_start(now, &(kc_cow_range){.prefix = KC_STR("default/")});
- *     while (kc_cow_iter_next(&it))
+ *     kc_auto(kc__cow_snapshot) *now = kc__cow_tree_snapshot(tree);                      any reader
+ *     kc__cow_iter it = kc__cow_iter_start(now, &(kc__cow_range){.prefix = KC_STR("default/")});
+ *     while (kc__cow_iter_next(&it))
  *         printf("%.*s\n", KC_ARG(it.key));
  *
  * Versions. One thread at a time, the writer, changes the tree and publishes it when a batch is
- * complete. Any thread takes the version published last, in O(1), and keeps it as long as it likes:
- * a snapshot never changes, and several threads may read one at a time. A version holds exactly the
- * nodes it needs, most of them shared with its neighbours in time; when its last reference goes,
- * what no other version needs is freed. The first change of a node after a publish copies it and
- * its ancestors; from then on it is changed in place. So loading 100,000 objects before the first
- * publish copies nothing.
+ * complete. Any thread can take the latest published version as a snapshot, in O(1), and keep it
+ * for any time: a snapshot never changes, and several threads may read one concurrently. A version
+ * references exactly the nodes it needs and shares most of them with the versions before and after
+ * it; its last reference frees the nodes that no other version needs. The first change of a node
+ * after a publish copies the node and its ancestors; further changes modify the copy in place. So
+ * loading 100,000 objects before the first publish copies nothing.
  *
- * Keys are any bytes, at least one, in byte order; they are copied into the tree. (They are not
- * borrowed from the objects: a search would then touch an object at each step, and a key such as
- * "namespace/name" is not in the object as one piece.) Objects are counted: the tree and its
- * versions hold references of their own.
+ * Keys are arbitrary non-empty byte strings in byte order; the tree copies them. (It does not
+ * borrow them from the objects: a search would then touch an object at each step, and a key such as
+ * "namespace/name" is not contiguous in the object.) Objects are reference-counted: the tree and
+ * its versions hold references of their own.
  *
- * Memory: with 100,000 keys of 28 bytes an entry takes 45 bytes when loaded in the order of keys
- * and 52 when loaded at random, its key included and its object not (bench/cow_tree.c measures it).
- * A kept version costs what differs: about 4 KB for each change published by itself, the way
- * from the root to one leaf.
+ * Memory: with 100,000 keys of 28 bytes, an entry takes 45 bytes when loaded in key order and 52
+ * when loaded in random order, including its key but not its object (measured by bench/cow_tree.c).
+ * A kept version costs what differs: about 4 KB for each change that was published alone, which is
+ * the path from the root to one leaf.
  */
 #ifndef KC_APISERVER_COW_TREE_H
 #define KC_APISERVER_COW_TREE_H
 
 #include "kc/object.h"
 
-/* Longer keys are a bug of the caller; an object's text is limited to far less. */
-#define KC_COW_KEY_MAX ((size_t)16 << 20)
+/* A longer key is a bug of the caller; an object's text is limited to far less. */
+#define KC__COW_KEY_MAX ((size_t)16 << 20)
+
+typedef struct kc__cow_tree kc__cow_tree;
+typedef struct kc__cow_snapshot kc__cow_snapshot;
+
+/* Counters that a tree updates as it changes and a snapshot records. The difference between the
+ * counts of two versions is an upper bound of what the versions differ by. */
+typedef struct kc__cow_counts {
+    uint64_t changes;  /* Number of puts and removals. */
+    uint64_t replaced; /* Bytes of the objects that were replaced or removed. */
+    uint64_t bytes;    /* Bytes of the current objects. */
+} kc__cow_counts;
 
 /* ---- the writer's side ---- */
 
-typedef struct kc_cow_tree kc_cow_tree;
-typedef struct kc_cow_snapshot kc_cow_snapshot;
-
-/* Empty, and published as such with revision 0. */
-kc_cow_tree *kc_cow_tree_new(void);
-/* A tree of its own that begins as a snapshot was, published as that. O(1): they share all nodes
+/* Creates an empty tree, published as such with revision 0. */
+kc__cow_tree *kc__cow_tree_new(void);
+/* Creates a tree with the contents of a snapshot, published as such. O(1): both share all nodes
  * until the tree changes them. Any thread. */
-kc_cow_tree *kc_cow_tree_of(kc_cow_snapshot *snapshot);
-/* When no other thread uses the tree any more; snapshots may live on. NULL is allowed. Returns
+kc__cow_tree *kc__cow_tree_of(kc__cow_snapshot *snapshot);
+/* Call it when no other thread uses the tree; snapshots may outlive it. NULL is allowed. Returns
  * NULL. */
-kc_cow_tree *kc_cow_tree_free(kc_cow_tree *tree);
-KC_AUTO_DEFINE(kc_cow_tree, kc_cow_tree_free)
+kc__cow_tree *kc__cow_tree_free(kc__cow_tree *tree);
+KC_AUTO_DEFINE(kc__cow_tree, kc__cow_tree_free)
 
 /*
- * Sets the object of a key; the tree takes a reference. Returns the object that was there, with a
- * reference that is now the caller's, or NULL. The key may live in a snapshot or in that object.
- * O(log n). Only the writer.
+ * Sets the object of a key; the tree takes a reference. Returns the previous object, whose
+ * reference passes to the caller, or NULL. The key may point into a snapshot or into that object.
+ * O(log n). Writer only.
  */
-kc_object *kc_cow_tree_put(kc_cow_tree *tree, kc_str key, const kc_object *object) KC_MUST_CHECK;
-/* Removes a key. Returns its object, with a reference that is now the caller's, or NULL if it was
- * not there. O(log n). Only the writer. */
-kc_object *kc_cow_tree_remove(kc_cow_tree *tree, kc_str key) KC_MUST_CHECK;
+kc_object *kc__cow_tree_put(kc__cow_tree *tree, kc_str key, const kc_object *object) KC_MUST_CHECK;
+/* Removes a key. Returns its object, whose reference passes to the caller, or NULL if the key did
+ * not exist. O(log n). Writer only. */
+kc_object *kc__cow_tree_remove(kc__cow_tree *tree, kc_str key) KC_MUST_CHECK;
 
-/* What the writer sees: its changes so far, published or not. The object, or NULL, is borrowed
- * until the next change. Only the writer. */
-const kc_object *kc_cow_tree_get(const kc_cow_tree *tree, kc_str key);
-size_t kc_cow_tree_count(const kc_cow_tree *tree);
+/* Reads the writer's current state, including unpublished changes. The object, or NULL, is borrowed
+ * until the next change. Writer only. */
+const kc_object *kc__cow_tree_get(const kc__cow_tree *tree, kc_str key);
+/* Number of objects, for tests. */
+size_t kc__cow_tree_count(const kc__cow_tree *tree);
+/* The counts; the writer may overwrite them, and the next publish records them. Writer only. */
+kc__cow_counts *kc__cow_tree_counts(kc__cow_tree *tree);
 
 /*
- * Makes all changes so far visible to snapshots taken from now on, under a revision that they will
- * tell. O(1), apart from freeing what only the version before needed. Only the writer.
+ * Makes all changes so far visible to snapshots taken from now on, under the given revision. O(1),
+ * apart from freeing the nodes that only the previous version needed. Writer only.
  */
-void kc_cow_tree_publish(kc_cow_tree *tree, uint64_t revision);
+void kc__cow_tree_publish(kc__cow_tree *tree, uint64_t revision);
 
 /* ---- snapshots ---- */
 
-/* The version published last; to be unreferenced. Never NULL. O(1). Any thread, while the writer
- * goes on; blocks for no longer than a pointer is copied. */
-kc_cow_snapshot *kc_cow_tree_snapshot(kc_cow_tree *tree);
+/* The latest published version; the caller drops the reference. Never NULL. O(1). Any thread,
+ * concurrently with the writer; blocks only while a pointer is copied. */
+kc__cow_snapshot *kc__cow_tree_snapshot(kc__cow_tree *tree);
 
 /* Any thread. The last unref frees the nodes that no other version needs. NULL is allowed; unref
  * returns NULL. */
-kc_cow_snapshot *kc_cow_snapshot_ref(kc_cow_snapshot *snapshot);
-kc_cow_snapshot *kc_cow_snapshot_unref(kc_cow_snapshot *snapshot);
-KC_AUTO_DEFINE(kc_cow_snapshot, kc_cow_snapshot_unref)
+kc__cow_snapshot *kc__cow_snapshot_ref(kc__cow_snapshot *snapshot);
+kc__cow_snapshot *kc__cow_snapshot_unref(kc__cow_snapshot *snapshot);
+KC_AUTO_DEFINE(kc__cow_snapshot, kc__cow_snapshot_unref)
 
-/* What it was published as. */
-uint64_t kc_cow_snapshot_revision(const kc_cow_snapshot *snapshot);
-/* All entries. O(1). */
-size_t kc_cow_snapshot_count(const kc_cow_snapshot *snapshot);
+/* The revision under which it was published. */
+uint64_t kc__cow_snapshot_revision(const kc__cow_snapshot *snapshot);
+/* Number of entries. O(1). */
+size_t kc__cow_snapshot_count(const kc__cow_snapshot *snapshot);
+kc__cow_counts kc__cow_snapshot_counts(const kc__cow_snapshot *snapshot);
 /* The object, borrowed from the snapshot, or NULL. O(log n). */
-const kc_object *kc_cow_snapshot_get(const kc_cow_snapshot *snapshot, kc_str key);
+const kc_object *kc__cow_snapshot_get(const kc__cow_snapshot *snapshot, kc_str key);
+
+/* Called for each key whose object differs; `before` or `after` is NULL where the key does not
+ * exist. Key and objects are borrowed from the snapshots. */
+typedef void kc__cow_diff_fn(kc_str key, const kc_object *before, const kc_object *after,
+                             void *user);
+/*
+ * Compares two versions of one tree, in key order. NULL is an empty snapshot. Leaves that both
+ * versions share are skipped: the cost is a descent for each leaf, and an entry by entry comparison
+ * where something changed. For indexes derived from stored objects.
+ */
+void kc__cow_diff(const kc__cow_snapshot *before, const kc__cow_snapshot *after,
+                  kc__cow_diff_fn *differs, void *user);
 
 /* ---- ranges ---- */
 
-/* Which entries: those that all fields admit. Zero (or NULL) is all of them. */
-typedef struct kc_cow_range {
-    kc_str prefix; /* Keys that start with it. */
-    kc_str from;   /* This key and what follows it. Need not be there. */
-    kc_str after;  /* Only what follows this key, as page tokens need it. Need not be there. */
-} kc_cow_range;
+/* Selects the entries that match all fields. Zero (or NULL) selects all entries. */
+typedef struct kc__cow_range {
+    kc_str prefix; /* Keys that start with this prefix. */
+    kc_str from;   /* This key and all after it. The key need not exist. */
+    kc_str
+        after; /* Only keys after this one, as continue tokens need it. The key need not exist. */
+} kc__cow_range;
 
-/* How many entries are in the range: with `after` the last key of a page, the remainingItemCount.
- * O(log n), however many they are. */
-size_t kc_cow_snapshot_count_in(const kc_cow_snapshot *snapshot, const kc_cow_range *range);
+/* Number of entries in the range; with `after` set to the last key of a page, the
+ * remainingItemCount. O(log n), whatever their number. */
+size_t kc__cow_snapshot_count_in(const kc__cow_snapshot *snapshot, const kc__cow_range *range);
 
-/* Walks a range in the order of keys. A value that owns nothing; the snapshot must outlive it. */
-typedef struct kc_cow_iter {
-    kc_str key; /* Of the current entry. Both live as long as the snapshot. */
+/* Iterates over a range in key order. A plain value that owns nothing; the snapshot must outlive
+ * it. */
+typedef struct kc__cow_iter {
+    kc_str key; /* Key of the current entry. Key and object live as long as the snapshot. */
     const kc_object *object;
-    size_t left; /* Entries of the range that follow the current one. */
+    size_t left; /* Number of entries of the range after the current one. */
     /* Private: */
     const struct kc__cow_node *root, *leaf;
-    size_t at;   /* In the leaf, of the next entry. */
-    size_t rank; /* In the snapshot, of the next entry. */
-} kc_cow_iter;
+    size_t at;   /* Index of the next entry in the leaf. */
+    size_t rank; /* Rank of the next entry in the snapshot. */
+} kc__cow_iter;
 
-/* Before the first entry of the range. O(log n). */
-kc_cow_iter kc_cow_iter_start(const kc_cow_snapshot *snapshot, const kc_cow_range *range);
-/* To the next entry; false when there is none, and then key and object stay as they were. */
-bool kc_cow_iter_next(kc_cow_iter *it);
+/* Positioned before the first entry of the range. O(log n). */
+kc__cow_iter kc__cow_iter_start(const kc__cow_snapshot *snapshot, const kc__cow_range *range);
+/* Advances to the next entry. Returns false at the end and leaves key and object unchanged. */
+bool kc__cow_iter_next(kc__cow_iter *it);
 
 #endif

@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c: opening and closing the store, its revision and its health. The parts are elsewhere:
+ * store.c: opens and closes the store; its revision and its health. The other parts:
  *
- *     cache.c, history.c, kept.c    reading: now, and as it was
- *     committer.c, batch.c, answer.c  writing
- *     event.c, ring.c, recent.c     what happened lately
- *     hub.c, watcher.c              telling those who watch
- *     store_load.c                  from the storage into memory
+ *     cache.c, history.c, kept.c      reading: the latest state, and older ones
+ *     holds.c                         memory of old snapshots that are still read
+ *     committer.c, batch.c, complete.c  writing
+ *     recover.c                       batches of unknown outcome
+ *     replica*.c                      reading and writing over a shared storage
+ *     event.c, ring.c, recent.c       recent events
+ *     hub.c, watcher.c                delivery to watchers
+ *     store_load.c, load_history.c    loading from the storage into memory
+ *     overrides.c                     resources in another storage
+ *     past.c                          older states of a shared storage
+ *     stored_form.c                   encrypted, stale and unreadable values
  *
- * Health. A commit that fails leaves its reason here until one succeeds. KC_INTERNAL from the
- * storage means that it does not know what it holds: then the store gives up, since what it would
- * promise from then on could be wrong. A new process finds out what is there.
+ * Health. A failed commit leaves its error here until a commit succeeds. KC_INTERNAL from the
+ * storage means that the outcome of a commit is unknown: the store then refuses writes until the
+ * storage has recovered (recover.c).
  */
-#include "apiserver/store/store_internal.h"
+#include "apiserver/store/replica_internal.h"
 
-#define EVENT_AGE   (5 * KC_MINUTE)
-#define EVENT_BYTES ((size_t)128 << 20)
-#define MAX_BATCH   512
+#define EVENT_AGE      (5 * KC_MINUTE)
+#define EVENT_BYTES    ((size_t)128 << 20)
+#define SETTLE_AGE     (45 * KC_SECOND)
+#define SETTLED_BYTES  ((size_t)4 << 20)
+#define MAX_BATCH      512
+#define SNAPSHOT_BYTES ((size_t)128 << 20)
 
 static kc__store *store_new(const kc__store_opts *opts)
 {
@@ -26,29 +35,41 @@ static kc__store *store_new(const kc__store_opts *opts)
     o->clock = o->clock ? o->clock : kc_clock_real();
     o->event_age = o->event_age ? o->event_age : EVENT_AGE;
     o->event_bytes = o->event_bytes ? o->event_bytes : EVENT_BYTES;
+    o->settle_age = o->settle_age ? o->settle_age : SETTLE_AGE;
+    o->settled_bytes = o->settled_bytes ? o->settled_bytes : SETTLED_BYTES;
     o->max_batch = o->max_batch ? o->max_batch : MAX_BATCH;
+    o->snapshot_bytes = o->snapshot_bytes ? o->snapshot_bytes : SNAPSHOT_BYTES;
     store->storage = opts->storage;
     kc_mutex_init(&store->naming);
     kc_mutex_init(&store->queue);
     kc_cond_init(&store->submitted);
     kc_mutex_init(&store->joining);
-    kc_mutex_init(&store->judging);
+    kc_mutex_init(&store->health_mutex);
+    kc_mutex_init(&store->holding);
+    kc_mutex_init(&store->forms);
+    kc_dlist_init(&store->holds);
     return store;
 }
 
 static void store_free(kc__store *store)
 {
-    kc_storage_close(store->storage);
+    kc__store_overrides_done(store);
+    store->replica = kc__store_replica_free(store->replica);
+    kc__storage_close(store->storage);
     kc_vec_each (&store->hubs, hub)
-        kc__hub_unref(*hub);
+        kc__store_watch_hub_unref(*hub);
     kc_vec_done(&store->hubs);
-    kc__recent_done(&store->recent);
+    kc__store_recent_done(&store->recent);
+    kc__store_recovery_done(&store->recovery);
     kc_map_done(&store->caches);
     kc_vec_each (&store->by_number, cache)
-        kc__cache_free(*cache);
+        kc__watch_cache_free(*cache);
     kc_vec_done(&store->by_number);
-    kc_error_done(&store->trouble);
-    kc_mutex_done(&store->judging);
+    kc_error_done(&store->health_error);
+    kc__memory_add(store->opts.memory, KC__MEMORY_SNAPSHOTS, -(int64_t)store->held_bytes);
+    kc_mutex_done(&store->forms);
+    kc_mutex_done(&store->holding);
+    kc_mutex_done(&store->health_mutex);
     kc_mutex_done(&store->joining);
     kc_cond_done(&store->submitted);
     kc_mutex_done(&store->queue);
@@ -56,13 +77,35 @@ static void store_free(kc__store *store)
     free(store);
 }
 
-kc__store *kc__store_open(const kc__store_opts *opts, kc_error *err)
+/* The thread that writes: the committer, or the replica of a shared storage. */
+static int start_writer(kc__store *store, kc_error *err)
+{
+    const bool exclusive = store->storage->backend->exclusive;
+    if (!exclusive && kc__store_replica_start(store, err) < 0)
+        return kc_error_result(err);
+    store->committer =
+        kc_thread_start(exclusive ? "committer" : "replica",
+                        exclusive ? kc__store_committer_run : kc__store_replica_run, store, err);
+    return store->committer ? 0 : kc_error_result(err);
+}
+
+/* Stores of one server share counters; gauges are of the first. */
+static int init_metrics(kc__store *store, const kc__store_metrics *shared, kc_error *err)
+{
+    if (!shared)
+        return kc__store_metrics_init(&store->metrics, store->opts.metrics, err);
+    store->metrics = *shared;
+    store->metrics.events = store->metrics.event_bytes = NULL;
+    store->metrics.snapshots = store->metrics.snapshot_bytes = NULL;
+    return 0;
+}
+
+kc__store *kc__store_open_with(const kc__store_opts *opts, const kc__store_metrics *metrics,
+                               kc_error *err)
 {
     kc__store *store = store_new(opts);
-    if (kc__store_metrics_init(&store->metrics, opts->metrics, err) == 0 &&
-        kc__store_load(store, err) == 0)
-        store->committer = kc_thread_start("committer", kc__committer_run, store, err);
-    if (!store->committer) {
+    if (init_metrics(store, metrics, err) < 0 || kc__store_overrides_open(store, err) < 0 ||
+        kc__store_load(store, err) < 0 || start_writer(store, err) < 0) {
         store_free(store);
         return NULL;
     }
@@ -71,13 +114,25 @@ kc__store *kc__store_open(const kc__store_opts *opts, kc_error *err)
     return store;
 }
 
+kc__store *kc__store_open(const kc__store_opts *opts, kc_error *err)
+{
+    kc__store *store = kc__store_open_with(opts, NULL, err);
+    if (store)
+        kc__store_forms_start(store);
+    return store;
+}
+
 kc__store *kc__store_close(kc__store *store)
 {
     if (!store)
         return NULL;
+    kc__store_forms_stop(store);
+    kc__store_overrides_close(store);
     kc_locked (&store->queue) {
         store->closing = true;
         kc_cond_signal(&store->submitted);
+        if (store->replica)
+            kc_cond_broadcast(&store->replica->taken);
     }
     kc_thread_join(store->committer);
     store_free(store);
@@ -91,48 +146,56 @@ uint64_t kc__store_revision(const kc__store *store)
 
 /* ---- health ---- */
 
-void kc__error_copy(kc_error *to, const kc_error *from)
+void kc__store_error_copy(kc_error *to, const kc_error *from)
 {
     kc_error_set(to, from->reason, "%s", kc_error_text(from));
     to->code = from->code;
     to->retry_after_seconds = from->retry_after_seconds;
 }
 
-void kc__store_judge(kc__store *store, const kc_error *trouble)
+void kc__store_set_health(kc__store *store, const kc_error *health_error)
 {
-    kc_locked (&store->judging) {
-        kc_error_done(&store->trouble);
-        if (trouble) {
-            kc__error_copy(&store->trouble, trouble);
-            store->troubled = kc_clock_now(store->opts.clock);
-            store->given_up = kc_failed_with(trouble, KC_INTERNAL);
+    kc_locked (&store->health_mutex) {
+        kc_error_done(&store->health_error);
+        store->outcome_unknown = false;
+        if (health_error) {
+            kc__store_error_copy(&store->health_error, health_error);
+            store->failed_since = kc_clock_now(store->opts.clock);
+            store->outcome_unknown = kc_error_has_reason(health_error, KC_INTERNAL);
         }
     }
-    if (trouble)
-        kc_log_error(store->opts.log, "cannot store", kc_kv("err", trouble));
+    if (health_error)
+        kc_log_error(store->opts.log, "commit failed", kc_kv("err", health_error));
 }
 
-bool kc__store_given_up(kc__store *store, kc_error *ret_trouble)
+bool kc__store_is_failed(kc__store *store, kc_error *ret_error)
 {
-    bool given_up = false;
-    kc_locked (&store->judging) {
-        given_up = store->given_up;
-        if (given_up)
-            kc__error_copy(ret_trouble, &store->trouble);
+    bool outcome_unknown = false;
+    kc_locked (&store->health_mutex) {
+        outcome_unknown = store->outcome_unknown;
+        if (outcome_unknown)
+            kc__store_error_copy(ret_error, &store->health_error);
     }
-    return given_up;
+    return outcome_unknown;
 }
 
-/* A failure that may have passed counts for a while: only a write would tell, and a server that is
- * not ready gets none. */
-#define TROUBLE_LASTS (10 * KC_SECOND)
+/* A possibly transient failure is reported for this long: only a write would show that it has
+ * passed, and a server that is not ready receives none. */
+#define FAILURE_REPORTED_FOR (10 * KC_SECOND)
 
 int kc__store_health(kc__store *store, kc_error *err)
 {
     const int64_t now = kc_clock_now(store->opts.clock);
     int failed = 0;
-    kc_locked (&store->judging)
-        if (store->given_up || (store->trouble.reason && now - store->troubled < TROUBLE_LASTS))
-            failed = kc_error_set(err, store->trouble.reason, "%s", kc_error_text(&store->trouble));
+    if (store->replica)
+        kc__store_replica_probe(store->replica); /* For the next call. */
+    kc_locked (&store->health_mutex)
+        if (store->outcome_unknown ||
+            (store->health_error.reason && now - store->failed_since < FAILURE_REPORTED_FOR))
+            failed = kc_error_set(err, store->health_error.reason, "%s",
+                                  kc_error_text(&store->health_error));
+    kc_vec_each (&store->others, other)
+        if (!failed)
+            failed = kc__store_health(*other, err);
     return failed;
 }

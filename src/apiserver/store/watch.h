@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch.h: how changes reach those who watch.
+ * watch.h: delivery of changes to watchers.
  *
- * An event is made once, by the committer, and shared by all. Each loop has a hub; the committer
- * posts a batch of events to each hub once, and the hub gives every event to the watchers it
- * concerns: those of the whole resource, of its namespace, of its name. So a change costs what its
- * receivers cost, and an idle watcher costs nothing but its memory.
+ * The committer creates an event once; all watchers share it. Each event loop has a hub; the
+ * committer posts a batch of events to each hub once, and the hub hands every event to the watchers
+ * that select it: those of the whole resource, of its namespace, of its name. So the cost of a
+ * change is proportional to its receivers, and an idle watcher costs only its memory.
  *
  *     watcher:  behind ──(reads the ring in batches)──▶ live ──(the hub queues events)──▶ …
- *                  └──▶ expired: the ring no longer has it              └──▶ lagged: too slow,
- * closed
+ *                  └──▶ expired: no longer in the ring       └──▶ lagged: too slow, closed
  *
- * A watcher sees every event after its revision exactly once, in order. It does not know selectors:
- * its owner does, because an event may enter or leave a selection.
+ * A watcher receives every event after its revision exactly once, in order. It does not evaluate
+ * selectors: its owner does, because an object may enter or leave a selection with an event.
  */
 #ifndef KC_APISERVER_WATCH_H
 #define KC_APISERVER_WATCH_H
@@ -20,60 +19,73 @@
 #include "apiserver/store/store.h"
 #include "kc/ref.h"
 
-typedef enum kc__event_type { KC__ADDED, KC__MODIFIED, KC__DELETED } kc__event_type;
+typedef enum kc__store_event_type {
+    KC__STORE_ADDED,
+    KC__STORE_MODIFIED,
+    KC__STORE_DELETED
+} kc__store_event_type;
 
-/* Immutable, counted, any thread. Small: there is one for every change of the last minutes. */
-typedef struct kc__event {
+/* Immutable, reference-counted, any thread. Small, because there is one for every change of the
+ * last minutes. */
+typedef struct kc__store_event {
     kc_ref refs;
-    uint16_t type; /* kc__event_type */
+    uint16_t type; /* kc__store_event_type */
     uint16_t key_length;
     uint64_t revision;
     kc_object *object;   /* Deleted: the last state, with the revision of the deletion. */
-    kc_object *previous; /* What it replaced or deleted; NULL for an addition. */
+    kc_object *previous; /* The object that was replaced or deleted; NULL for an addition. */
     char key[];          /* "namespace/name" or "name". */
-} kc__event;
+} kc__store_event;
 
-kc__event *kc__event_ref(const kc__event *event);
-kc__event *kc__event_unref(const kc__event *event);
-KC_AUTO_DEFINE(kc__event, kc__event_unref)
+kc__store_event *kc__store_event_ref(const kc__store_event *event);
+kc__store_event *kc__store_event_unref(const kc__store_event *event);
+KC_AUTO_DEFINE(kc__store_event, kc__store_event_unref)
 
-typedef struct kc__watcher kc__watcher;
+typedef struct kc__store_watcher kc__store_watcher;
 
-typedef enum kc__watch_state {
-    KC__WATCH_EVENT,   /* *ret_event is the next one. */
-    KC__WATCH_EMPTY,   /* Up to date; `ready` will be called when there is more. */
-    KC__WATCH_EXPIRED, /* It asked for what is no longer kept: 410. */
-    KC__WATCH_LAGGED,  /* It did not keep up: its queue was full. */
-} kc__watch_state;
+typedef enum kc__store_watch_result {
+    KC__STORE_WATCH_EVENT,   /* *ret_event is the next event. */
+    KC__STORE_WATCH_EMPTY,   /* Up to date; `ready` is called when another event arrives. */
+    KC__STORE_WATCH_EXPIRED, /* The requested revision is no longer available: 410. */
+    KC__STORE_WATCH_LAGGED,  /* The watcher was too slow: its queue was full. */
+} kc__store_watch_result;
 
-typedef struct kc__watch_opts {
-    kc__cache *cache;
-    kc__loop *loop;    /* Whose thread calls everything here. */
-    uint64_t since;    /* Events after this revision; one to come is waited for. */
-    kc_str prefix;     /* Only keys that begin with it: "" all, "default/" a namespace. Copied. */
-    kc_str key;        /* Only this one, if not empty. Copied. */
-    size_t max_queued; /* Events; beyond them it lags. Defaults to 1000 … */
-    size_t max_bytes;  /* … or their bytes. Defaults to 16 MiB, but one event always fits. */
-    void (*ready)(void *user); /* An event came after EMPTY. Must not free the watcher. */
+typedef struct kc__store_watch_opts {
+    kc__watch_cache *cache;
+    kc__loop *loop; /* Loop on whose thread all functions and callbacks run. */
+    uint64_t since; /* Deliver events after this revision; may be in the future. */
+    kc_str prefix;  /* Only keys with this prefix: "" all, "default/" a namespace. Copied. */
+    kc_str key;     /* Only this key, if not empty. Copied. */
+    /* Maximum number of queued events; beyond it the watcher lags. Defaults to 1000 … */
+    size_t max_queued;
+    size_t max_bytes; /* … or their bytes. Defaults to 16 MiB, but one event always fits. */
+    void (*ready)(void *user); /* An event arrived after EMPTY. Must not free the watcher. */
     void *user;
-} kc__watch_opts;
+} kc__store_watch_opts;
 
-/* Never NULL. On the loop's thread, as all of the following. */
-kc__watcher *kc__watch_start(const kc__watch_opts *opts);
+/* Never NULL. On the loop's thread, like all functions below. */
+kc__store_watcher *kc__store_watch_start(const kc__store_watch_opts *opts);
 /* NULL is allowed; returns NULL. */
-kc__watcher *kc__watch_stop(kc__watcher *watcher);
-KC_AUTO_DEFINE(kc__watcher, kc__watch_stop)
+kc__store_watcher *kc__store_watch_stop(kc__store_watcher *watcher);
+KC_AUTO_DEFINE(kc__store_watcher, kc__store_watch_stop)
 
-/* The next event, with a reference that is the caller's. */
-kc__watch_state kc__watch_next(kc__watcher *watcher, kc__event **ret_event);
+/* Returns the next event, with a reference that passes to the caller. */
+kc__store_watch_result kc__store_watch_next(kc__store_watcher *watcher,
+                                            kc__store_event **ret_event);
 
-/* Every event of the resource up to this revision has been returned by kc__watch_next: what a
- * bookmark may say. It grows with the whole store, also when nothing concerns the watcher. */
-uint64_t kc__watch_revision(const kc__watcher *watcher);
+/* kc__store_watch_next has returned every event of the resource up to this revision: what a
+ * bookmark may report. It advances with the whole store, also if no event concerns the watcher. */
+uint64_t kc__store_watch_revision(const kc__store_watcher *watcher);
 
-/* Whether kc__watch_next has returned every event that concerns it up to this revision, or will
- * when it is asked: false while some may be on their way from the committer. Of a revision that
- * somebody has seen in a cache that is a matter of moments. */
-bool kc__watch_is_told(const kc__watcher *watcher, uint64_t revision);
+/* Bytes of the queued objects. Other owners may reference them too. */
+size_t kc__store_watch_queued_bytes(const kc__store_watcher *watcher);
+
+/* Whether kc__store_watch_next has returned, or will return when called, every selected event up to
+ * this revision; false while some may be in flight from the committer. For a revision that was read
+ * from a cache this takes only moments. */
+bool kc__store_watch_is_notified(const kc__store_watcher *watcher, uint64_t revision);
+/* Posts the task to the watcher's loop once more events have arrived there. For a watcher that is
+ * not yet notified: events are then in flight. */
+void kc__store_watch_await(kc__store_watcher *watcher, kc__loop_task *task);
 
 #endif

@@ -74,7 +74,7 @@ describe('objects', () => {
         assert.equal(now.metadata.uid, made.metadata.uid);
     });
 
-    it('are patched with a merge', async () => {
+    it('are patched with merge patch', async () => {
         await core.createNamespacedConfigMap(configMap('merged', { keep: '1', remove: '1' }));
         const body = { data: { remove: null, add: '2' } };
         const now = await core.patchNamespacedConfigMap({ name: 'merged', namespace, body }, patchAs(k8s.PatchStrategy.MergePatch));
@@ -96,7 +96,7 @@ describe('objects', () => {
         assert.equal(error.code, 404);
     });
 
-    it('of another group keep numbers as numbers', async () => {
+    it('of another group keep number types', async () => {
         const labels = { app: 'web' };
         const spec = {
             replicas: 3,
@@ -109,14 +109,14 @@ describe('objects', () => {
         assert.equal(made.metadata.generation, 1);
     });
 
-    it('keep any text as it was', async () => {
+    it('keep any text unchanged', async () => {
         const text = 'line\n\ttab "quoted" \\ grüße 漢字 🎉 \u0001 </script>';
         await core.createNamespacedConfigMap(configMap('text', { text }));
         const read = await core.readNamespacedConfigMap({ name: 'text', namespace });
         assert.equal(read.data.text, text);
     });
 
-    it('are made by the generic client from any manifest', async () => {
+    it('are created by the generic client from any manifest', async () => {
         const client = k8s.KubernetesObjectApi.makeApiClient(config);
         const manifest = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'generic', namespace }, stringData: { word: 'sesame' } };
         const made = await client.create(manifest);
@@ -134,7 +134,7 @@ describe('lists', () => {
         }
     });
 
-    it('are the same in pages', async () => {
+    it('are equal with and without pages', async () => {
         const names = [];
         let pages = 0;
         let _continue;
@@ -155,7 +155,7 @@ describe('lists', () => {
         assert.deepEqual(one.items.map((item) => item.metadata.name), ['page-4']);
     });
 
-    it('delete what they select', async () => {
+    it('delete the selected objects', async () => {
         await core.deleteCollectionNamespacedConfigMap({ namespace, labelSelector: 'list=paged,odd=true' });
         const left = await core.listNamespacedConfigMap({ namespace, labelSelector: 'list=paged' });
         assert.equal(left.items.length, 4);
@@ -163,7 +163,7 @@ describe('lists', () => {
 });
 
 describe('watches', () => {
-    it('tell what comes, changes and goes', async () => {
+    it('deliver added, modified and deleted events', async () => {
         const seen = [];
         const path = `/api/v1/namespaces/${namespace}/configmaps`;
         const { metadata } = await core.listNamespacedConfigMap({ namespace });
@@ -187,7 +187,7 @@ describe('watches', () => {
         assert.deepEqual(seen, ['ADDED watched', 'MODIFIED watched', 'DELETED watched']);
     });
 
-    it('feed an informer, which holds what is there', async () => {
+    it('fill an informer with the existing objects', async () => {
         const list = () => core.listNamespacedConfigMap({ namespace, labelSelector: 'informed=yes' });
         await core.createNamespacedConfigMap(configMap('informed-0', {}, { informed: 'yes' }));
         const informer = k8s.makeInformer(config, `/api/v1/namespaces/${namespace}/configmaps`, list, 'informed=yes');
@@ -207,7 +207,7 @@ describe('watches', () => {
         }
     });
 
-    it('from a version that is yet to come time out in the API\'s words', async () => {
+    it('from a future version time out with the API\'s message', async () => {
         const error = await failure(core.listNamespacedConfigMap({ namespace, resourceVersion: '999999999', resourceVersionMatch: 'Exact' }));
         assert.equal(error.code, 504);
         assert.match(statusOf(error).message, /Too large resource version/);
@@ -260,7 +260,7 @@ describe('custom objects', () => {
         assert.deepEqual(await custom.getNamespacedCustomObject({ ...where, name: 'made' }), made);
     });
 
-    it('are patched with a merge and with JSON Patch, and not strategically', async () => {
+    it('are patched with merge patch and JSON Patch, not with strategic merge patch', async () => {
         await custom.createNamespacedCustomObject(probe('patched', { range: 5 }));
         const target = { ...where, name: 'patched' };
         const merged = await custom.patchNamespacedCustomObject({ ...target, body: { spec: { unit: 'km' } } }, patchAs(k8s.PatchStrategy.MergePatch));
@@ -274,14 +274,35 @@ describe('custom objects', () => {
         assert.equal(refused.code, 415);
     });
 
-    it('have a status with a way of its own', async () => {
+    it('are applied, and their status by another manager', async () => {
+        const applied = patchAs(k8s.PatchStrategy.ServerSideApply);
+        const target = { ...where, name: 'applied' };
+        const body = { apiVersion: `${group}/v1`, kind: 'Probe', metadata: { name: 'applied' } };
+        const made = await custom.patchNamespacedCustomObject({ ...target, fieldManager: 'one', body: { ...body, spec: { range: 5 } } }, applied);
+        assert.deepEqual(made.spec, { range: 5, unit: 'm' });
+        assert.deepEqual(made.metadata.managedFields[0].fieldsV1, { 'f:spec': { 'f:range': {} } });
+        const status = { ...target, fieldManager: 'two', body: { ...body, status: { ready: true } } };
+        const now = await custom.patchNamespacedCustomObjectStatus(status, applied);
+        assert.deepEqual([now.status, now.spec], [{ ready: true }, made.spec]);
+        assert.deepEqual(
+            now.metadata.managedFields.map(({ manager, operation, subresource }) => [manager, operation, subresource]),
+            [['one', 'Apply', undefined], ['two', 'Apply', 'status']],
+        );
+        const error = await failure(
+            custom.patchNamespacedCustomObject({ ...target, fieldManager: 'one', body: { ...body, spec: { range: 101 } } }, applied),
+        );
+        assert.equal(error.code, 422);
+        assert.equal(statusOf(error).details.causes[0].field, 'spec.range');
+    });
+
+    it('have a status subresource', async () => {
         const made = await custom.createNamespacedCustomObject(probe('status', { range: 5 }));
         const body = { ...made, spec: { range: 6 }, status: { seen: [1, null, { any: 'thing' }] } };
         const now = await custom.replaceNamespacedCustomObjectStatus({ ...where, name: 'status', body });
         assert.deepEqual([now.status, now.spec.range, now.metadata.generation], [body.status, 5, 1]);
     });
 
-    it('are refused with the field that is wrong', async () => {
+    it('are refused with the invalid field', async () => {
         const error = await failure(custom.createNamespacedCustomObject(probe('far', { range: 101 })));
         assert.equal(error.code, 422);
         assert.equal(statusOf(error).details.causes[0].field, 'spec.range');
@@ -303,8 +324,139 @@ describe('custom objects', () => {
     });
 });
 
+describe('server-side apply', () => {
+    const where = (name) => ({ name, namespace });
+    const manifest = (name, data) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data });
+    const apply = (name, fieldManager, data, more = {}) =>
+        core.patchNamespacedConfigMap(
+            { ...where(name), fieldManager, body: manifest(name, data), ...more },
+            patchAs(k8s.PatchStrategy.ServerSideApply),
+        );
+    const entries = (object) => object.metadata.managedFields.map(({ manager, operation, fieldsV1 }) => ({ manager, operation, fieldsV1 }));
+
+    it('creates, changes and removes fields', async () => {
+        const made = await apply('applied', 'one', { a: '1', b: '2' });
+        assert.deepEqual(entries(made), [{ manager: 'one', operation: 'Apply', fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} } } }]);
+        const now = await apply('applied', 'one', { a: '3' });
+        assert.deepEqual(now.data, { a: '3' });
+        const again = await apply('applied', 'one', { a: '3' });
+        assert.equal(again.metadata.resourceVersion, now.metadata.resourceVersion);
+    });
+
+    it('reports the managers of a conflict, and takes the field by force', async () => {
+        await apply('contested', 'one', { a: '1' });
+        const error = await failure(apply('contested', 'two', { a: '2' }));
+        assert.equal(error.code, 409);
+        assert.deepEqual(statusOf(error).details.causes, [
+            { reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.data.a' },
+        ]);
+        const now = await apply('contested', 'two', { a: '2' }, { force: true });
+        assert.deepEqual(entries(now), [{ manager: 'two', operation: 'Apply', fieldsV1: { 'f:data': { 'f:a': {} } } }]);
+    });
+
+    it('keeps the resourceVersion and the time of an entry without a change', async () => {
+        const made = await apply('unchanged', 'one', { a: '1' });
+        const [{ apiVersion, fieldsType, time }] = made.metadata.managedFields;
+        assert.deepEqual([apiVersion, fieldsType, time instanceof Date], ['v1', 'FieldsV1', true]);
+        await new Promise((resolve) => setTimeout(resolve, 1100)); // Times have seconds.
+        assert.deepEqual(await apply('unchanged', 'one', { a: '1' }), made);
+        assert.deepEqual(await core.readNamespacedConfigMap(where('unchanged')), made);
+    });
+
+    it('lists a cause for each field of each manager', async () => {
+        await apply('crowded', 'one', { a: '1', b: '1' });
+        const body = { data: { c: '1' } };
+        await core.patchNamespacedConfigMap({ ...where('crowded'), fieldManager: 'two', body }, patchAs(k8s.PatchStrategy.MergePatch));
+        const error = await failure(apply('crowded', 'three', { a: '2', b: '1', c: '2' }));
+        assert.equal(statusOf(error).reason, 'Conflict');
+        assert.deepEqual(statusOf(error).details.causes, [
+            { reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.data.a' },
+            { reason: 'FieldManagerConflict', message: 'conflict with "two" using v1', field: '.data.c' },
+        ]);
+        const read = await core.readNamespacedConfigMap(where('crowded'));
+        assert.deepEqual(read.data, { a: '1', b: '1', c: '1' });
+    });
+
+    it('shares a field of equal values, and removes it with its last owner', async () => {
+        await apply('shared', 'one', { a: '1' });
+        const both = await apply('shared', 'two', { a: '1', b: '2' });
+        assert.deepEqual(entries(both), [
+            { manager: 'one', operation: 'Apply', fieldsV1: { 'f:data': { 'f:a': {} } } },
+            { manager: 'two', operation: 'Apply', fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} } } },
+        ]);
+        assert.deepEqual((await apply('shared', 'one', {})).data, { a: '1', b: '2' });
+        assert.deepEqual((await apply('shared', 'two', { b: '2' })).data, { b: '2' });
+    });
+
+    it('of a status owns its fields, each condition by its type', async () => {
+        const labels = { app: 'applied' };
+        const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example/web' }] } };
+        const object = (more) => ({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'applied' }, ...more });
+        const condition = (type) => object({ status: { conditions: [{ type, status: 'True' }] } });
+        const applied = patchAs(k8s.PatchStrategy.ServerSideApply);
+        const body = object({ spec: { replicas: 2, selector: { matchLabels: labels }, template } });
+        const made = await apps.patchNamespacedDeployment({ ...where('applied'), fieldManager: 'one', body }, applied);
+        assert.deepEqual([made.metadata.generation, made.status.conditions], [1, undefined]);
+        const set = (fieldManager, type) =>
+            apps.patchNamespacedDeploymentStatus({ ...where('applied'), fieldManager, body: condition(type) }, applied);
+        await set('first', 'Available');
+        const now = await set('second', 'Progressing');
+        assert.deepEqual(now.status.conditions.map(({ type }) => type), ['Available', 'Progressing']);
+        assert.deepEqual([now.metadata.generation, now.spec.replicas], [1, 2]);
+        const owned = (type) => ({ 'f:status': { 'f:conditions': { [`k:{"type":"${type}"}`]: { '.': {}, 'f:status': {}, 'f:type': {} } } } });
+        const statuses = now.metadata.managedFields.filter(({ subresource }) => subresource === 'status');
+        assert.deepEqual(statuses.map(({ manager, operation, fieldsV1 }) => [manager, operation, fieldsV1]), [
+            ['first', 'Apply', owned('Available')], // Sorted by time, then by name.
+            ['second', 'Apply', owned('Progressing')],
+        ]);
+        const ignored = object({ spec: { replicas: 9 }, status: { conditions: [{ type: 'Available', status: 'True' }] } });
+        const same = await apps.patchNamespacedDeploymentStatus({ ...where('applied'), fieldManager: 'first', body: ignored }, applied);
+        assert.equal(same.spec.replicas, 2);
+    });
+
+    it('in a dry run stores nothing', async () => {
+        const shown = await apply('dry', 'one', { a: '1' }, { dryRun: 'All' });
+        assert.deepEqual(shown.data, { a: '1' });
+        assert.equal((await failure(core.readNamespacedConfigMap(where('dry')))).code, 404);
+        const made = await apply('dry', 'one', { a: '1' });
+        const changed = await apply('dry', 'one', { b: '2' }, { dryRun: 'All' });
+        assert.deepEqual(entries(changed), [{ manager: 'one', operation: 'Apply', fieldsV1: { 'f:data': { 'f:b': {} } } }]);
+        assert.equal((await failure(apply('dry', 'two', { a: '2' }, { dryRun: 'All' }))).code, 409);
+        assert.deepEqual(await core.readNamespacedConfigMap(where('dry')), made);
+    });
+
+    it('needs a manager, refuses unknown fields and stale versions', async () => {
+        const nameless = await failure(apply('refused', undefined, { a: '1' }));
+        assert.equal(nameless.code, 422);
+        assert.match(statusOf(nameless).message, /fieldManager: Required value: is required for apply patch/);
+        const body = { ...manifest('refused', { a: '1' }), dat: {} };
+        const unknown = await failure(apply('refused', 'one', {}, { body }));
+        assert.equal(unknown.code, 500);
+        assert.match(statusOf(unknown).message, /\.dat: field not declared in schema/);
+        const made = await apply('refused', 'one', { a: '1' });
+        await apply('refused', 'one', { a: '2' });
+        const old = manifest('refused', { a: '3' });
+        old.metadata.resourceVersion = made.metadata.resourceVersion;
+        const stale = await failure(apply('refused', 'one', {}, { body: old }));
+        assert.equal(stale.code, 409);
+        assert.match(statusOf(stale).message, /the object has been modified/);
+    });
+
+    it('works with the client of any object', async () => {
+        const objects = k8s.KubernetesObjectApi.makeApiClient(config);
+        const now = await objects.patch(manifest('any', { a: '1' }), undefined, undefined, 'any-manager', true, k8s.PatchStrategy.ServerSideApply);
+        assert.deepEqual(entries(now), [{ manager: 'any-manager', operation: 'Apply', fieldsV1: { 'f:data': { 'f:a': {} } } }]);
+    });
+
+    it('of other writes is an Update of the User-Agent', async () => {
+        const made = await core.createNamespacedConfigMap(configMap('written'));
+        assert.deepEqual(made.metadata.managedFields.map(({ operation }) => operation), ['Update']);
+        assert.ok(made.metadata.managedFields[0].time instanceof Date);
+    });
+});
+
 describe('errors', () => {
-    it('are a Status with the name of what is absent', async () => {
+    it('are a Status with the name of the absent object', async () => {
         const error = await failure(core.readNamespacedConfigMap({ name: 'nothing', namespace }));
         assert.ok(error instanceof k8s.ApiException);
         assert.deepEqual(statusOf(error), {
@@ -319,14 +471,14 @@ describe('errors', () => {
         });
     });
 
-    it('say what already exists', async () => {
+    it('report existing objects', async () => {
         await core.createNamespacedConfigMap(configMap('twice'));
         const error = await failure(core.createNamespacedConfigMap(configMap('twice')));
         assert.equal(error.code, 409);
         assert.equal(statusOf(error).reason, 'AlreadyExists');
     });
 
-    it('say that somebody was faster', async () => {
+    it('report a conflict', async () => {
         const made = await core.createNamespacedConfigMap(configMap('raced'));
         await core.replaceNamespacedConfigMap({ name: 'raced', namespace, body: { ...made, data: { by: 'the first' } } });
         const error = await failure(core.replaceNamespacedConfigMap({ name: 'raced', namespace, body: { ...made, data: { by: 'the second' } } }));
@@ -334,7 +486,7 @@ describe('errors', () => {
         assert.equal(statusOf(error).reason, 'Conflict');
     });
 
-    it('name the fields that are wrong', async () => {
+    it('name the invalid fields', async () => {
         const error = await failure(core.createNamespacedConfigMap(configMap('Not A Name')));
         assert.equal(error.code, 422);
         const { reason, details } = statusOf(error);
@@ -342,7 +494,7 @@ describe('errors', () => {
         assert.equal(details.causes[0].field, 'metadata.name');
     });
 
-    it('refuse a bad token', async () => {
+    it('report an invalid token', async () => {
         const stranger = new k8s.KubeConfig();
         const { name, server, caData } = config.getCurrentCluster();
         stranger.loadFromOptions({

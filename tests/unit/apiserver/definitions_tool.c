@@ -1,112 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program that writes the tables, run over small definitions of our own: what it reads of each
- * language, and that whatever it does not understand ends the build with a sentence.
- * KC_DEFINITIONS_TOOL is where it is.
+ * The program that generates the type tables, run over small definitions: what it reads of each
+ * language, and that unsupported input fails the build with a message.
  */
-#include "kc/buf.h"
-#include "testing.h"
+#include "definitions_testing.h"
 
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-typedef struct fixture {
-    char root[64];
-    kc_buf said;   /* What it wrote to standard error. */
-    kc_buf tables; /* What it wrote as source. */
-    int status;
-} fixture;
-
-static void fixture_done(fixture *f)
-{
-    kc_autofree char *command = kc_asprintf("rm -rf '%s'", f->root);
-    assert_int_equal(system(command), 0);
-    kc_buf_done(&f->said);
-    kc_buf_done(&f->tables);
-}
-
-static void put_file(const fixture *f, const char *name, const char *text)
-{
-    kc_autofree char *path = kc_asprintf("%s/%s", f->root, name);
-    FILE *file = fopen(path, "we");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void read_all(FILE *file, kc_buf *out)
-{
-    size_t n;
-    do {
-        n = fread(kc_buf_reserve(out, 4096), 1, 4096, file);
-        out->n += n;
-    } while (n);
-}
-
-static void run(fixture *f)
-{
-    kc_autofree char *command =
-        kc_asprintf("'%s' '%s' '%s/out.c' x 2>&1", KC_DEFINITIONS_TOOL, f->root, f->root);
-    FILE *program = popen(command, "re");
-    assert_non_null(program);
-    read_all(program, &f->said);
-    f->status = pclose(program);
-    kc_autofree char *path = kc_asprintf("%s/out.c", f->root);
-    FILE *tables = fopen(path, "re");
-    if (tables) {
-        read_all(tables, &f->tables);
-        fclose(tables);
-    }
-}
-
-/* The package k8s.io/x/v1 of these messages, in the folder x. */
-static fixture generate(const char *messages, const char *go)
-{
-    fixture f = {.root = "/tmp/kc-definitions-XXXXXX"};
-    assert_non_null(mkdtemp(f.root));
-    kc_autofree char *folder = kc_asprintf("%s/x", f.root);
-    assert_int_equal(mkdir(folder, 0700), 0);
-    kc_autofree char *proto =
-        kc_asprintf("syntax = \"proto2\";\npackage k8s.io.x.v1;\n%s\n", messages);
-    kc_autofree char *source = kc_asprintf("package v1\n\n%s\n", go);
-    put_file(&f, "x/generated.proto", proto);
-    put_file(&f, "x/types.go", source);
-    run(&f);
-    return f;
-}
-
-static void assert_writes(const char *messages, const char *go, const char *part)
-{
-    kc_scoped(fixture) f = generate(messages, go);
-    assert_string_equal(kc_buf_cstr(&f.said), "");
-    assert_int_equal(f.status, 0);
-    assert_contains(kc_buf_cstr(&f.tables), part);
-}
-
-static void assert_fails(const char *messages, const char *go, const char *part)
-{
-    kc_scoped(fixture) f = generate(messages, go);
-    assert_contains(kc_buf_cstr(&f.said), part);
-    assert_int_not_equal(f.status, 0);
-    assert_int_equal(f.tables.n, 0);
-}
-
-#define GO_A \
-    "type A struct {\n\tB string `json:\"b,omitempty\" protobuf:\"bytes,1,opt,name=b\"`\n}\n"
-
-static void both_languages_make_a_field(void **state)
+static void field_combines_proto_and_go_definitions(void **state)
 {
     (void)state;
     assert_writes("message A { // +optional\n optional string b = 1; }", GO_A,
-                  "{KC_STR_INIT(\"b\"), 1, 7, 0, 0x1, NULL, \"string\", NULL, NULL, NULL},");
+                  "{KC_STR_INIT(\"b\"), 1, 7, 0, 0x1, 0, NULL, \"string\", NULL, NULL, NULL},");
     assert_writes("message A { optional string b = 1; }", GO_A,
                   "{KC_STR_INIT(\"io.k8s.x.v1.A\"), "
                   "\"v1.A\", fields + 0, 1, 0x0, "
                   "orders + 0, orders + 1},");
 }
 
-static void comments_strings_and_functions_of_go_are_stepped_over(void **state)
+static void go_comments_strings_and_functions_are_skipped(void **state)
 {
     (void)state;
     assert_writes("message A { optional string b = 1; }",
@@ -116,17 +26,17 @@ static void comments_strings_and_functions_of_go_are_stepped_over(void **state)
                   "KC_STR_INIT(\"b\"), 1,");
 }
 
-static void markers_are_those_of_the_comment_before(void **state)
+static void markers_are_read_from_the_comment_before(void **state)
 {
     (void)state;
     assert_writes("message A {\n  // +listType=atomic\n\n  // Text.\n  // +listType=map\n"
                   "  // +listMapKey=x\n  // +listMapKey=y\n  repeated A b = 1;\n}",
                   "type A struct {\n\tB []A `json:\"b\" patchStrategy:\"merge\" "
                   "patchMergeKey:\"x\" protobuf:\"bytes,1,rep,name=b\"`\n}",
-                  "1, 9, 1, 0x8c, &messages[0], \"[]v1.A\", \"x\", \"x y\", NULL},");
+                  "1, 9, 1, 0x8c, 0, &messages[0], \"[]v1.A\", \"x\", \"x y\", NULL},");
 }
 
-static void defaults_may_name_constants(void **state)
+static void default_may_name_a_constant(void **state)
 {
     (void)state;
     const char *messages = "message A {\n  // +default=ref(Much)\n  optional string b = 1;\n}";
@@ -135,7 +45,31 @@ static void defaults_may_name_constants(void **state)
     assert_fails(messages, GO_A, "no constant is called 'Much'");
 }
 
-static void an_unknown_type_fails(void **state)
+#define GO_ENUM(comment)                                                               \
+    "// Kind of thing.\n" comment "type T string\n\n"                                  \
+    "const (\n\t// TwoT is the second.\n\tTwoT T = \"Two\"\n\t// OneT is the first.\n" \
+    "\tOneT = T(\"One\")\n\tOther = \"Other\"\n\tAgain T = TwoT\n)\n"                  \
+    "type A struct {\n\tB T `json:\"b,omitempty\" protobuf:\"bytes,1,opt,name=b,casttype=T\"`\n}\n"
+
+static void enum_type_lists_constants_once_and_sorted(void **state)
+{
+    (void)state;
+    const char *messages = "message A { optional string b = 1; }";
+    assert_writes(messages, GO_ENUM("// +enum\n"),
+                  "\"[\\\"One\\\",\\\"Two\\\"]\", /* k8s.io.x.v1.T */");
+    assert_writes(messages, GO_ENUM("// +enum\n"), "1, 7, 0, 0x1, 1, NULL, \"v1.T\",");
+    assert_writes(messages, GO_ENUM(""), "1, 7, 0, 0x1, 0, NULL, \"v1.T\",");
+}
+
+static void alias_without_enum_marker_lists_no_values(void **state)
+{
+    (void)state;
+    assert_writes("message A { optional string b = 1; }",
+                  GO_ENUM("// +enum\n") "\n// Old name.\ntype Old = T\n",
+                  "1, 7, 0, 0x1, 0, NULL, \"v1.T\",");
+}
+
+static void unknown_type_fails(void **state)
 {
     (void)state;
     assert_fails("message A { optional Missing b = 1; }", GO_A,
@@ -145,14 +79,14 @@ static void an_unknown_type_fails(void **state)
     assert_fails("message A { optional sint32 b = 1; }", GO_A, "k8s.io.x.v1.sint32");
 }
 
-static void a_message_without_a_go_type_fails(void **state)
+static void message_without_go_type_fails(void **state)
 {
     (void)state;
     assert_fails("message A { optional string b = 1; }", "type B struct {\n}",
                  "no Go file of x declares the type A");
 }
 
-static void fields_that_only_one_side_has_fail(void **state)
+static void field_in_only_one_language_fails(void **state)
 {
     (void)state;
     assert_fails("message A { }", GO_A, "A.B is not in");
@@ -162,7 +96,7 @@ static void fields_that_only_one_side_has_fail(void **state)
                  "type A struct {\n\tB string `json:\"b\"`\n}", "x/types.go:4: A.B is not in");
 }
 
-static void what_json_does_not_show_need_not_be_in_the_table(void **state)
+static void field_hidden_from_json_is_left_out_of_the_table(void **state)
 {
     (void)state;
     assert_writes("message A { optional string b = 1; optional bytes c = 2; }",
@@ -171,7 +105,7 @@ static void what_json_does_not_show_need_not_be_in_the_table(void **state)
                   "fields + 0, 1, 0x0,");
 }
 
-static void unknown_markers_and_strategies_fail(void **state)
+static void unknown_marker_or_strategy_fails(void **state)
 {
     (void)state;
     assert_fails("message A {\n  // +listType=bag\n  optional string b = 1;\n}", GO_A,
@@ -182,7 +116,7 @@ static void unknown_markers_and_strategies_fail(void **state)
                  "patchStrategy 'mix' is not known");
 }
 
-static void language_beyond_the_subset_fails(void **state)
+static void unsupported_syntax_fails(void **state)
 {
     (void)state;
     assert_fails("enum E { A = 1; }", "", "'enum' is not known here");
@@ -194,7 +128,7 @@ static void language_beyond_the_subset_fails(void **state)
                  "expected ';' here, not '['");
 }
 
-static void files_that_end_too_early_fail(void **state)
+static void truncated_file_fails(void **state)
 {
     (void)state;
     assert_fails("message A {", GO_A, "the file ends too early");
@@ -206,18 +140,19 @@ static void files_that_end_too_early_fail(void **state)
     assert_fails("message A { }", "const (\n\tA = 1\n", "the file ends too early");
 }
 
-static void a_missing_file_fails(void **state)
+static void missing_file_fails(void **state)
 {
     (void)state;
     kc_scoped(fixture) f = {.root = "/tmp/kc-definitions-XXXXXX"};
     assert_non_null(mkdtemp(f.root));
     run(&f);
-    assert_contains(kc_buf_cstr(&f.said), "x/generated.proto:0: No such file or directory");
+    assert_contains(kc_buf_cstr(&f.errors), "x/generated.proto:0: No such file or directory");
     assert_int_not_equal(f.status, 0);
 }
 
-TESTS(both_languages_make_a_field, comments_strings_and_functions_of_go_are_stepped_over,
-      markers_are_those_of_the_comment_before, defaults_may_name_constants, an_unknown_type_fails,
-      a_message_without_a_go_type_fails, fields_that_only_one_side_has_fail,
-      what_json_does_not_show_need_not_be_in_the_table, unknown_markers_and_strategies_fail,
-      language_beyond_the_subset_fails, files_that_end_too_early_fail, a_missing_file_fails)
+TESTS(field_combines_proto_and_go_definitions, go_comments_strings_and_functions_are_skipped,
+      markers_are_read_from_the_comment_before, default_may_name_a_constant,
+      enum_type_lists_constants_once_and_sorted, alias_without_enum_marker_lists_no_values,
+      unknown_type_fails, message_without_go_type_fails, field_in_only_one_language_fails,
+      field_hidden_from_json_is_left_out_of_the_table, unknown_marker_or_strategy_fails,
+      unsupported_syntax_fails, truncated_file_fails, missing_file_fails)

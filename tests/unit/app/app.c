@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of reconcilers: which there are, which run, what they see, and what is refused. */
+/* Apps: which reconcilers exist, which run, their settings, and what is refused. */
+#include "app/app_internal.h"
 #include "reconciler_testing.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ static kc_result mark(kc_context *ctx, const kc_request *req, kc_error *err)
     return now ? kc_done() : kc_retry(err);
 }
 
-static int give_patch(const kc_setup *setup, void **ret_user, kc_error *err)
+static int set_up_patch(const kc_reconciler_setup *setup, void **ret_user, kc_error *err)
 {
     (void)setup;
     (void)err;
@@ -29,10 +30,10 @@ static int give_patch(const kc_setup *setup, void **ret_user, kc_error *err)
     return 0;
 }
 
-static int maps_are_there(kc_manager *manager, void *user, kc_error *err)
+static int record_synced_maps(kc_manager *manager, void *user, kc_error *err)
 {
     (void)user;
-    kc_scoped(kc_objects) maps = {0};
+    kc_scoped(kc_object_list) maps = {0};
     if (kc_client_list(kc_manager_client(manager), &kc_kind_config_map,
                        &(kc_list_opts){.ns = "default"}, &maps, err) < 0)
         return -1;
@@ -49,8 +50,8 @@ KC_RECONCILER(maps) = {
     .description = "marks config maps",
     .kind = &kc_kind_config_map,
     .reconcile = mark,
-    .setup = give_patch,
-    .after_sync = maps_are_there,
+    .setup = set_up_patch,
+    .after_sync = record_synced_maps,
     .key_filter = not_private,
     .labels = "marked!=never",
     .namespaces = KC_NAMES("default", "other"),
@@ -68,7 +69,7 @@ static kc_result count(kc_context *ctx, const kc_request *req, kc_error *err)
 /* Two in one file. */
 KC_RECONCILER(secrets) = {.kind = &kc_kind_secret, .reconcile = count, .disabled = true};
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static bool is_marked(kc_testenv *env, const char *name)
 {
@@ -90,7 +91,7 @@ static void refused(const kc_reconciler *r, const char *why)
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_testenv) *env = plane(1);
     kc_auto(kc_app) *app = kc_app_new(NULL);
-    assert_int_equal(kc_app_with(app, r, &err), 0);
+    assert_int_equal(kc_app_add_reconciler(app, r, &err), 0);
     assert_true(kc_app_setup(app, kc_testenv_manager(env), &err) < 0);
     assert_contains(kc_error_text(&err), "reconciler bad: ");
     assert_contains(kc_error_text(&err), why);
@@ -98,22 +99,37 @@ static void refused(const kc_reconciler *r, const char *why)
 
 /* ---- tests ---- */
 
-static void what_is_linked_in_is_found(void **state)
+static void linked_reconcilers_are_found(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_app) *app = kc_app_new(NULL);
-    OK(kc_app_with_linked(app, &err), &err);
-    OK(kc_app_choose(app, &err), &err);
-    assert_string_equal(kc_app_at(app, 0)->name, "maps");
-    assert_ptr_equal(kc_app_at(app, 0)->kind, &kc_kind_config_map);
-    assert_true(kc_app_at(app, 0)->enabled);
-    assert_string_equal(kc_app_at(app, 1)->name, "secrets");
-    assert_false(kc_app_at(app, 1)->enabled);
-    assert_null(kc_app_at(app, 2));
+    OK(kc_app_add_linked(app, &err), &err);
+    OK(kc_app_select(app, &err), &err);
+    assert_string_equal(kc_app_entry_at(app, 0)->name, "maps");
+    assert_ptr_equal(kc_app_entry_at(app, 0)->kind, &kc_kind_config_map);
+    assert_true(kc_app_entry_at(app, 0)->enabled);
+    assert_string_equal(kc_app_entry_at(app, 1)->name, "secrets");
+    assert_false(kc_app_entry_at(app, 1)->enabled);
+    assert_null(kc_app_entry_at(app, 2));
 }
 
-static void it_reconciles_with_what_its_setup_gave(void **state)
+static void crash_recovery_is_for_plugins_only(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    for (int on = 0; on < 2; on++) {
+        kc_auto(kc_app) *linked = kc_app_new(&(kc_app_opts){.plugin_crash_recovery = on});
+        kc_auto(kc_app) *loaded = kc_app_new(&(kc_app_opts){.plugin_crash_recovery = on});
+        OK(kc_app_add_linked(linked, &err), &err);
+        OK(kc__app_add_plugin_section(loaded, __start_kc_reconcilers, __stop_kc_reconcilers, &err),
+           &err);
+        assert_false(kc_app_entry_at(linked, 0)->crash_recovery);
+        assert_int_equal(kc_app_entry_at(loaded, 0)->crash_recovery, on);
+    }
+}
+
+static void reconciler_uses_the_state_of_its_setup(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with("*");
@@ -122,7 +138,7 @@ static void it_reconciles_with_what_its_setup_gave(void **state)
     assert_true(is_marked(env, "one"));
 }
 
-static void filters_keep_objects_from_it(void **state)
+static void filters_exclude_objects(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with("maps");
@@ -136,12 +152,12 @@ static void filters_keep_objects_from_it(void **state)
     assert_int_equal(calls_of_maps, 0);
     assert_false(is_marked(env, "private-one"));
     assert_false(is_marked(env, "labelled"));
-    patch_it(env, &kc_kind_config_map, "labelled", "{'metadata':{'labels':null}}");
+    patch_object(env, &kc_kind_config_map, "labelled", "{'metadata':{'labels':null}}");
     settle(env);
     assert_true(is_marked(env, "labelled"));
 }
 
-static void it_is_told_once_its_objects_are_in_the_cache(void **state)
+static void after_sync_runs_when_the_cache_has_synced(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with("maps");
@@ -151,7 +167,7 @@ static void it_is_told_once_its_objects_are_in_the_cache(void **state)
     assert_int_equal(synced_maps, 2);
 }
 
-static void one_that_is_off_runs_where_it_is_named(void **state)
+static void disabled_reconciler_runs_when_named(void **state)
 {
     (void)state;
     static const char secret[] = "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s',"
@@ -168,36 +184,36 @@ static void one_that_is_off_runs_where_it_is_named(void **state)
     assert_int_equal(calls_of_maps, 0);
 }
 
-static void the_config_file_chooses(void **state)
+static void config_file_selects_reconcilers(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_app_config) *config =
         kc_app_config_parse(KC_STR("reconcilermgr: {controllers: [secrets]}"), &err);
     kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.config = config});
-    OK(kc_app_with_linked(app, &err), &err);
-    OK(kc_app_choose(app, &err), &err);
+    OK(kc_app_add_linked(app, &err), &err);
+    OK(kc_app_select(app, &err), &err);
     assert_false(kc_app_find(app, "maps", &err)->enabled);
     assert_true(kc_app_find(app, "secrets", &err)->enabled);
 }
 
-static void it_goes_by_the_client_it_is_given(void **state)
+static void app_uses_the_given_client(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_testenv) *env = plane(1);
     kc_auto(kc_object) *made = make(env, CONFIG_MAP("one"));
     kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){
-        .names = "maps", .metrics_address = "", .health_address = "", .leave_signals = true});
-    OK(kc_app_with_linked(app, &err), &err);
-    kc_app_with_client(app, kc_testenv_client(env));
+        .names = "maps", .metrics_address = "", .health_address = "", .no_signal_handlers = true});
+    OK(kc_app_add_linked(app, &err), &err);
+    kc_app_set_client(app, kc_testenv_client(env));
     OK(kc_app_prepare_run(app, &err), &err);
     OK(kc_manager_start(kc_app_manager(app), &err), &err);
     kc_testenv_advance(env, 10 * KC_SECOND);
     assert_true(is_marked(env, "one"));
 }
 
-static void a_name_that_there_is_not_is_refused(void **state)
+static void unknown_reconciler_name_is_refused(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -206,46 +222,46 @@ static void a_name_that_there_is_not_is_refused(void **state)
     assert_error(&err, KC_INVALID, "there is no reconciler \"map\"; did you mean \"maps\"?");
 }
 
-static void one_of_another_version_is_refused(void **state)
+static void reconciler_of_another_version_is_refused(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_app) *app = kc_app_new(NULL);
-    const kc__registered old = {"old", &maps_reconciler, sizeof(kc_reconciler) - 8};
-    const kc__registered *const section[] = {&old};
-    assert_true(kc__app_with_section(app, section, section + 1, &err) < 0);
-    assert_error(&err, KC_INVALID, "\"old\" was compiled with the headers of another version");
+    const kc__app_registration old = {"old", &maps_reconciler, sizeof(kc_reconciler) - 8};
+    const kc__app_registration *const section[] = {&old};
+    assert_true(kc__app_add_section(app, section, section + 1, &err) < 0);
+    assert_error(&err, KC_INVALID, "\"old\" was compiled with headers of another version");
 }
 
-static void a_name_is_taken_once(void **state)
+static void duplicate_name_is_refused(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_app) *app = kc_app_new(NULL);
-    OK(kc_app_with_linked(app, &err), &err);
+    OK(kc_app_add_linked(app, &err), &err);
     const kc_reconciler another = {.name = "maps", .kind = &kc_kind_pod, .reconcile = count};
-    assert_true(kc_app_with(app, &another, &err) < 0);
-    assert_error(&err, KC_ALREADY_EXISTS, "there are two reconcilers \"maps\"");
+    assert_true(kc_app_add_reconciler(app, &another, &err) < 0);
+    assert_error(&err, KC_ALREADY_EXISTS, "duplicate reconciler \"maps\"");
     const kc_reconciler odd = {.name = "-maps", .kind = &kc_kind_pod, .reconcile = count};
-    assert_true(kc_app_with(app, &odd, &err) < 0);
-    assert_true(kc_app_with(app, &(kc_reconciler){.reconcile = count}, &err) < 0);
+    assert_true(kc_app_add_reconciler(app, &odd, &err) < 0);
+    assert_true(kc_app_add_reconciler(app, &(kc_reconciler){.reconcile = count}, &err) < 0);
 }
 
-static int fail_to_set_up(const kc_setup *setup, void **ret_user, kc_error *err)
+static int fail_to_set_up(const kc_reconciler_setup *setup, void **ret_user, kc_error *err)
 {
     (void)setup;
     (void)ret_user;
     return kc_error_set(err, KC_INTERNAL, "no such luck");
 }
 
-static void what_makes_no_sense_is_refused_before_anything_runs(void **state)
+static void invalid_definition_is_refused_before_start(void **state)
 {
     (void)state;
     static const kc_phase_machine circle = {.kind = &kc_kind_pod, .initial = "A"};
-    refused(&(kc_reconciler){.name = "bad"}, "it has nothing to do");
+    refused(&(kc_reconciler){.name = "bad"}, "no function, phase machine or setup is set");
     refused(&(kc_reconciler){.name = "bad", .reconcile = count}, "no kind");
     refused(&(kc_reconciler){.name = "bad", .kind = &kc_kind_pod, .machine = &circle},
-            "phase machine pod: a machine needs");
+            "phase machine pod: a phase machine needs");
     refused(
         &(kc_reconciler){
             .name = "bad", .kind = &kc_kind_pod, .machine = &circle, .reconcile = count},
@@ -257,7 +273,7 @@ static void what_makes_no_sense_is_refused_before_anything_runs(void **state)
     refused(&(kc_reconciler){.name = "bad", .setup = fail_to_set_up}, "no such luck");
 }
 
-static kc_phase_verdict pass(kc_phase_call *call, kc_error *err)
+static kc_phase_result pass(kc_phase_call *call, kc_error *err)
 {
     (void)call;
     (void)err;
@@ -269,7 +285,7 @@ static KC_PHASE_MACHINE(short_way) = {.kind = &kc_kind_pod,
                                       .phases = KC_PHASES({"A", pass, .next = "B"}),
                                       .terminal = KC_NAMES("B")};
 
-static void a_kind_has_one_phase_machine(void **state)
+static void second_phase_machine_of_a_kind_is_refused(void **state)
 {
     (void)state;
     const kc_reconciler one = {.name = "one", .machine = &short_way_machine};
@@ -278,8 +294,8 @@ static void a_kind_has_one_phase_machine(void **state)
         kc_scoped(kc_error) err = {0};
         kc_auto(kc_testenv) *env = kc_testenv_start(NULL, &err);
         kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.names = off ? "*,-one" : "*"});
-        OK(kc_app_with(app, &one, &err), &err);
-        OK(kc_app_with(app, &two, &err), &err);
+        OK(kc_app_add_reconciler(app, &one, &err), &err);
+        OK(kc_app_add_reconciler(app, &two, &err), &err);
         const int set_up = kc_app_setup(app, kc_testenv_manager(env), &err);
         assert_int_equal(set_up < 0, !off);
         if (!off)
@@ -290,13 +306,13 @@ static void a_kind_has_one_phase_machine(void **state)
 
 /* ---- settings ---- */
 
-static char told[64];
+static char read_settings[64];
 
-static int keep_settings(const kc_setup *setup, void **ret_user, kc_error *err)
+static int keep_settings(const kc_reconciler_setup *setup, void **ret_user, kc_error *err)
 {
     (void)ret_user;
     (void)err;
-    snprintf(told, sizeof(told), "%s %s", setup->settings[0], setup->settings[1]);
+    snprintf(read_settings, sizeof(read_settings), "%s %s", setup->settings[0], setup->settings[1]);
     return 0;
 }
 
@@ -307,51 +323,50 @@ static const kc_reconciler settled = {
 };
 
 /* What setting up says with this config file; "" when it went well. */
-static void set_up_with(const char *yaml, char *said, size_t n)
+static void set_up_with(const char *yaml, char *message, size_t n)
 {
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_testenv) *env = plane(1);
     kc_auto(kc_app_config) *config = kc_app_config_parse(kc_cstr(yaml), &err);
     kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.config = config});
-    if (config && kc_app_with(app, &settled, &err) == 0)
+    if (config && kc_app_add_reconciler(app, &settled, &err) == 0)
         kc_app_setup(app, kc_testenv_manager(env), &err);
-    snprintf(said, n, "%s", err.reason ? kc_error_text(&err) : "");
+    snprintf(message, n, "%s", err.reason ? kc_error_text(&err) : "");
 }
 
-static void the_config_file_tells_it_its_settings(void **state)
+static void settings_are_read_from_the_config_file(void **state)
 {
     (void)state;
-    char said[256];
-    set_up_with("", said, sizeof(said));
-    assert_string_equal(said, "");
-    assert_string_equal(told, "http://nowhere 3");
-    set_up_with("reconcilers:\n  settled:\n    tries: 7\n    service: here\n", said, sizeof(said));
-    assert_string_equal(said, "");
-    assert_string_equal(told, "here 7");
+    char message[256];
+    set_up_with("", message, sizeof(message));
+    assert_string_equal(message, "");
+    assert_string_equal(read_settings, "http://nowhere 3");
+    set_up_with("reconcilers:\n  settled:\n    tries: 7\n    service: here\n", message,
+                sizeof(message));
+    assert_string_equal(message, "");
+    assert_string_equal(read_settings, "here 7");
 }
 
-static void a_setting_that_nobody_has_is_refused(void **state)
+static void unknown_setting_is_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *yaml, *said;
+        const char *yaml, *message;
     } cases[] = {
         {"reconcilers:\n  settled:\n    sevice: here\n",
-         "line 3: reconcilers.settled.sevice: there is no such setting; did you mean \"service\"?"},
-        {"reconcilers:\n  setled: {tries: 1}\n",
-         "line 2: reconcilers.setled.tries: there is no such "
-         "reconciler; did you mean \"settled\"?"},
+         "line 3: reconcilers.settled.sevice: unknown setting; did you mean \"service\"?"},
+        {"reconcilers:\n  setled: {tries: 1}\n", "line 2: reconcilers.setled.tries: unknown "
+                                                 "reconciler; did you mean \"settled\"?"},
         {"reconcilers: {settled: {tries: [1]}}\n",
-         "line 1: reconcilers.settled.tries: it is text, a number, or true or false"},
-        {"reconcilers: {settled: 3}\n", "reconcilers.settled: it holds settings, not a value"},
-        {"reconcilers: 3\n", "reconcilers: it holds names of reconcilers"},
-        {"reconciler: {}\n",
-         "line 1: reconciler: there is no such key; did you mean \"reconcilers\"?"},
+         "line 1: reconcilers.settled.tries: must be a string, a number or a boolean"},
+        {"reconcilers: {settled: 3}\n", "reconcilers.settled: must contain settings, not a value"},
+        {"reconcilers: 3\n", "reconcilers: must contain names of reconcilers"},
+        {"reconciler: {}\n", "line 1: reconciler: unknown key; did you mean \"reconcilers\"?"},
     };
     for (size_t i = 0; i < KC_COUNT(cases); i++) {
-        char said[256];
-        set_up_with(cases[i].yaml, said, sizeof(said));
-        assert_string_equal(said, cases[i].said);
+        char message[256];
+        set_up_with(cases[i].yaml, message, sizeof(message));
+        assert_string_equal(message, cases[i].message);
     }
 }
 
@@ -367,7 +382,7 @@ static kc_result go_round(kc_context *ctx, const kc_request *req, kc_error *err)
     return kc_done();
 }
 
-static int keep_channel(const kc_setup *setup, void **ret_user, kc_error *err)
+static int keep_channel(const kc_reconciler_setup *setup, void **ret_user, kc_error *err)
 {
     (void)err;
     *ret_user = setup->channel;
@@ -380,7 +395,7 @@ static int send_round(kc_manager *manager, void *user, kc_error *err)
     return kc_channel_send(user, KC_KEY("", "round"), err);
 }
 
-static void keys_of_its_own_come_to_it(void **state)
+static void own_channel_adds_keys(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -391,7 +406,7 @@ static void keys_of_its_own_come_to_it(void **state)
                                         .setup = keep_channel,
                                         .after_sync = send_round,
                                         .reconcile = go_round};
-    OK(kc_app_with(app, &sends, &err), &err);
+    OK(kc_app_add_reconciler(app, &sends, &err), &err);
     OK(kc_app_setup(app, kc_testenv_manager(env), &err), &err);
     settle(env);
     assert_int_equal(rounds, 1);
@@ -399,7 +414,7 @@ static void keys_of_its_own_come_to_it(void **state)
 
 /* ---- resync ---- */
 
-static void all_objects_come_by_again(void **state)
+static void resync_reconciles_all_objects(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -407,7 +422,7 @@ static void all_objects_come_by_again(void **state)
     kc_auto(kc_app) *app = kc_app_new(NULL);
     static const kc_reconciler again = {
         .name = "again", .kind = &kc_kind_secret, .reconcile = count, .resync = 30 * KC_SECOND};
-    OK(kc_app_with(app, &again, &err), &err);
+    OK(kc_app_add_reconciler(app, &again, &err), &err);
     OK(kc_app_setup(app, kc_testenv_manager(env), &err), &err);
     OK(kc_testenv_apply(env, KC_STR("{apiVersion: v1, kind: Secret, metadata: {name: one}}"), &err),
        &err);
@@ -430,7 +445,7 @@ static kc_result take_a_second(kc_context *ctx, const kc_request *request, kc_er
     return kc_done();
 }
 
-static void what_has_changed_goes_before_what_only_comes_by_again(void **state)
+static void changes_have_priority_over_resync(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -440,7 +455,7 @@ static void what_has_changed_goes_before_what_only_comes_by_again(void **state)
                                        .kind = &kc_kind_secret,
                                        .reconcile = take_a_second,
                                        .resync = 60 * KC_SECOND};
-    OK(kc_app_with(app, &slow, &err), &err);
+    OK(kc_app_add_reconciler(app, &slow, &err), &err);
     OK(kc_app_setup(app, kc_testenv_manager(env), &err), &err);
     for (int i = 0; i < 30; i++) {
         kc_autofree char *yaml =
@@ -455,11 +470,11 @@ static void what_has_changed_goes_before_what_only_comes_by_again(void **state)
     assert_string_equal(last_looked_at, "new");
 }
 
-TESTS(a_kind_has_one_phase_machine, the_config_file_tells_it_its_settings,
-      a_setting_that_nobody_has_is_refused, keys_of_its_own_come_to_it, all_objects_come_by_again,
-      what_has_changed_goes_before_what_only_comes_by_again, what_is_linked_in_is_found,
-      it_reconciles_with_what_its_setup_gave, filters_keep_objects_from_it,
-      it_is_told_once_its_objects_are_in_the_cache, one_that_is_off_runs_where_it_is_named,
-      the_config_file_chooses, it_goes_by_the_client_it_is_given,
-      a_name_that_there_is_not_is_refused, one_of_another_version_is_refused, a_name_is_taken_once,
-      what_makes_no_sense_is_refused_before_anything_runs)
+TESTS(crash_recovery_is_for_plugins_only, second_phase_machine_of_a_kind_is_refused,
+      settings_are_read_from_the_config_file, unknown_setting_is_refused, own_channel_adds_keys,
+      resync_reconciles_all_objects, changes_have_priority_over_resync,
+      linked_reconcilers_are_found, reconciler_uses_the_state_of_its_setup, filters_exclude_objects,
+      after_sync_runs_when_the_cache_has_synced, disabled_reconciler_runs_when_named,
+      config_file_selects_reconcilers, app_uses_the_given_client,
+      unknown_reconciler_name_is_refused, reconciler_of_another_version_is_refused,
+      duplicate_name_is_refused, invalid_definition_is_refused_before_start)

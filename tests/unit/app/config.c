@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The config file: its keys, their defaults, and what is said of mistakes. */
+/* The config file: its keys, their defaults, and the errors of invalid files. */
 #include "kc/app_config.h"
 #include "kc/clock.h"
 #include "testing.h"
@@ -51,7 +51,7 @@ static void assert_defaults(const kc_app_config *c)
     assert_string_equal(c->log.output_paths[0], "stderr");
 }
 
-static void an_empty_file_has_the_defaults(void **state)
+static void empty_file_has_the_defaults(void **state)
 {
     (void)state;
     kc_auto(kc_app_config) *empty = config_of("");
@@ -61,13 +61,13 @@ static void an_empty_file_has_the_defaults(void **state)
     assert_defaults(sections);
 }
 
-static void a_key_stands_once(void **state)
+static void duplicate_key_is_refused(void **state)
 {
     (void)state;
-    refused("log:\n  level: info\n  level: debug\n", "log.level: it stands there twice");
+    refused("log:\n  level: info\n  level: debug\n", "log.level: duplicate key");
 }
 
-static void the_sample_loads_and_says_the_defaults(void **state)
+static void sample_file_has_the_defaults(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -128,57 +128,59 @@ static void every_key_is_read(void **state)
     assert_null(c->log.error_output_paths[0]);
 }
 
-static void an_unknown_key_is_named_with_its_line_and_the_nearest(void **state)
+static void unknown_key_is_reported_with_line_and_suggestion(void **state)
 {
     (void)state;
     refused("log:\n  name: x\n  leve: info\n",
-            "line 3: log.leve: there is no such key; did you mean \"level\"?");
+            "line 3: log.leve: unknown key; did you mean \"level\"?");
     refused("# a comment\nreconcilermg: {}\n",
-            "line 2: reconcilermg: there is no such key; did you mean \"reconcilermgr\"?");
+            "line 2: reconcilermg: unknown key; did you mean \"reconcilermgr\"?");
     refused("apiextmgr: {gin: {server: {mode: debug}, secure: {tls: {\n cert-fil: x}}}}",
-            "line 2: apiextmgr.gin.secure.tls.cert-fil: there is no such key; did you mean "
+            "line 2: apiextmgr.gin.secure.tls.cert-fil: unknown key; did you mean "
             "\"cert-file\"?");
-    refused("log: {zzzzzzzzz: 1}", "line 1: log.zzzzzzzzz: there is no such key");
+    refused("log: {zzzzzzzzz: 1}", "line 1: log.zzzzzzzzz: unknown key");
 }
 
-static void a_value_of_another_type_is_refused(void **state)
+static void value_of_wrong_type_is_refused(void **state)
 {
     (void)state;
-    refused("reconcilermgr: {concurrence: many}", "it is a number from 1 to 1000");
-    refused("reconcilermgr: {concurrence: 0}", "it is a number from 1 to 1000");
-    refused("apiextmgr: {gin: {secure: {bind-port: 65536}}}", "it is a number from 0 to 65535");
+    refused("reconcilermgr: {concurrence: many}", "must be a number from 1 to 1000");
+    refused("reconcilermgr: {concurrence: 0}", "must be a number from 1 to 1000");
+    refused("apiextmgr: {gin: {secure: {bind-port: 65536}}}", "must be a number from 0 to 65535");
     refused("reconcilermgr:\n  apiserver-enabled: 'yes'",
             "line 2: reconcilermgr.apiserver-enabled: "
-            "it is true or false");
-    refused("log: {level: 3}", "it is text");
-    refused("log: {level: loud}", "\"loud\" is none of: error warn info debug");
-    refused("log: {output-paths: stderr}", "it is a list of texts");
-    refused("reconcilermgr: {controllers: ['*', 3]}", "item 2 is no text");
+            "must be true or false");
+    refused("log: {level: 3}", "must be a string");
+    refused("log: {level: loud}", "\"loud\" is not one of: error warn info debug");
+    refused("log: {output-paths: stderr}", "must be a list of strings");
+    refused("reconcilermgr: {controllers: ['*', 3]}", "item 2 is not a string");
     refused("reconcilermgr: {leader-elect-lease-duration: 15}",
-            "it is a time from 1 to 3600 seconds, as 15s");
-    refused("reconcilermgr: {leader-elect-lease-duration: 999ms}", "it is a time from 1 to 3600");
-    refused("reconcilermgr: {leader-elect-retry-period: 0s}", "it is a time from 0 to 3600");
-    refused("reconcilermgr: {leader-elect-retry-period: soon}", "it is a time from 0 to 3600");
-    refused("log: loud", "it holds further keys, not a value");
-    refused("[]", "it holds no keys");
+            "must be a duration from 1 to 3600 seconds, such as 15s");
+    refused("reconcilermgr: {leader-elect-lease-duration: 999ms}",
+            "must be a duration from 1 to 3600");
+    refused("reconcilermgr: {leader-elect-retry-period: 0s}", "must be a duration from 0 to 3600");
+    refused("reconcilermgr: {leader-elect-retry-period: soon}",
+            "must be a duration from 0 to 3600");
+    refused("log: loud", "must contain further keys, not a value");
+    refused("[]", "must be a mapping");
     refused("log: [", "line");
 }
 
-static void what_needs_each_other_is_given_together(void **state)
+static void dependent_keys_must_be_set_together(void **state)
 {
     (void)state;
-    refused("apiextmgr: {gin: {secure: {tls: {cert-file: c}}}}", "need each other");
+    refused("apiextmgr: {gin: {secure: {tls: {cert-file: c}}}}", "must be set together");
     refused("apiextmgr: {gin: {secure: {bind-port: 1}, insecure: {bind-port: 1}}}",
-            "insecure has the same port");
+            "conflicts with the port of insecure");
     refused("reconcilermgr:\n  leader-elect-lease-duration: 10s\n",
-            "line 2: reconcilermgr.leader-elect-lease-duration: it must be longer than "
+            "line 2: reconcilermgr.leader-elect-lease-duration: must be greater than "
             "leader-elect-renew-deadline");
     refused("reconcilermgr:\n  leader-elect-retry-period: 9s\n",
-            "reconcilermgr.leader-elect-renew-deadline: it must be longer than 1.2 times "
+            "reconcilermgr.leader-elect-renew-deadline: must be greater than 1.2 times "
             "leader-elect-retry-period");
 }
 
-static void a_file_that_is_not_there_is_named(void **state)
+static void missing_file_is_named_in_error(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -186,7 +188,7 @@ static void a_file_that_is_not_there_is_named(void **state)
     assert_error(&err, KC_NOT_FOUND, "cannot open /no/such/file.yaml");
 }
 
-static void a_logger_is_as_the_file_says(void **state)
+static void log_settings_are_applied(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -212,7 +214,7 @@ static void a_logger_is_as_the_file_says(void **state)
     assert_contains(kc_error_text(&err), "cannot open /no/such/folder/x");
 }
 
-TESTS(a_key_stands_once, an_empty_file_has_the_defaults, the_sample_loads_and_says_the_defaults,
-      every_key_is_read, an_unknown_key_is_named_with_its_line_and_the_nearest,
-      a_value_of_another_type_is_refused, what_needs_each_other_is_given_together,
-      a_file_that_is_not_there_is_named, a_logger_is_as_the_file_says)
+TESTS(duplicate_key_is_refused, empty_file_has_the_defaults, sample_file_has_the_defaults,
+      every_key_is_read, unknown_key_is_reported_with_line_and_suggestion,
+      value_of_wrong_type_is_refused, dependent_keys_must_be_set_together,
+      missing_file_is_named_in_error, log_settings_are_applied)

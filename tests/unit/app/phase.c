@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Phase machines as controllers: what is written, what people can do, and that nothing of it
- * depends on when the program ends.
+ * Phase machines as controllers: what they write, which actions users have, and that a crash at any
+ * time does not change the result.
  */
 #include "reconciler_testing.h"
 
@@ -32,7 +32,7 @@ static const char definition[] =
 static _Atomic int packed, driven, rested, arrived;
 static int furthest; /* The phase a trip was last seen in. */
 
-static kc_phase_verdict pack(kc_phase_call *call, kc_error *err)
+static kc_phase_result pack(kc_phase_call *call, kc_error *err)
 {
     const kc_context *ctx = call->context;
     (void)err;
@@ -41,26 +41,27 @@ static kc_phase_verdict pack(kc_phase_call *call, kc_error *err)
     return KC_PHASE_DONE;
 }
 
-static kc_phase_verdict drive(kc_phase_call *call, kc_error *err)
+static kc_phase_result drive(kc_phase_call *call, kc_error *err)
 {
     driven++;
-    if (kc_as_bool(kc_dig(call->root, "spec.flat"), false)) {
+    if (kc_value_as_bool(kc_value_nested(call->root, "spec.flat"), false)) {
         kc_error_set(err, KC_INVALID, "a flat tyre");
         return KC_PHASE_FAIL;
     }
     return KC_PHASE_DONE;
 }
 
-static kc_phase_verdict rest(kc_phase_call *call, kc_error *err)
+static kc_phase_result rest(kc_phase_call *call, kc_error *err)
 {
     (void)err;
     rested++;
     /* Says something new each time, so that every call is a write. */
     kc_phase_progress(call, rested, 100);
-    return kc_as_bool(kc_dig(call->root, "spec.tired"), false) ? KC_PHASE_STAY : KC_PHASE_DONE;
+    return kc_value_as_bool(kc_value_nested(call->root, "spec.tired"), false) ? KC_PHASE_STAY
+                                                                              : KC_PHASE_DONE;
 }
 
-static kc_phase_verdict arrive(kc_phase_call *call, kc_error *err)
+static kc_phase_result arrive(kc_phase_call *call, kc_error *err)
 {
     (void)call;
     (void)err;
@@ -79,7 +80,7 @@ static KC_PHASE_MACHINE(trip) = {
 
 KC_RECONCILER(trip) = {.machine = &trip_machine};
 
-/* ---- another, of which two things are done at the same time ---- */
+/* ---- phase machine with parallel steps ---- */
 
 static const kc_kind convoy_kind = {.group = "test.kubecontroller.io",
                                     .version = "v1",
@@ -103,7 +104,7 @@ static const char convoy_definition[] =
     "    %s\n"
     "    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}\n";
 
-static kc_phase_verdict slow(kc_phase_call *call, kc_error *err)
+static kc_phase_result slow(kc_phase_call *call, kc_error *err)
 {
     (void)err;
     kc_cancel_sleep_until(call->cancel, call->clock, kc_clock_deadline(call->clock, KC_SECOND));
@@ -111,7 +112,7 @@ static kc_phase_verdict slow(kc_phase_call *call, kc_error *err)
     return KC_PHASE_DONE;
 }
 
-static kc_phase_verdict slower(kc_phase_call *call, kc_error *err)
+static kc_phase_result slower(kc_phase_call *call, kc_error *err)
 {
     (void)err;
     kc_cancel_sleep_until(call->cancel, call->clock, kc_clock_deadline(call->clock, 2 * KC_SECOND));
@@ -128,7 +129,7 @@ static KC_PHASE_MACHINE(convoy) = {
 
 KC_RECONCILER(convoy) = {.machine = &convoy_machine};
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static void define(kc_testenv *env)
 {
@@ -146,11 +147,11 @@ static void begin_with(kc_testenv *env, const char *spec)
     kc_auto(kc_object) *made = make(env, json);
 }
 
-static const story plain = {.reconcilers = "trip", .before = define};
+static const scenario plain = {.reconcilers = "trip", .before = define};
 
 static kc_testenv *trip_with(const char *spec)
 {
-    kc_testenv *env = story_begin(&plain, 1);
+    kc_testenv *env = scenario_begin(&plain, 1);
     begin_with(env, spec);
     settle(env);
     return env;
@@ -161,10 +162,10 @@ static void order(kc_testenv *env, const char *word)
     kc_autofree char *patch = kc_asprintf("{'metadata':{'annotations':{'" KC_PHASE_ACTION "':'%s',"
                                           "'" KC_PHASE_ACTION_BY "':'ann'}}}",
                                           word);
-    patch_it(env, &trip_kind, "one", patch);
+    patch_object(env, &trip_kind, "one", patch);
 }
 
-static void told_to(kc_testenv *env, const char *word)
+static void run_action(kc_testenv *env, const char *word)
 {
     order(env, word);
     settle(env);
@@ -173,7 +174,7 @@ static void told_to(kc_testenv *env, const char *word)
         assert_false(kc_object_has_annotation(trip, KC_STR(KC_PHASE_ACTION)));
 }
 
-#define assert_phase(env, phase) assert_says(env, &trip_kind, "one", "status.phase", phase)
+#define assert_phase(env, phase) assert_field_is(env, &trip_kind, "one", "status.phase", phase)
 
 static void assert_meta(kc_testenv *env, const char *label, bool held)
 {
@@ -182,7 +183,7 @@ static void assert_meta(kc_testenv *env, const char *label, bool held)
     assert_int_equal(kc_object_has_finalizer(trip, KC_STR(KC_PHASE_FINALIZER)), held);
 }
 
-static void delete_it(kc_testenv *env)
+static void delete_trip(kc_testenv *env)
 {
     assert_int_equal(
         kc_client_delete(kc_testenv_client(env), &trip_kind, KC_KEY("default", "one"), NULL, NULL),
@@ -190,24 +191,25 @@ static void delete_it(kc_testenv *env)
     settle(env);
 }
 
-/* ---- going through phases ---- */
+/* ---- phases ---- */
 
-static void it_waits_where_it_pauses_and_continues(void **state)
+static void pausing_phase_waits_for_continue(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = trip_with("");
     assert_phase(env, "Arrive");
     assert_meta(env, "Arrive", true);
     assert_int_equal(arrived, 0);
-    told_to(env, "continue");
+    run_action(env, "continue");
     assert_phase(env, "Home");
     assert_meta(env, "Home", false);
-    assert_int_equal(events_told(env, "ActionDone", "continue: from Arrive to Arrive"), 1);
-    assert_int_equal(events_told(env, "PhaseSucceeded", "Arrive ended in Home"), 1);
+    assert_int_equal(count_recorded_events(env, "ActionDone", "continue: from Arrive to Arrive"),
+                     1);
+    assert_int_equal(count_recorded_events(env, "PhaseSucceeded", "Arrive ended in Home"), 1);
     assert_int_equal(packed + driven + rested + arrived, 4);
 }
 
-static void its_own_writes_are_no_reason_to_begin_again(void **state)
+static void own_writes_do_not_restart_the_phase(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = trip_with("'tired':true");
@@ -216,39 +218,40 @@ static void its_own_writes_are_no_reason_to_begin_again(void **state)
     kc_testenv_advance(env, 11 * KC_SECOND);
     assert_int_equal(rested, 3);
     assert_int_equal(driven, 1);
-    patch_it(env, &trip_kind, "one", "{'spec':{'tired':false}}");
+    patch_object(env, &trip_kind, "one", "{'spec':{'tired':false}}");
     settle(env);
     assert_phase(env, "Arrive");
     assert_int_equal(rested, 4);
 }
 
-static void a_paused_one_stays_until_it_is_not(void **state)
+static void paused_object_waits_until_unpaused(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = trip_with("'paused':true");
     kc_testenv_advance(env, KC_MINUTE);
     assert_phase(env, "Pack");
     assert_int_equal(packed, 0);
-    patch_it(env, &trip_kind, "one", "{'spec':{'paused':false}}");
+    patch_object(env, &trip_kind, "one", "{'spec':{'paused':false}}");
     settle(env);
     assert_phase(env, "Arrive");
 }
 
-static void one_that_failed_says_why(void **state)
+static void failed_phase_reports_its_error(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = trip_with("'flat':true");
     assert_phase(env, "Stranded");
     assert_meta(env, "Stranded", false);
-    assert_int_equal(events_told(env, "PhaseFailed", "Drive ended in Stranded: drive: a flat tyre"),
-                     1);
+    assert_int_equal(
+        count_recorded_events(env, "PhaseFailed", "Drive ended in Stranded: drive: a flat tyre"),
+        1);
     kc_scoped(kc_buf) metrics = {0};
     kc_metrics_write(kc_manager_metrics(kc_testenv_manager(env)), &metrics);
     assert_contains(kc_buf_cstr(&metrics),
                     "kc_phase_transitions_total{reconciler=\"trip\",phase=\"Stranded\"} 1");
 }
 
-static void a_phase_that_there_is_not_is_given_up(void **state)
+static void unknown_phase_is_a_terminal_error(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -258,26 +261,26 @@ static void a_phase_that_there_is_not_is_given_up(void **state)
                         KC_PATCH_MERGE, KC_STR("{\"status\":{\"phase\":\"Nowhere\"}}"),
                         &(kc_write_opts){.subresource = "status"}, &err);
     OK(trip ? 0 : -1, &err);
-    patch_it(env, &trip_kind, "one", "{'spec':{'x':1}}");
+    patch_object(env, &trip_kind, "one", "{'spec':{'x':1}}");
     settle(env);
-    assert_int_equal(events_told(env, "UnknownPhase", "\"Nowhere\" is no phase"), 1);
+    assert_int_equal(count_recorded_events(env, "UnknownPhase", "unknown phase \"Nowhere\""), 1);
 }
 
-/* ---- what people do ---- */
+/* ---- user actions ---- */
 
-static void reset_tries_again_what_failed(void **state)
+static void reset_retries_the_failed_phase(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = trip_with("'flat':true");
-    patch_it(env, &trip_kind, "one", "{'spec':{'flat':false}}");
+    patch_object(env, &trip_kind, "one", "{'spec':{'flat':false}}");
     settle(env);
     assert_phase(env, "Stranded");
-    told_to(env, "reset");
+    run_action(env, "reset");
     assert_phase(env, "Arrive");
     assert_meta(env, "Arrive", true);
     assert_int_equal(packed, 1);
     assert_int_equal(driven, 2);
-    assert_says(env, &trip_kind, "one", "status.state.Drive.done", "true");
+    assert_field_is(env, &trip_kind, "one", "status.state.Drive.done", "true");
     kc_autofree char *audit = text_of(env, &trip_kind, "one", "status.audit");
     assert_contains(audit, "\"action\":\"reset\",\"phase\":\"Stranded\",\"user\":\"ann\"");
 }
@@ -286,71 +289,72 @@ static void revert_goes_back_one_phase(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = trip_with("");
-    told_to(env, "revert");
+    run_action(env, "revert");
     assert_phase(env, "Arrive");
     assert_int_equal(packed, 1);
     assert_int_equal(driven, 2);
     assert_int_equal(rested, 2);
 }
 
-static void purge_begins_from_the_beginning(void **state)
+static void purge_restarts_from_the_initial_phase(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = trip_with("'flat':true");
-    told_to(env, "purge");
+    run_action(env, "purge");
     assert_phase(env, "Stranded");
     assert_int_equal(packed, 2);
     assert_int_equal(driven, 2);
 }
 
-static void what_is_not_possible_is_refused_with_a_warning(void **state)
+static void impossible_action_records_a_warning(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = trip_with("");
-    told_to(env, "reset");
+    run_action(env, "reset");
     assert_phase(env, "Arrive");
-    assert_int_equal(events_told(env, "ActionRefused", "cannot reset: it is in phase Arrive"), 1);
-    told_to(env, "rest");
-    assert_int_equal(events_told(env, "ActionRefused", "there is no action \"rest\""), 1);
-    told_to(env, "jump");
-    assert_int_equal(events_told(env, "ActionRefused", "there are reset, revert"), 1);
+    assert_int_equal(count_recorded_events(env, "ActionRefused", "cannot reset: phase Arrive"), 1);
+    run_action(env, "rest");
+    assert_int_equal(count_recorded_events(env, "ActionRefused", "unknown action \"rest\""), 1);
+    run_action(env, "jump");
+    assert_int_equal(
+        count_recorded_events(env, "ActionRefused", "supported actions: reset, revert"), 1);
 }
 
 /* ---- deleting ---- */
 
-static void one_that_has_ended_goes_at_once(void **state)
+static void object_in_terminal_phase_is_deleted_at_once(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = trip_with("'flat':true");
-    delete_it(env);
+    delete_trip(env);
     assert_null(look_up(env, &trip_kind, "one"));
 }
 
-static void one_under_way_goes_to_its_end_first(void **state)
+static void object_in_progress_is_deleted_after_its_end(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = trip_with("'tired':true");
-    delete_it(env);
+    delete_trip(env);
     assert_phase(env, "Drive");
-    patch_it(env, &trip_kind, "one", "{'spec':{'tired':false}}");
+    patch_object(env, &trip_kind, "one", "{'spec':{'tired':false}}");
     settle(env);
     assert_phase(env, "Arrive");
-    told_to(env, "continue");
+    run_action(env, "continue");
     assert_null(look_up(env, &trip_kind, "one"));
     assert_int_equal(arrived, 1);
 }
 
-static void purge_lets_a_deleted_one_go(void **state)
+static void purge_deletes_a_terminating_object(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = trip_with("'tired':true");
-    delete_it(env);
-    told_to(env, "purge");
+    delete_trip(env);
+    run_action(env, "purge");
     assert_null(look_up(env, &trip_kind, "one"));
     assert_int_equal(arrived, 0);
 }
 
-/* ---- at the same time ---- */
+/* ---- concurrency ---- */
 
 static kc_testenv *convoy_with(const char *subresources)
 {
@@ -367,33 +371,33 @@ static kc_testenv *convoy_with(const char *subresources)
     return env;
 }
 
-static void two_things_are_done_at_the_same_time(void **state)
+static void steps_run_in_parallel(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = convoy_with("subresources: {status: {}}");
     kc_testenv_advance(env, 2100 * KC_MILLISECOND);
     settle(env);
-    assert_says(env, &convoy_kind, "one", "status.phase", "There");
+    assert_field_is(env, &convoy_kind, "one", "status.phase", "There");
     assert_int_equal(driven, 2);
 }
 
-static void a_kind_without_a_status_subresource_is_told(void **state)
+static void kind_without_status_subresource_is_reported(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = convoy_with("");
     kc_testenv_advance(env, 5 * KC_SECOND);
-    assert_says(env, &convoy_kind, "one", "status", "");
+    assert_field_is(env, &convoy_kind, "one", "status", "");
     kc_scoped(kc_error) err = {0};
     assert_true(kc_testenv_settle_within(env, KC_SECOND, &err) < 0);
     assert_contains(kc_error_text(&err), "does kind Convoy have a status subresource?");
 }
 
-/* ---- others write too ---- */
+/* ---- other writers ---- */
 
-static void a_conflict_is_read_again(void **state)
+static void conflict_is_retried_with_the_current_object(void **state)
 {
     (void)state;
-    kc_auto(kc_testenv) *env = story_begin(&plain, 1);
+    kc_auto(kc_testenv) *env = scenario_begin(&plain, 1);
     kc_testenv_fault(
         env,
         &(kc_fault_opts){.fault = KC_FAULT_CONFLICT, .chance = 1, .times = 5, .kind = &trip_kind});
@@ -405,7 +409,7 @@ static void a_conflict_is_read_again(void **state)
 
 /* ---- ending at any moment ---- */
 
-static void trip_begins(kc_testenv *env)
+static void begin_trip(kc_testenv *env)
 {
     begin_with(env, "");
 }
@@ -422,7 +426,7 @@ static void look_at_phase(kc_str phase)
 }
 
 /* Continues once it waits. */
-static void somebody_continues(kc_testenv *env)
+static void continue_trip(kc_testenv *env)
 {
     kc_auto(kc_object) *trip = look_up(env, &trip_kind, "one");
     if (!trip)
@@ -431,105 +435,105 @@ static void somebody_continues(kc_testenv *env)
     const kc_value *root = kc_view_root(view);
     const kc_str phase = kc_phase_of(&trip_machine, root);
     look_at_phase(phase);
-    if (kc_str_is(phase, "Arrive") && !kc_dig(root, "status.audit") &&
+    if (kc_str_is(phase, "Arrive") && !kc_value_nested(root, "status.audit") &&
         !kc_object_has_annotation(trip, KC_STR(KC_PHASE_ACTION)))
         order(env, "continue");
 }
 
-static void it_is_home_and_every_step_was_recorded_once(kc_testenv *env)
+static void assert_home_with_every_step_once(kc_testenv *env)
 {
     assert_phase(env, "Home");
     assert_meta(env, "Home", false);
-    assert_says(env, &trip_kind, "one", "status.state.Pack.done", "true");
-    assert_says(env, &trip_kind, "one", "status.state.Drive.steps.drive.done", "true");
-    assert_says(env, &trip_kind, "one", "status.state.Drive.steps.rest.done", "true");
-    assert_says(env, &trip_kind, "one", "status.state.Arrive.done", "true");
+    assert_field_is(env, &trip_kind, "one", "status.state.Pack.done", "true");
+    assert_field_is(env, &trip_kind, "one", "status.state.Drive.steps.drive.done", "true");
+    assert_field_is(env, &trip_kind, "one", "status.state.Drive.steps.rest.done", "true");
+    assert_field_is(env, &trip_kind, "one", "status.state.Arrive.done", "true");
     assert_true(packed >= 1 && driven >= 1 && rested >= 1 && arrived >= 1);
     kc_auto(kc_object) *trip = look_up(env, &trip_kind, "one");
     kc_auto(kc_view) *view = kc_view_of(trip);
-    assert_int_equal(kc_len(kc_dig(kc_view_root(view), "status.audit")), 1);
+    assert_int_equal(kc_value_len(kc_value_nested(kc_view_root(view), "status.audit")), 1);
     assert_false(kc_object_has_annotation(trip, KC_STR(KC_PHASE_ACTION)));
 }
 
-static const story home = {.reconcilers = "trip",
-                           .before = define,
-                           .event = trip_begins,
-                           .outside = somebody_continues,
-                           .takes = 20 * KC_SECOND,
-                           .end = it_is_home_and_every_step_was_recorded_once};
+static const scenario home = {.reconcilers = "trip",
+                              .before = define,
+                              .event = begin_trip,
+                              .outside = continue_trip,
+                              .takes = 20 * KC_SECOND,
+                              .end = assert_home_with_every_step_once};
 
 static void a_crash_after_any_write_resumes_at_the_same_phase(void **state)
 {
     (void)state;
-    it_ends_well(&home);
-    it_survives_a_crash_after_any_write(&home);
+    scenario_converges(&home);
+    scenario_converges_after_crashes(&home);
 }
 
 static void stale_caches_missed_events_and_bad_networks_change_nothing(void **state)
 {
     (void)state;
-    it_survives_a_stale_cache(&home);
-    it_survives_missed_events(&home);
-    it_survives_a_bad_network(&home);
+    scenario_converges_with_stale_cache(&home);
+    scenario_converges_with_missed_events(&home);
+    scenario_converges_with_bad_network(&home);
 }
 
 /* Back exactly one phase, wherever the program ends in between. */
-static void a_trip_that_waits(kc_testenv *env)
+static void begin_waiting_trip(kc_testenv *env)
 {
     define(env);
     begin_with(env, "");
 }
 
-static void somebody_reverts(kc_testenv *env)
+static void revert_trip(kc_testenv *env)
 {
     assert_phase(env, "Arrive");
     order(env, "revert");
 }
 
-static void it_went_back_once(kc_testenv *env)
+static void assert_reverted_once(kc_testenv *env)
 {
     kc_auto(kc_object) *trip = look_up(env, &trip_kind, "one");
     kc_auto(kc_view) *view = kc_view_of(trip);
-    assert_int_equal(kc_len(kc_dig(kc_view_root(view), "status.audit")), 1);
+    assert_int_equal(kc_value_len(kc_value_nested(kc_view_root(view), "status.audit")), 1);
     assert_false(kc_object_has_annotation(trip, KC_STR(KC_PHASE_ACTION)));
     assert_phase(env, "Arrive");
 }
 
-static const story reverts = {.reconcilers = "trip",
-                              .before = a_trip_that_waits,
-                              .event = somebody_reverts,
-                              .takes = 20 * KC_SECOND,
-                              .end = it_went_back_once};
+static const scenario reverts = {.reconcilers = "trip",
+                                 .before = begin_waiting_trip,
+                                 .event = revert_trip,
+                                 .takes = 20 * KC_SECOND,
+                                 .end = assert_reverted_once};
 
-static void an_order_is_carried_out_once(void **state)
+static void action_is_executed_once(void **state)
 {
     (void)state;
     /* The first writes are of the trip itself: its event wants it to wait already. */
     for (size_t writes = 1; writes < 12; writes++) {
         kc_scoped(kc_error) err = {0};
-        kc_auto(kc_testenv) *env = story_begin(&reverts, writes);
+        kc_auto(kc_testenv) *env = scenario_begin(&reverts, writes);
         settle(env);
         kc_testenv_crash_after(env, writes);
-        somebody_reverts(env);
-        story_pass(&reverts, env, reverts.takes);
+        revert_trip(env);
+        scenario_advance(&reverts, env, reverts.takes);
         if (kc_testenv_crashed(env)) {
             kc_manager *next = kc_testenv_restart(env, &err);
             OK(next ? 0 : -1, &err);
-            story_add(&reverts, next);
+            scenario_add(&reverts, next);
             OK(kc_testenv_run(env, &err), &err);
         }
         settle(env);
-        it_went_back_once(env);
+        assert_reverted_once(env);
         assert_int_equal(packed, 1);
     }
 }
 
-TESTS(it_waits_where_it_pauses_and_continues, its_own_writes_are_no_reason_to_begin_again,
-      a_paused_one_stays_until_it_is_not, one_that_failed_says_why,
-      a_phase_that_there_is_not_is_given_up, reset_tries_again_what_failed,
-      revert_goes_back_one_phase, purge_begins_from_the_beginning,
-      what_is_not_possible_is_refused_with_a_warning, one_that_has_ended_goes_at_once,
-      one_under_way_goes_to_its_end_first, purge_lets_a_deleted_one_go,
-      two_things_are_done_at_the_same_time, a_kind_without_a_status_subresource_is_told,
-      a_conflict_is_read_again, a_crash_after_any_write_resumes_at_the_same_phase,
-      stale_caches_missed_events_and_bad_networks_change_nothing, an_order_is_carried_out_once)
+TESTS(pausing_phase_waits_for_continue, own_writes_do_not_restart_the_phase,
+      paused_object_waits_until_unpaused, failed_phase_reports_its_error,
+      unknown_phase_is_a_terminal_error, reset_retries_the_failed_phase, revert_goes_back_one_phase,
+      purge_restarts_from_the_initial_phase, impossible_action_records_a_warning,
+      object_in_terminal_phase_is_deleted_at_once, object_in_progress_is_deleted_after_its_end,
+      purge_deletes_a_terminating_object, steps_run_in_parallel,
+      kind_without_status_subresource_is_reported, conflict_is_retried_with_the_current_object,
+      a_crash_after_any_write_resumes_at_the_same_phase,
+      stale_caches_missed_events_and_bad_networks_change_nothing, action_is_executed_once)

@@ -3,7 +3,7 @@
 
 #include "kc/arena.h"
 
-static void blocks_are_aligned_and_apart(void **state)
+static void blocks_are_aligned_and_do_not_overlap(void **state)
 {
     (void)state;
     kc_scoped(kc_arena) arena = {0};
@@ -41,7 +41,7 @@ static void copies_and_formats_are_terminated(void **state)
     assert_string_equal(kc_arena_printf(&arena, "%s-%d", "web", 7), "web-7");
 }
 
-static void a_new_one_is_zeroed_even_in_used_memory(void **state)
+static void calloc_in_reused_memory_is_zeroed(void **state)
 {
     (void)state;
     kc_scoped(kc_arena) arena = {0};
@@ -53,7 +53,7 @@ static void a_new_one_is_zeroed_even_in_used_memory(void **state)
     assert_null(*kc_arena_new(&arena, void *));
 }
 
-static void the_limit_is_reached_and_not_crossed(void **state)
+static void allocation_beyond_limit_returns_null(void **state)
 {
     (void)state;
     kc_scoped(kc_arena) arena = {.limit = 64};
@@ -77,7 +77,7 @@ static void tiny_blocks_count_with_their_padding(void **state)
     assert_int_equal(n, 1024 / _Alignof(max_align_t));
 }
 
-static void sizes_that_wrap_around_are_refused(void **state)
+static void overflowing_sizes_return_null(void **state)
 {
     (void)state;
     kc_scoped(kc_arena) arena = {.limit = SIZE_MAX};
@@ -88,7 +88,7 @@ static void sizes_that_wrap_around_are_refused(void **state)
     assert_int_equal(arena.used, 0);
 }
 
-static void a_cleared_arena_starts_from_nothing(void **state)
+static void cleared_arena_is_empty(void **state)
 {
     (void)state;
     kc_scoped(kc_arena) arena = {.limit = 4096};
@@ -102,7 +102,7 @@ static void a_cleared_arena_starts_from_nothing(void **state)
     }
 }
 
-TESTS(blocks_are_aligned_and_apart, large_and_small_blocks_mix, copies_and_formats_are_terminated,
-      a_new_one_is_zeroed_even_in_used_memory, the_limit_is_reached_and_not_crossed,
-      tiny_blocks_count_with_their_padding, sizes_that_wrap_around_are_refused,
-      a_cleared_arena_starts_from_nothing)
+TESTS(blocks_are_aligned_and_do_not_overlap, large_and_small_blocks_mix,
+      copies_and_formats_are_terminated, calloc_in_reused_memory_is_zeroed,
+      allocation_beyond_limit_returns_null, tiny_blocks_count_with_their_padding,
+      overflowing_sizes_return_null, cleared_arena_is_empty)

@@ -13,7 +13,7 @@ static const struct {
     {"\xfb\xff", "+/8=", "-_8"},
 };
 
-static void bytes_become_text(void **state)
+static void bytes_are_encoded(void **state)
 {
     (void)state;
     for (size_t i = 0; i < KC_COUNT(pairs); i++) {
@@ -25,7 +25,7 @@ static void bytes_become_text(void **state)
     }
 }
 
-static void text_becomes_bytes(void **state)
+static void text_is_decoded(void **state)
 {
     (void)state;
     for (size_t i = 0; i < KC_COUNT(pairs); i++) {
@@ -37,7 +37,7 @@ static void text_becomes_bytes(void **state)
     }
 }
 
-static void what_is_not_base64_is_refused_and_leaves_the_buffer_alone(void **state)
+static void invalid_text_fails_and_leaves_buffer_unchanged(void **state)
 {
     (void)state;
     static const char *const bad[] = {"Z", "Zg", "Zg=", "Zh==", "Zm9v=", "====", "Zm 9v", "-_8="};
@@ -49,5 +49,4 @@ static void what_is_not_base64_is_refused_and_leaves_the_buffer_alone(void **sta
     assert_string_equal(kc_buf_cstr(&out), "kept");
 }
 
-TESTS(bytes_become_text, text_becomes_bytes,
-      what_is_not_base64_is_refused_and_leaves_the_buffer_alone)
+TESTS(bytes_are_encoded, text_is_decoded, invalid_text_fails_and_leaves_buffer_unchanged)

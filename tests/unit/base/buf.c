@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
-static void text_is_built_from_pieces(void **state)
+static void appended_pieces_form_the_text(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) buf = {0};
@@ -15,7 +15,7 @@ static void text_is_built_from_pieces(void **state)
     assert_false(buf.failed);
 }
 
-static void an_untouched_buffer_is_the_empty_text(void **state)
+static void zeroed_buffer_is_empty_text(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) buf = {0};
@@ -25,7 +25,7 @@ static void an_untouched_buffer_is_the_empty_text(void **state)
     assert_string_equal(text, "");
 }
 
-static void growing_keeps_what_is_there(void **state)
+static void growth_keeps_content(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) buf = {0};
@@ -36,7 +36,7 @@ static void growing_keeps_what_is_there(void **state)
         assert_int_equal(buf.p[i], 'a' + i % 26);
 }
 
-static void reserved_room_is_the_callers_to_fill(void **state)
+static void reserved_bytes_can_be_filled_by_caller(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) buf = {0};
@@ -47,7 +47,7 @@ static void reserved_room_is_the_callers_to_fill(void **state)
     assert_string_equal(kc_buf_cstr(&buf), "hello");
 }
 
-static void cleared_keeps_memory_and_taken_starts_anew(void **state)
+static void clear_keeps_memory_and_take_resets_buffer(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) buf = {.limit = 100};
@@ -62,7 +62,7 @@ static void cleared_keeps_memory_and_taken_starts_anew(void **state)
     assert_int_equal(buf.limit, 100);
 }
 
-static void beyond_the_limit_the_buffer_fails_and_keeps_what_it_has(void **state)
+static void append_beyond_limit_fails_and_keeps_content(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) buf = {.limit = 5};
@@ -75,7 +75,7 @@ static void beyond_the_limit_the_buffer_fails_and_keeps_what_it_has(void **state
     assert_string_equal(kc_buf_cstr(&buf), "12345");
 }
 
-static void a_failed_buffer_ignores_even_what_would_fit(void **state)
+static void failed_buffer_ignores_all_appends(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) buf = {.limit = 5};
@@ -90,7 +90,7 @@ static void a_failed_buffer_ignores_even_what_would_fit(void **state)
     assert_false(buf.failed);
 }
 
-static void what_is_taken_leaves_no_failure_behind(void **state)
+static void take_resets_failure(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) buf = {.limit = 1};
@@ -101,7 +101,19 @@ static void what_is_taken_leaves_no_failure_behind(void **state)
     assert_false(buf.failed);
 }
 
-static void the_largest_limit_is_no_limit(void **state)
+static void wiped_buffer_is_empty(void **state)
+{
+    (void)state;
+    kc_buf buf = {0};
+    kc_buf_wipe(NULL);
+    kc_buf_wipe(&buf);
+    kc_buf_puts(&buf, "secret");
+    kc_buf_wipe(&buf);
+    assert_null(buf.p);
+    assert_int_equal(buf.n, 0);
+}
+
+static void maximum_limit_means_no_limit(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) buf = {.limit = SIZE_MAX};
@@ -110,7 +122,7 @@ static void the_largest_limit_is_no_limit(void **state)
     assert_int_equal(strlen(kc_buf_cstr(&buf)), 1000);
 }
 
-static void a_size_that_wraps_around_fails(void **state)
+static void overflowing_size_fails(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) buf = {0};
@@ -119,8 +131,8 @@ static void a_size_that_wraps_around_fails(void **state)
     assert_true(buf.failed);
 }
 
-TESTS(text_is_built_from_pieces, an_untouched_buffer_is_the_empty_text, growing_keeps_what_is_there,
-      reserved_room_is_the_callers_to_fill, cleared_keeps_memory_and_taken_starts_anew,
-      beyond_the_limit_the_buffer_fails_and_keeps_what_it_has,
-      a_failed_buffer_ignores_even_what_would_fit, what_is_taken_leaves_no_failure_behind,
-      the_largest_limit_is_no_limit, a_size_that_wraps_around_fails)
+TESTS(appended_pieces_form_the_text, zeroed_buffer_is_empty_text, growth_keeps_content,
+      reserved_bytes_can_be_filled_by_caller, clear_keeps_memory_and_take_resets_buffer,
+      append_beyond_limit_fails_and_keeps_content, failed_buffer_ignores_all_appends,
+      take_resets_failure, wiped_buffer_is_empty, maximum_limit_means_no_limit,
+      overflowing_size_fails)

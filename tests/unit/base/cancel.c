@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cancel.c: tokens, their children, hooks and sleepers. */
+/* cancel.c: cancellation tokens, their children, hooks and sleepers. */
 #include "testing.h"
 
 #include "kc/cancel.h"
@@ -14,12 +14,12 @@ static void count(kc_cancel_hook *hook)
     kc_container_of(hook, counted_hook, hook)->fired++;
 }
 
-static void a_token_fires_once(void **state)
+static void token_fires_once(void **state)
 {
     (void)state;
     kc_auto(kc_cancel) *cancel = kc_cancel_new(NULL);
     counted_hook h = {.hook.fire = count};
-    assert_true(kc_cancel_hang(cancel, &h.hook));
+    assert_true(kc_cancel_add_hook(cancel, &h.hook));
     assert_false(kc_cancel_fired(cancel));
     kc_cancel_fire(cancel);
     kc_cancel_fire(cancel);
@@ -27,28 +27,28 @@ static void a_token_fires_once(void **state)
     assert_int_equal(h.fired, 1);
 }
 
-static void a_hook_on_a_fired_token_is_refused(void **state)
+static void add_hook_to_fired_token_returns_false(void **state)
 {
     (void)state;
     kc_auto(kc_cancel) *cancel = kc_cancel_new(NULL);
     kc_cancel_fire(cancel);
     counted_hook h = {.hook.fire = count};
-    assert_false(kc_cancel_hang(cancel, &h.hook));
+    assert_false(kc_cancel_add_hook(cancel, &h.hook));
     assert_int_equal(h.fired, 0);
 }
 
-static void a_hook_taken_off_is_not_called(void **state)
+static void removed_hook_is_not_called(void **state)
 {
     (void)state;
     kc_auto(kc_cancel) *cancel = kc_cancel_new(NULL);
     counted_hook h = {.hook.fire = count};
-    kc_cancel_hang(cancel, &h.hook);
-    kc_cancel_unhang(cancel, &h.hook);
+    kc_cancel_add_hook(cancel, &h.hook);
+    kc_cancel_remove_hook(cancel, &h.hook);
     kc_cancel_fire(cancel);
     assert_int_equal(h.fired, 0);
 }
 
-static void a_child_fires_with_its_parent_and_not_the_other_way(void **state)
+static void child_fires_with_parent_but_parent_not_with_child(void **state)
 {
     (void)state;
     kc_auto(kc_cancel) *parent = kc_cancel_new(NULL);
@@ -63,7 +63,7 @@ static void a_child_fires_with_its_parent_and_not_the_other_way(void **state)
     assert_true(kc_cancel_fired(late));
 }
 
-static void no_token_never_fires(void **state)
+static void null_token_never_fires(void **state)
 {
     (void)state;
     kc_cancel_fire(NULL);
@@ -72,7 +72,7 @@ static void no_token_never_fires(void **state)
     assert_true(kc_cancel_sleep_until(NULL, kc_clock_real(), 1));
 }
 
-static void a_fired_token_is_an_error(void **state)
+static void check_of_fired_token_returns_timeout(void **state)
 {
     (void)state;
     kc_auto(kc_cancel) *cancel = kc_cancel_new(NULL);
@@ -95,7 +95,7 @@ static void sleep_for_an_hour(void *user)
     t->slept = kc_cancel_sleep_until(t->cancel, t->clock, deadline) ? 1 : 2;
 }
 
-static void firing_wakes_a_sleeper(void **state)
+static void fire_wakes_sleeper(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -108,7 +108,7 @@ static void firing_wakes_a_sleeper(void **state)
     assert_int_equal(t.slept, 2);
 }
 
-static void a_sleeper_wakes_at_its_deadline(void **state)
+static void sleeper_wakes_at_its_deadline(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -121,6 +121,6 @@ static void a_sleeper_wakes_at_its_deadline(void **state)
     assert_int_equal(t.slept, 1);
 }
 
-TESTS(a_token_fires_once, a_hook_on_a_fired_token_is_refused, a_hook_taken_off_is_not_called,
-      a_child_fires_with_its_parent_and_not_the_other_way, no_token_never_fires,
-      a_fired_token_is_an_error, firing_wakes_a_sleeper, a_sleeper_wakes_at_its_deadline)
+TESTS(token_fires_once, add_hook_to_fired_token_returns_false, removed_hook_is_not_called,
+      child_fires_with_parent_but_parent_not_with_child, null_token_never_fires,
+      check_of_fired_token_returns_timeout, fire_wakes_sleeper, sleeper_wakes_at_its_deadline)

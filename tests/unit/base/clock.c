@@ -17,7 +17,7 @@ static kc_thread *start(void (*fn)(void *user), void *user)
 
 /* ---- reading ---- */
 
-static void the_real_clock_goes_forward(void **state)
+static void real_clock_moves_forward(void **state)
 {
     (void)state;
     const kc_clock *clock = kc_clock_real();
@@ -29,7 +29,7 @@ static void the_real_clock_goes_forward(void **state)
     assert_true(kc_clock_wall(clock) > monday);
 }
 
-static void virtual_time_stands_still_until_it_is_moved(void **state)
+static void virtual_time_stands_still_until_advanced(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(monday);
@@ -41,7 +41,7 @@ static void virtual_time_stands_still_until_it_is_moved(void **state)
     assert_true(kc_clock_wall(clock) == monday + 90 * KC_SECOND);
 }
 
-static void virtual_time_never_goes_back(void **state)
+static void virtual_time_never_moves_back(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -53,7 +53,7 @@ static void virtual_time_never_goes_back(void **state)
     assert_true(kc_clock_now(clock) == begin + 7);
 }
 
-static void a_deadline_that_does_not_fit_is_forever(void **state)
+static void overflowing_deadline_is_forever(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(INT64_MAX);
@@ -79,7 +79,7 @@ static void sleep_once(void *user)
     atomic_store(&s->woke, true);
 }
 
-static void a_sleeper_wakes_exactly_when_its_time_has_come(void **state)
+static void sleeper_wakes_exactly_at_its_deadline(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -96,7 +96,7 @@ static void a_sleeper_wakes_exactly_when_its_time_has_come(void **state)
     assert_true(s.woke_at == begin + KC_SECOND);
 }
 
-static void advancing_wakes_all_whose_deadline_has_passed_and_no_others(void **state)
+static void advance_wakes_exactly_the_due_waiters(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -120,7 +120,7 @@ static void advancing_wakes_all_whose_deadline_has_passed_and_no_others(void **s
     assert_false(kc_clock_next_deadline(clock, &next));
 }
 
-/* ---- waiting on a condition ---- */
+/* ---- waiting on a condition variable ---- */
 
 typedef struct room {
     kc_clock *clock;
@@ -153,7 +153,7 @@ static void wait_forever_for_a_token(void *user)
     }
 }
 
-static void waiting_forever_is_counted_but_has_no_deadline(void **state)
+static void endless_wait_is_counted_without_deadline(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -173,7 +173,7 @@ static void waiting_forever_is_counted_but_has_no_deadline(void **state)
     room_done(&r);
 }
 
-static void who_was_signalled_no_longer_counts_as_waiting(void **state)
+static void signalled_waiter_is_not_counted(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -208,7 +208,7 @@ static void wait_one_second_for_a_token(void *user)
     }
 }
 
-static void a_wait_ends_by_signal_or_by_deadline(void **state)
+static void wait_ends_by_signal_or_deadline(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -228,8 +228,8 @@ static void a_wait_ends_by_signal_or_by_deadline(void **state)
     room_done(&r);
 }
 
-/* A signal after the deadline has passed for one goes to another who still waits. */
-static void a_signal_is_not_spent_on_who_has_timed_out(void **state)
+/* A signal after one waiter's deadline has passed wakes another waiter. */
+static void signal_skips_timed_out_waiter(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -239,7 +239,8 @@ static void a_signal_is_not_spent_on_who_has_timed_out(void **state)
     kc_clock_await_waiters(clock, 1);
     kc_thread *patient = start(wait_forever_for_a_token, &r);
     kc_clock_await_waiters(clock, 2);
-    kc_locked (&r.mutex) { /* The hasty one is woken, but cannot leave while this is held. */
+    kc_locked (
+        &r.mutex) { /* The timed-out waiter is woken, but cannot leave while the mutex is held. */
         kc_clock_advance(clock, KC_SECOND);
         kc_cond_signal(&r.changed);
         assert_int_equal(kc_clock_waiters(clock), 0);
@@ -250,7 +251,7 @@ static void a_signal_is_not_spent_on_who_has_timed_out(void **state)
     room_done(&r);
 }
 
-/* ---- many at once ---- */
+/* ---- many threads ---- */
 
 typedef struct ticker {
     room *room;
@@ -258,7 +259,7 @@ typedef struct ticker {
     int ticks;
 } ticker;
 
-/* Notes the time of each tick, in the order the ticks happen. */
+/* Records the time of each tick, in order. */
 static void tick(void *user)
 {
     ticker *t = user;
@@ -276,7 +277,7 @@ static void tick(void *user)
             kc_cond_wait_until(&t->room->changed, &t->room->mutex, t->room->clock, KC_FOREVER);
 }
 
-static void running_steps_from_deadline_to_deadline(void **state)
+static void run_steps_from_deadline_to_deadline(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -308,7 +309,7 @@ typedef struct worker {
     int64_t slept;
 } worker;
 
-/* Waits, sometimes with a deadline, and wakes others, in an order that the seed decides. */
+/* Waits, sometimes with a deadline, and wakes others, in an order given by the seed. */
 static void wait_and_wake(void *user)
 {
     worker *w = user;
@@ -331,7 +332,7 @@ static void wait_and_wake(void *user)
         r->timed_out++;
 }
 
-static void signals_and_time_race_and_nobody_is_forgotten(void **state)
+static void racing_signals_and_time_lose_no_wakeup(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -355,10 +356,9 @@ static void signals_and_time_race_and_nobody_is_forgotten(void **state)
     room_done(&r);
 }
 
-TESTS(the_real_clock_goes_forward, virtual_time_stands_still_until_it_is_moved,
-      virtual_time_never_goes_back, a_deadline_that_does_not_fit_is_forever,
-      a_sleeper_wakes_exactly_when_its_time_has_come,
-      advancing_wakes_all_whose_deadline_has_passed_and_no_others,
-      waiting_forever_is_counted_but_has_no_deadline, who_was_signalled_no_longer_counts_as_waiting,
-      a_wait_ends_by_signal_or_by_deadline, a_signal_is_not_spent_on_who_has_timed_out,
-      running_steps_from_deadline_to_deadline, signals_and_time_race_and_nobody_is_forgotten)
+TESTS(real_clock_moves_forward, virtual_time_stands_still_until_advanced,
+      virtual_time_never_moves_back, overflowing_deadline_is_forever,
+      sleeper_wakes_exactly_at_its_deadline, advance_wakes_exactly_the_due_waiters,
+      endless_wait_is_counted_without_deadline, signalled_waiter_is_not_counted,
+      wait_ends_by_signal_or_deadline, signal_skips_timed_out_waiter,
+      run_steps_from_deadline_to_deadline, racing_signals_and_time_lose_no_wakeup)

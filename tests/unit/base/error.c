@@ -3,7 +3,7 @@
 
 #include "kc/error.h"
 
-static void a_set_error_has_reason_code_and_message(void **state)
+static void set_error_has_reason_code_and_message(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -11,23 +11,24 @@ static void a_set_error_has_reason_code_and_message(void **state)
                      -KC_NOT_FOUND);
     assert_int_equal(err.code, 404);
     assert_error(&err, KC_NOT_FOUND, "pods \"web\" not found");
-    assert_true(kc_failed_with(&err, KC_NOT_FOUND));
-    assert_false(kc_failed_with(&err, KC_GONE));
-    assert_false(kc_failed_with(NULL, KC_GONE));
+    assert_true(kc_error_has_reason(&err, KC_NOT_FOUND));
+    assert_false(kc_error_has_reason(&err, KC_GONE));
+    assert_false(kc_error_has_reason(NULL, KC_GONE));
 }
 
-static void nobody_needs_to_pass_an_error(void **state)
+static void null_error_is_allowed(void **state)
 {
     (void)state;
     assert_int_equal(kc_error_set(NULL, KC_CONFLICT, "x"), -KC_CONFLICT);
     assert_true(kc_error_wrap(NULL, "x") < 0);
+    assert_int_equal(kc_error_result(NULL), -KC_UNKNOWN);
     kc_error_add_cause(NULL, "FieldValueInvalid", KC_STR("spec"), KC_STR("bad"));
     kc_error_about(NULL, KC_STR(""), KC_STR("Pod"), KC_STR("web"));
     kc_error_done(NULL);
     assert_string_equal(kc_error_text(NULL), "no error");
 }
 
-static void context_is_put_before_the_message(void **state)
+static void wrap_prefixes_message(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -37,7 +38,7 @@ static void context_is_put_before_the_message(void **state)
     assert_int_equal(err.code, 400);
 }
 
-static void context_may_quote_the_message_itself(void **state)
+static void wrap_context_may_contain_message_itself(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -47,7 +48,7 @@ static void context_may_quote_the_message_itself(void **state)
     assert_string_equal(kc_error_text(&err), "[old and more]: old and more");
 }
 
-static void wrapping_what_was_not_set_is_an_unknown_error(void **state)
+static void wrap_of_unset_error_is_unknown(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -56,7 +57,23 @@ static void wrapping_what_was_not_set_is_an_unknown_error(void **state)
     assert_int_equal(err.code, 500);
 }
 
-static void setting_again_replaces_everything(void **state)
+static void result_of_set_error_is_its_reason(void **state)
+{
+    (void)state;
+    kc_scoped(kc_error) err = {0};
+    kc_error_set(&err, KC_GONE, "old");
+    assert_int_equal(kc_error_result(&err), -KC_GONE);
+    assert_error(&err, KC_GONE, "old");
+}
+
+static void result_of_unset_error_is_negative(void **state)
+{
+    (void)state;
+    const kc_error err = {0};
+    assert_int_equal(kc_error_result(&err), -KC_UNKNOWN);
+}
+
+static void set_replaces_previous_error(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -88,7 +105,7 @@ static void causes_and_the_object_are_kept(void **state)
     assert_null(err.name);
 }
 
-static void moving_empties_the_source(void **state)
+static void move_empties_source(void **state)
 {
     (void)state;
     kc_scoped(kc_error) from = {0};
@@ -127,7 +144,7 @@ static void reasons_have_the_names_and_codes_of_a_status(void **state)
     assert_int_equal(kc_reason_code(KC_OK), 200);
 }
 
-static void a_reason_that_is_not_listed_is_unknown(void **state)
+static void unlisted_reason_is_unknown(void **state)
 {
     (void)state;
     assert_int_equal(kc_reason_from(KC_STR("Weird")), KC_UNKNOWN);
@@ -136,8 +153,8 @@ static void a_reason_that_is_not_listed_is_unknown(void **state)
     assert_int_equal(kc_reason_code((kc_reason)999), 500);
 }
 
-TESTS(a_set_error_has_reason_code_and_message, nobody_needs_to_pass_an_error,
-      context_is_put_before_the_message, context_may_quote_the_message_itself,
-      wrapping_what_was_not_set_is_an_unknown_error, setting_again_replaces_everything,
-      causes_and_the_object_are_kept, moving_empties_the_source,
-      reasons_have_the_names_and_codes_of_a_status, a_reason_that_is_not_listed_is_unknown)
+TESTS(set_error_has_reason_code_and_message, null_error_is_allowed, wrap_prefixes_message,
+      wrap_context_may_contain_message_itself, wrap_of_unset_error_is_unknown,
+      result_of_set_error_is_its_reason, result_of_unset_error_is_negative,
+      set_replaces_previous_error, causes_and_the_object_are_kept, move_empties_source,
+      reasons_have_the_names_and_codes_of_a_status, unlisted_reason_is_unknown)

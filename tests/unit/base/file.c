@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files read and written whole. */
+/* file.c: reading and writing whole files. */
 #include "kc/file.h"
+#include "kc/thread.h"
 #include "testing.h"
 
 #include <fcntl.h>
@@ -8,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A folder of the test's own, and a file in it that is not there yet. */
+/* A directory of the test, and a file in it that does not exist yet. */
 typedef struct place {
     char folder[32];
     char *path;
@@ -42,7 +43,7 @@ static unsigned mode_of(const char *name)
     return found.st_mode & 07777;
 }
 
-static void what_is_written_is_read(void **state)
+static void written_file_is_read_back(void **state)
 {
     (void)state;
     kc_scoped(place) p = place_new();
@@ -58,7 +59,7 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(kc_file_remove(p.path, NULL), 0);
 }
 
-static void a_file_that_is_not_there_is_not_found(void **state)
+static void missing_file_returns_not_found(void **state)
 {
     (void)state;
     kc_scoped(place) p = place_new();
@@ -73,7 +74,7 @@ static void a_file_that_is_not_there_is_not_found(void **state)
     assert_error(&err, KC_BAD_REQUEST, "Is a directory");
 }
 
-static void a_file_beyond_the_limit_is_refused(void **state)
+static void file_beyond_limit_returns_too_large(void **state)
 {
     (void)state;
     kc_scoped(place) p = place_new();
@@ -90,7 +91,7 @@ static void a_file_beyond_the_limit_is_refused(void **state)
     assert_error(&err, KC_TOO_LARGE, "/dev/zero has more than 5000 bytes");
 }
 
-static void a_pipe_that_nobody_writes_to_is_not_waited_for(void **state)
+static void read_of_pipe_without_writer_does_not_block(void **state)
 {
     (void)state;
     kc_scoped(place) p = place_new();
@@ -100,7 +101,56 @@ static void a_pipe_that_nobody_writes_to_is_not_waited_for(void **state)
     assert_int_equal(text.n, 0);
 }
 
-static void a_file_that_is_as_it_should_be_is_left_alone(void **state)
+/* Writes to a pipe in two parts, after pauses. */
+static void write_slowly(void *user)
+{
+    const int fd = *(const int *)user;
+    usleep(50000);
+    if (write(fd, "slow ", 5) != 5)
+        abort();
+    usleep(50000);
+    if (write(fd, "text", 4) != 4)
+        abort();
+    close(fd);
+}
+
+static void input_waits_for_the_writer_of_a_pipe(void **state)
+{
+    (void)state;
+    int ends[2];
+    kc_scoped(kc_buf) text = {0};
+    assert_int_equal(pipe(ends), 0);
+    kc_autofree char *path = kc_asprintf("/dev/fd/%d", ends[0]);
+    kc_thread *writer = kc_thread_start("writer", write_slowly, &ends[1], NULL);
+    assert_non_null(writer);
+    assert_int_equal(kc_file_read_input(path, KC_FILE_MAX, &text, NULL), 0);
+    kc_thread_join(writer);
+    close(ends[0]);
+    assert_string_equal(kc_buf_cstr(&text), "slow text");
+}
+
+static void input_named_dash_is_standard_input(void **state)
+{
+    (void)state;
+    kc_scoped(place) p = place_new();
+    kc_scoped(kc_buf) text = {0};
+    kc_scoped(kc_error) err = {0};
+    kc_file_put(p.path, KC_STR("input"), NULL);
+    const int kept = dup(STDIN_FILENO), file = open(p.path, O_RDONLY);
+    assert_true(file >= 0 && dup2(file, STDIN_FILENO) == STDIN_FILENO);
+    const int refused = kc_file_read_input("-", 4, &text, &err);
+    lseek(STDIN_FILENO, 0, SEEK_SET);
+    const int read = kc_file_read_input("-", 5, &text, NULL);
+    dup2(kept, STDIN_FILENO);
+    close(kept);
+    close(file);
+    assert_true(refused < 0);
+    assert_error(&err, KC_TOO_LARGE, "standard input has more than 4 bytes");
+    assert_int_equal(read, 0);
+    assert_string_equal(kc_buf_cstr(&text), "input");
+}
+
+static void unchanged_file_is_not_rewritten(void **state)
 {
     (void)state;
     kc_scoped(place) p = place_new();
@@ -115,7 +165,7 @@ static void a_file_that_is_as_it_should_be_is_left_alone(void **state)
     assert_int_equal(mode_of(p.path), 0600);
 }
 
-static void a_link_is_replaced_and_not_followed(void **state)
+static void write_replaces_symbolic_link(void **state)
 {
     (void)state;
     kc_scoped(place) p = place_new();
@@ -127,23 +177,39 @@ static void a_link_is_replaced_and_not_followed(void **state)
     assert_true(holds(p.path, "secret"));
 }
 
-static void a_folder_is_made_with_those_above_it(void **state)
+static void write_to_a_pipe_or_directory_is_refused(void **state)
+{
+    (void)state;
+    kc_scoped(place) p = place_new();
+    kc_scoped(kc_error) err = {0};
+    assert_int_equal(mkfifo(p.path, 0600), 0);
+    assert_true(kc_file_write(p.path, 0600, KC_STR("x"), &err) < 0);
+    assert_error(&err, KC_INVALID, "it is not a regular file");
+    assert_true(kc_file_put(p.path, KC_STR("x"), NULL) < 0);
+    assert_true(kc_file_write(p.folder, 0600, KC_STR("x"), NULL) < 0);
+    struct stat found;
+    assert_int_equal(lstat(p.path, &found), 0);
+    assert_true(S_ISFIFO(found.st_mode));
+}
+
+static void directory_is_created_with_parents(void **state)
 {
     (void)state;
     kc_scoped(place) p = place_new();
     kc_scoped(kc_error) err = {0};
     kc_autofree char *above = kc_asprintf("%s/a", p.folder);
     kc_autofree char *below = kc_asprintf("%s/a/b", p.folder);
-    assert_int_equal(kc_folder_make(below, 0700, NULL), 0);
-    assert_int_equal(kc_folder_make(below, 0700, NULL), 0);
+    assert_int_equal(kc_dir_create(below, 0700, NULL), 0);
+    assert_int_equal(kc_dir_create(below, 0700, NULL), 0);
     assert_int_equal(mode_of(above), 0700);
     assert_int_equal(mode_of(below), 0700);
     kc_file_put(p.path, KC_STR("x"), NULL);
-    assert_true(kc_folder_make(p.path, 0700, &err) < 0);
-    assert_error(&err, KC_INVALID, "is not a folder");
+    assert_true(kc_dir_create(p.path, 0700, &err) < 0);
+    assert_error(&err, KC_INVALID, "is not a directory");
 }
 
-TESTS(what_is_written_is_read, a_file_that_is_not_there_is_not_found,
-      a_file_beyond_the_limit_is_refused, a_pipe_that_nobody_writes_to_is_not_waited_for,
-      a_file_that_is_as_it_should_be_is_left_alone, a_link_is_replaced_and_not_followed,
-      a_folder_is_made_with_those_above_it)
+TESTS(written_file_is_read_back, missing_file_returns_not_found,
+      file_beyond_limit_returns_too_large, read_of_pipe_without_writer_does_not_block,
+      input_waits_for_the_writer_of_a_pipe, input_named_dash_is_standard_input,
+      unchanged_file_is_not_rewritten, write_replaces_symbolic_link,
+      write_to_a_pipe_or_directory_is_refused, directory_is_created_with_parents)

@@ -44,7 +44,7 @@ static void fixture_free(fixture *f)
     free(f);
 }
 
-/* Pops everything; returns how many there were, in order. */
+/* Pops all elements; returns how many came in order. */
 static size_t drain(kc_heap *heap)
 {
     uint64_t last = 0;
@@ -70,7 +70,7 @@ static void elements_come_out_in_order(void **state)
     }
 }
 
-static void an_empty_heap_has_nothing(void **state)
+static void empty_heap_has_no_elements(void **state)
 {
     (void)state;
     size_t compared = 0;
@@ -97,7 +97,7 @@ static void any_element_can_be_removed(void **state)
     fixture_free(f);
 }
 
-static void a_changed_key_moves_its_element_both_ways(void **state)
+static void fix_moves_element_up_and_down(void **state)
 {
     (void)state;
     kc_rand rand;
@@ -114,7 +114,7 @@ static void a_changed_key_moves_its_element_both_ways(void **state)
     fixture_free(f);
 }
 
-static void a_cleared_heap_lets_its_elements_go(void **state)
+static void cleared_heap_releases_its_elements(void **state)
 {
     (void)state;
     kc_rand rand;
@@ -127,7 +127,7 @@ static void a_cleared_heap_lets_its_elements_go(void **state)
     fixture_free(f);
 }
 
-static void each_operation_costs_the_logarithm(void **state)
+static void operations_take_logarithmic_time(void **state)
 {
     (void)state;
     kc_rand rand;
@@ -144,6 +144,6 @@ static void each_operation_costs_the_logarithm(void **state)
     fixture_free(f);
 }
 
-TESTS(elements_come_out_in_order, an_empty_heap_has_nothing, any_element_can_be_removed,
-      a_changed_key_moves_its_element_both_ways, a_cleared_heap_lets_its_elements_go,
-      each_operation_costs_the_logarithm)
+TESTS(elements_come_out_in_order, empty_heap_has_no_elements, any_element_can_be_removed,
+      fix_moves_element_up_and_down, cleared_heap_releases_its_elements,
+      operations_take_logarithmic_time)

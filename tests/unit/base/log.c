@@ -15,7 +15,7 @@ static const int64_t some_time = INT64_C(1763368200) * KC_SECOND + 123456789;
 
 #define TIME "2025-11-17T08:30:00.123Z"
 
-/* A logger that writes into a buffer, at a time that stands still. */
+/* A logger that writes into a buffer, with a fixed time. */
 typedef struct fixture {
     kc_clock *clock;
     kc_buf out;
@@ -49,9 +49,9 @@ static void fixture_done(fixture *f)
         kc_buf_clear(&(f)->out);                           \
     } while (0)
 
-/* ---- what a line looks like ---- */
+/* ---- format of a line ---- */
 
-static void a_console_line_is_aligned(void **state)
+static void console_line_is_aligned(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -68,7 +68,7 @@ static void a_console_line_is_aligned(void **state)
     assert_logged(&f, TIME " INFO               größer                         n=1\n");
 }
 
-static void a_json_line_is_one_object(void **state)
+static void json_line_is_one_object(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -81,7 +81,7 @@ static void a_json_line_is_one_object(void **state)
     assert_logged(&f, "{\"ts\":\"" TIME "\",\"level\":\"error\",\"msg\":\"cannot list\"}\n");
 }
 
-static void the_caller_is_shown_on_request(void **state)
+static void caller_option_adds_file_and_line(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -93,7 +93,7 @@ static void the_caller_is_shown_on_request(void **state)
     assert_contains(kc_buf_cstr(&f.out), expected);
 }
 
-/* Fields of every type there is. */
+/* Fields of every type. */
 static void log_every_type(kc_log *log)
 {
     bool yes = true;
@@ -108,7 +108,7 @@ static void log_every_type(kc_log *log)
                 kc_kv("none", &none));
 }
 
-static void every_type_has_its_text_in_json(void **state)
+static void json_formats_every_field_type(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -121,7 +121,7 @@ static void every_type_has_its_text_in_json(void **state)
                     "\"none\":null}\n");
 }
 
-static void every_type_has_its_text_on_the_console(void **state)
+static void console_formats_every_field_type(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -133,7 +133,7 @@ static void every_type_has_its_text_on_the_console(void **state)
                     "err=\"pods \\\"web\\\" not found\" none=null\n");
 }
 
-static void durations_read_as_in_go(void **state)
+static void durations_are_formatted_as_in_go(void **state)
 {
     (void)state;
     static const struct {
@@ -157,7 +157,7 @@ static void durations_read_as_in_go(void **state)
     }
 }
 
-static void times_before_the_epoch_are_right_too(void **state)
+static void times_before_epoch_are_formatted(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(-1);
@@ -167,14 +167,14 @@ static void times_before_the_epoch_are_right_too(void **state)
     assert_contains(kc_buf_cstr(&out), "1969-12-31T23:59:59.999Z");
 }
 
-/* ---- what is logged at all ---- */
+/* ---- levels ---- */
 
 static int evaluated_times(int *n)
 {
     return ++*n;
 }
 
-static void what_is_below_the_level_is_not_even_evaluated(void **state)
+static void fields_of_suppressed_message_are_not_evaluated(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -191,7 +191,7 @@ static void what_is_below_the_level_is_not_even_evaluated(void **state)
     assert_false(kc_log_on(f.log, KC_LOG_INFO));
 }
 
-static void verbosity_decides_about_details(void **state)
+static void verbosity_selects_detailed_messages(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -205,7 +205,7 @@ static void verbosity_decides_about_details(void **state)
     assert_logged(&f, "{\"ts\":\"" TIME "\",\"level\":\"info\",\"msg\":\"just right\",\"v\":4}\n");
 }
 
-static void the_level_can_be_changed_for_all_children(void **state)
+static void set_level_applies_to_children(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -218,7 +218,7 @@ static void the_level_can_be_changed_for_all_children(void **state)
     assert_false(kc_log_v(child, KC_LOG_MAX_V + 1));
 }
 
-static void no_logger_says_nothing(void **state)
+static void null_logger_writes_nothing(void **state)
 {
     (void)state;
     kc_log *none = NULL;
@@ -251,21 +251,21 @@ static void children_carry_names_and_fields(void **state)
                       "\"msg\":\"m\",\"kind\":\"Pod\"}\n");
 }
 
-static void a_child_is_refitted_with_other_fields(void **state)
+static void set_fields_replaces_fields_of_child(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
     begin(&f, (kc_log_opts){.format = KC_LOG_JSON});
     kc_auto(kc_log) *parent = kc_log_child(f.log, NULL, kc_kv("controller", "robot"));
     kc_auto(kc_log) *child = kc_log_child(parent, NULL, kc_kv("name", "a"));
-    kc_log_refit(child, parent, kc_kv("name", "b"), kc_kv("n", 2));
+    kc_log_set_fields(child, parent, kc_kv("name", "b"), kc_kv("n", 2));
     kc_log_info(child, "m");
     assert_logged(&f, "{\"ts\":\"" TIME "\",\"level\":\"info\",\"msg\":\"m\","
                       "\"controller\":\"robot\",\"name\":\"b\",\"n\":2}\n");
-    kc_log_refit((kc_log *)NULL, NULL, kc_kv("name", "b"));
+    kc_log_set_fields((kc_log *)NULL, NULL, kc_kv("name", "b"));
 }
 
-static void a_child_outlives_its_parent(void **state)
+static void child_outlives_its_parent(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -278,7 +278,7 @@ static void a_child_outlives_its_parent(void **state)
 
 /* ---- hostile values ---- */
 
-static void a_newline_does_not_start_a_line(void **state)
+static void newline_in_value_is_escaped(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -288,7 +288,7 @@ static void a_newline_does_not_start_a_line(void **state)
                            "\"k\\n\"=\"x\\ny\\r\\t\\x1b[31m\\x7f\"\n");
 }
 
-static void values_are_quoted_when_they_need_it(void **state)
+static void values_with_special_characters_are_quoted(void **state)
 {
     (void)state;
     static const struct {
@@ -317,7 +317,7 @@ static void values_are_quoted_when_they_need_it(void **state)
     }
 }
 
-static void json_escapes_what_json_forbids(void **state)
+static void json_escapes_forbidden_characters(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -327,7 +327,7 @@ static void json_escapes_what_json_forbids(void **state)
                                          "\\ufffd\\u2028\xc3\xbc\"}\n");
 }
 
-static void a_field_cannot_pretend_to_be_part_of_the_head(void **state)
+static void reserved_field_names_are_prefixed(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -337,7 +337,7 @@ static void a_field_cannot_pretend_to_be_part_of_the_head(void **state)
                       "\"fields.level\":\"error\",\"fields.msg\":\"other\"}\n");
 }
 
-static void long_values_are_cut_between_characters(void **state)
+static void long_values_are_truncated_between_characters(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -351,8 +351,8 @@ static void long_values_are_cut_between_characters(void **state)
     assert_true(f.out.n < KC_LOG_MAX_VALUE + 200);
 }
 
-/* Whatever the bytes: one line, and in JSON an object whose member is what went in. */
-static void any_bytes_leave_the_structure_whole(void **state)
+/* For any bytes: one line, and in JSON an object whose member has the input value. */
+static void arbitrary_bytes_keep_line_structure(void **state)
 {
     (void)state;
     kc_rand rand;
@@ -377,7 +377,7 @@ static void any_bytes_leave_the_structure_whole(void **state)
 
 /* ---- colour ---- */
 
-static void colour_is_for_levels_and_keys(void **state)
+static void levels_and_keys_are_coloured(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -396,7 +396,7 @@ static void json_has_no_colour(void **state)
     assert_null(strchr(kc_buf_cstr(&f.out), '\x1b'));
 }
 
-/* Whether a logger on a new terminal writes in colour. */
+/* True if a logger on a new terminal writes in colour. */
 static bool colours_on_a_terminal(kc_log_colour colour)
 {
     char text[200] = "";
@@ -415,7 +415,7 @@ static bool colours_on_a_terminal(kc_log_colour colour)
     return strchr(text, '\x1b') != NULL;
 }
 
-static void a_terminal_has_colour_unless_it_is_not_wanted(void **state)
+static void terminal_output_is_coloured_unless_disabled(void **state)
 {
     (void)state;
     unsetenv("NO_COLOR");
@@ -434,7 +434,7 @@ static void a_terminal_has_colour_unless_it_is_not_wanted(void **state)
 
 /* ---- output ---- */
 
-static void a_line_is_one_write(void **state)
+static void line_is_one_write(void **state)
 {
     (void)state;
     int ends[2];
@@ -453,7 +453,7 @@ static void a_line_is_one_write(void **state)
     close(ends[1]);
 }
 
-static void after_a_torn_line_the_next_starts_on_its_own(void **state)
+static void line_after_torn_line_starts_with_newline(void **state)
 {
     (void)state;
     int ends[2];
@@ -463,7 +463,7 @@ static void after_a_torn_line_the_next_starts_on_its_own(void **state)
     kc_auto(kc_log) *log = kc_log_new(&(kc_log_opts){.fd = ends[1]});
     memset(text, 'x', 8000);
     errno = 0;
-    for (int i = 0; i < 20; i++) /* More than any pipe of this size takes. */
+    for (int i = 0; i < 20; i++) /* More than a pipe of this size can buffer. */
         kc_log_info(log, "long", kc_kv("v", kc_str_of(text, 8000)));
     assert_int_equal(errno, 0);
     ssize_t n = read(ends[0], text, sizeof(text));
@@ -490,7 +490,7 @@ static void log_many(void *user)
     }
 }
 
-static void lines_of_several_threads_do_not_mix(void **state)
+static void lines_of_threads_do_not_interleave(void **state)
 {
     (void)state;
     kc_scoped(fixture) f;
@@ -515,7 +515,7 @@ static void lines_of_several_threads_do_not_mix(void **state)
         assert_int_equal(seen[i], THREADS);
 }
 
-static void levels_and_formats_are_read_from_options(void **state)
+static void levels_and_formats_are_parsed(void **state)
 {
     (void)state;
     kc_log_level level = KC_LOG_INFO;
@@ -529,16 +529,15 @@ static void levels_and_formats_are_read_from_options(void **state)
     assert_int_equal(level, KC_LOG_DEBUG);
 }
 
-TESTS(a_console_line_is_aligned, a_json_line_is_one_object, the_caller_is_shown_on_request,
-      every_type_has_its_text_in_json, every_type_has_its_text_on_the_console,
-      durations_read_as_in_go, times_before_the_epoch_are_right_too,
-      what_is_below_the_level_is_not_even_evaluated, verbosity_decides_about_details,
-      the_level_can_be_changed_for_all_children, no_logger_says_nothing,
-      children_carry_names_and_fields, a_child_is_refitted_with_other_fields,
-      a_child_outlives_its_parent, a_newline_does_not_start_a_line,
-      values_are_quoted_when_they_need_it, json_escapes_what_json_forbids,
-      a_field_cannot_pretend_to_be_part_of_the_head, long_values_are_cut_between_characters,
-      any_bytes_leave_the_structure_whole, colour_is_for_levels_and_keys, json_has_no_colour,
-      a_terminal_has_colour_unless_it_is_not_wanted, a_line_is_one_write,
-      after_a_torn_line_the_next_starts_on_its_own, lines_of_several_threads_do_not_mix,
-      levels_and_formats_are_read_from_options)
+TESTS(console_line_is_aligned, json_line_is_one_object, caller_option_adds_file_and_line,
+      json_formats_every_field_type, console_formats_every_field_type,
+      durations_are_formatted_as_in_go, times_before_epoch_are_formatted,
+      fields_of_suppressed_message_are_not_evaluated, verbosity_selects_detailed_messages,
+      set_level_applies_to_children, null_logger_writes_nothing, children_carry_names_and_fields,
+      set_fields_replaces_fields_of_child, child_outlives_its_parent, newline_in_value_is_escaped,
+      values_with_special_characters_are_quoted, json_escapes_forbidden_characters,
+      reserved_field_names_are_prefixed, long_values_are_truncated_between_characters,
+      arbitrary_bytes_keep_line_structure, levels_and_keys_are_coloured, json_has_no_colour,
+      terminal_output_is_coloured_unless_disabled, line_is_one_write,
+      line_after_torn_line_starts_with_newline, lines_of_threads_do_not_interleave,
+      levels_and_formats_are_parsed)

@@ -7,7 +7,7 @@
 
 static int values[20000];
 
-/* Keys "k0", "k1" … as one text that lives as long as the test. */
+/* Keys "k0", "k1" … in one text that lives as long as the test. */
 static kc_str key_of(size_t i)
 {
     static char keys[KC_COUNT(values)][8];
@@ -21,7 +21,7 @@ static void fill(kc_map *map, size_t n)
         assert_null(kc_map_put(map, key_of(i), &values[i]));
 }
 
-static void what_was_put_is_found(void **state)
+static void inserted_values_are_found(void **state)
 {
     (void)state;
     kc_scoped(kc_map) map = {0};
@@ -32,7 +32,7 @@ static void what_was_put_is_found(void **state)
     assert_null(kc_map_get(&map, KC_STR("k")));
 }
 
-static void an_empty_map_has_nothing(void **state)
+static void empty_map_has_no_entries(void **state)
 {
     (void)state;
     kc_scoped(kc_map) map = {0};
@@ -43,7 +43,7 @@ static void an_empty_map_has_nothing(void **state)
         fail_msg("an entry: %.*s", KC_ARG(entry->key));
 }
 
-static void keys_may_hold_any_byte_and_none(void **state)
+static void keys_may_contain_any_byte_or_be_empty(void **state)
 {
     (void)state;
     kc_scoped(kc_map) map = {0};
@@ -56,7 +56,7 @@ static void keys_may_hold_any_byte_and_none(void **state)
     assert_null(kc_map_get(&map, KC_STR("a")));
 }
 
-static void putting_again_replaces_the_value_in_its_place(void **state)
+static void put_of_existing_key_replaces_value_in_place(void **state)
 {
     (void)state;
     kc_scoped(kc_map) map = {0};
@@ -66,12 +66,13 @@ static void putting_again_replaces_the_value_in_its_place(void **state)
     assert_int_equal(map.n, 3);
     kc_map_each (&map, entry) {
         assert_ptr_equal(entry->value, &values[9]);
-        assert_ptr_equal(entry->key.p, another.p); /* The old key may have gone with its value. */
+        assert_ptr_equal(entry->key.p,
+                         another.p); /* The old key may have been freed with its value. */
         break;
     }
 }
 
-static void iteration_follows_insertion_and_skips_the_removed(void **state)
+static void iteration_follows_insertion_and_skips_removed_entries(void **state)
 {
     (void)state;
     kc_scoped(kc_map) map = {0};
@@ -88,7 +89,7 @@ static void iteration_follows_insertion_and_skips_the_removed(void **state)
     assert_int_equal(map.n, 51);
 }
 
-static void the_current_entry_may_be_removed(void **state)
+static void current_entry_may_be_removed(void **state)
 {
     (void)state;
     kc_scoped(kc_map) map = {0};
@@ -99,7 +100,7 @@ static void the_current_entry_may_be_removed(void **state)
     assert_null(kc_map_get(&map, key_of(0)));
 }
 
-static void a_loop_may_stand_in_an_if_with_an_else(void **state)
+static void loop_in_if_keeps_its_else(void **state)
 {
     (void)state;
     kc_scoped(kc_map) map = {0};
@@ -112,7 +113,7 @@ static void a_loop_may_stand_in_an_if_with_an_else(void **state)
     assert_true(other);
 }
 
-static void the_key_of_a_removed_entry_may_be_freed(void **state)
+static void key_of_a_removed_entry_may_be_freed(void **state)
 {
     (void)state;
     kc_scoped(kc_map) map = {0};
@@ -126,7 +127,7 @@ static void the_key_of_a_removed_entry_may_be_freed(void **state)
     }
 }
 
-static void adding_and_removing_forever_stays_small(void **state)
+static void repeated_insert_and_remove_does_not_grow(void **state)
 {
     (void)state;
     kc_scoped(kc_map) map = {0};
@@ -139,7 +140,7 @@ static void adding_and_removing_forever_stays_small(void **state)
     assert_true(map.cap <= 16);
 }
 
-static void a_cleared_map_is_empty_and_usable(void **state)
+static void cleared_map_is_empty_and_usable(void **state)
 {
     (void)state;
     kc_scoped(kc_map) map = {0};
@@ -151,8 +152,8 @@ static void a_cleared_map_is_empty_and_usable(void **state)
     assert_ptr_equal(kc_map_get(&map, key_of(1)), &values[1]);
 }
 
-TESTS(what_was_put_is_found, an_empty_map_has_nothing, keys_may_hold_any_byte_and_none,
-      putting_again_replaces_the_value_in_its_place,
-      iteration_follows_insertion_and_skips_the_removed, the_current_entry_may_be_removed,
-      a_loop_may_stand_in_an_if_with_an_else, the_key_of_a_removed_entry_may_be_freed,
-      adding_and_removing_forever_stays_small, a_cleared_map_is_empty_and_usable)
+TESTS(inserted_values_are_found, empty_map_has_no_entries, keys_may_contain_any_byte_or_be_empty,
+      put_of_existing_key_replaces_value_in_place,
+      iteration_follows_insertion_and_skips_removed_entries, current_entry_may_be_removed,
+      loop_in_if_keeps_its_else, key_of_a_removed_entry_may_be_freed,
+      repeated_insert_and_remove_does_not_grow, cleared_map_is_empty_and_usable)

@@ -2,10 +2,12 @@
 #include "testing.h"
 
 #include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* So that malloc answers NULL under the sanitizers as it does without them. */
+/* Makes malloc return NULL under the sanitizers, as it does without them. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -49,7 +51,7 @@ static thing *made_and_taken(int *freed)
     return kc_take(t);
 }
 
-static void an_auto_pointer_is_freed_at_the_end_of_its_scope(void **state)
+static void auto_pointer_is_freed_at_the_end_of_its_scope(void **state)
 {
     (void)state;
     int freed = 0;
@@ -62,7 +64,7 @@ static void an_auto_pointer_is_freed_at_the_end_of_its_scope(void **state)
     assert_int_equal(freed, 1);
 }
 
-static void a_taken_pointer_is_not_freed(void **state)
+static void taken_pointer_is_not_freed(void **state)
 {
     (void)state;
     int freed = 0;
@@ -71,7 +73,7 @@ static void a_taken_pointer_is_not_freed(void **state)
     assert_int_equal(freed, 0);
 }
 
-static void a_scoped_value_is_released_at_the_end_of_its_scope(void **state)
+static void scoped_value_is_released_at_the_end_of_its_scope(void **state)
 {
     (void)state;
     int freed = 0;
@@ -82,7 +84,7 @@ static void a_scoped_value_is_released_at_the_end_of_its_scope(void **state)
     assert_int_equal(freed, 1);
 }
 
-static void sizes_of_zero_give_a_pointer(void **state)
+static void size_zero_returns_pointer(void **state)
 {
     (void)state;
     kc_autofree char *a = kc_alloc(0);
@@ -93,7 +95,7 @@ static void sizes_of_zero_give_a_pointer(void **state)
     assert_true(a && b && c);
 }
 
-static void a_new_one_is_zeroed(void **state)
+static void new_object_is_zeroed(void **state)
 {
     (void)state;
     thing *t = kc_new(thing);
@@ -113,7 +115,7 @@ static void copies_of_text_are_terminated(void **state)
     assert_string_equal(made, "web-7");
 }
 
-static void trying_beyond_the_limit_fails_and_keeps_the_old(void **state)
+static void try_realloc_beyond_limit_fails_and_keeps_block(void **state)
 {
     (void)state;
     assert_null(kc_try_alloc(11, 10));
@@ -125,7 +127,7 @@ static void trying_beyond_the_limit_fails_and_keeps_the_old(void **state)
     free(old);
 }
 
-static void trying_for_more_than_there_is_fails(void **state)
+static void try_alloc_beyond_memory_fails(void **state)
 {
     (void)state;
     volatile size_t huge = SIZE_MAX / 2;
@@ -137,7 +139,7 @@ static void exit_with_seven(size_t size)
     _exit(size == SIZE_MAX ? 7 : 8);
 }
 
-/* The status of a process that asks for more than there is. */
+/* The exit status of a process that allocates more than the available memory. */
 static int status_of_too_much(void (*hook)(size_t size))
 {
     pid_t child = fork();
@@ -169,8 +171,114 @@ static void out_of_memory_aborts(void **state)
     assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
-TESTS(an_auto_pointer_is_freed_at_the_end_of_its_scope, a_taken_pointer_is_not_freed,
-      a_scoped_value_is_released_at_the_end_of_its_scope, sizes_of_zero_give_a_pointer,
-      a_new_one_is_zeroed, copies_of_text_are_terminated,
-      trying_beyond_the_limit_fails_and_keeps_the_old, trying_for_more_than_there_is_fails,
-      out_of_memory_calls_the_hook_with_the_size, out_of_memory_aborts)
+/* ---- the reserve ---- */
+
+enum { RESERVE = 32 << 20, ROOM = 8 << 20, BLOCK = 1 << 20, BLOCKS = 64 };
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LIMITS_ADDRESS_SPACE false
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LIMITS_ADDRESS_SPACE false
+#endif
+#endif
+#ifndef LIMITS_ADDRESS_SPACE
+#define LIMITS_ADDRESS_SPACE true
+#endif
+
+/* Limits the growth of this process's address space. */
+static void limit_growth(size_t bytes)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_true(file && fscanf(file, "%lu", &pages) == 1);
+    fclose(file);
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
+    limit.rlim_cur = pages * (rlim_t)sysconf(_SC_PAGESIZE) + bytes;
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+/* Runs it in a child process; returns the exit status. */
+static int status_of(int (*run)(void))
+{
+    pid_t child = fork();
+    if (child == 0)
+        _exit(run());
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static int fill_until_short(void **blocks, int *n)
+{
+    for (*n = 0; *n < BLOCKS && !kc_mem_short(); ++*n)
+        blocks[*n] = kc_alloc(BLOCK);
+    return kc_mem_short() ? 0 : 1;
+}
+
+static int use_up_and_restore(void)
+{
+    void *blocks[BLOCKS];
+    int n;
+    kc_mem_reserve(RESERVE);
+    limit_growth(ROOM);
+    if (kc_mem_short() || !kc_mem_has_room(BLOCK) || kc_mem_has_room(RESERVE))
+        return 2;
+    if (fill_until_short(blocks, &n) || kc_mem_restore())
+        return 3;
+    for (int i = 0; i < n; i++)
+        free(blocks[i]);
+    limit_growth(3 * RESERVE);
+    return kc_mem_restore() && !kc_mem_short() ? 0 : 4;
+}
+
+static void allocation_beyond_the_limit_uses_the_reserve_until_it_is_restored(void **state)
+{
+    (void)state;
+    if (!LIMITS_ADDRESS_SPACE)
+        skip();
+    assert_int_equal(status_of(use_up_and_restore), 0);
+}
+
+static int zero_from_reserve(void)
+{
+    void *blocks[BLOCKS];
+    int n;
+    kc_mem_reserve(RESERVE);
+    limit_growth(ROOM);
+    if (fill_until_short(blocks, &n))
+        return 2;
+    char *zeroed = kc_calloc(BLOCK, 1);
+    zeroed = kc_realloc(zeroed, 2 * BLOCK);
+    for (int i = 0; i < BLOCK; i++)
+        if (zeroed[i])
+            return 3;
+    return 0;
+}
+
+static void memory_from_the_reserve_is_zeroed_and_keeps_its_content(void **state)
+{
+    (void)state;
+    if (!LIMITS_ADDRESS_SPACE)
+        skip();
+    assert_int_equal(status_of(zero_from_reserve), 0);
+}
+
+static void without_a_reserve_memory_is_never_short(void **state)
+{
+    (void)state;
+    assert_false(kc_mem_short());
+    assert_true(kc_mem_restore());
+    assert_true(kc_mem_has_room(SIZE_MAX));
+}
+
+TESTS(auto_pointer_is_freed_at_the_end_of_its_scope, taken_pointer_is_not_freed,
+      scoped_value_is_released_at_the_end_of_its_scope, size_zero_returns_pointer,
+      new_object_is_zeroed, copies_of_text_are_terminated,
+      try_realloc_beyond_limit_fails_and_keeps_block, try_alloc_beyond_memory_fails,
+      out_of_memory_calls_the_hook_with_the_size, out_of_memory_aborts,
+      allocation_beyond_the_limit_uses_the_reserve_until_it_is_restored,
+      memory_from_the_reserve_is_zeroed_and_keeps_its_content,
+      without_a_reserve_memory_is_never_short)

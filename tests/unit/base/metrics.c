@@ -15,23 +15,23 @@
         assert_string_equal(kc_buf_cstr(&out_), text); \
     } while (0)
 
-/* ---- the text ---- */
+/* ---- text format ---- */
 
-static void nothing_registered_writes_nothing(void **state)
+static void empty_registry_writes_nothing(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
     assert_written(metrics, "");
 }
 
-static void a_counter_without_labels_is_there_from_the_start(void **state)
+static void counter_without_labels_starts_at_zero(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
     kc_metric *metric =
         kc_metrics_counter(metrics, &(kc_metric_opts){.name = "a_total", .help = "All."}, NULL);
     assert_written(metrics, "# HELP a_total All.\n# TYPE a_total counter\na_total 0\n");
-    kc_counter *counter = kc_counter_of(metric);
+    kc_counter *counter = kc_metric_counter(metric);
     kc_counter_inc(counter);
     kc_counter_add(counter, 1000000);
     assert_written(metrics, "# HELP a_total All.\n# TYPE a_total counter\na_total 1000001\n");
@@ -53,11 +53,11 @@ static void metrics_are_sorted_by_name_and_series_by_values(void **state)
     kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "a"}, NULL);
     kc_metrics_gauge(metrics,
                      &(kc_metric_opts){.name = "unused", .labels = {{"x", .max_values = 1}}}, NULL);
-    kc_counter_inc(kc_counter_of(b, KC_STR("list"), KC_STR("pods")));
-    kc_counter_inc(kc_counter_of(b, KC_STR("get"), KC_STR("pods")));
-    kc_counter_inc(kc_counter_of(b, KC_STR("get"), KC_STR("nodes")));
-    kc_counter_inc(kc_counter_of(b, KC_STR("ge"), KC_STR("z")));
-    kc_counter_inc(kc_counter_of(b, KC_STR("get"), KC_STR("pods")));
+    kc_counter_inc(kc_metric_counter(b, KC_STR("list"), KC_STR("pods")));
+    kc_counter_inc(kc_metric_counter(b, KC_STR("get"), KC_STR("pods")));
+    kc_counter_inc(kc_metric_counter(b, KC_STR("get"), KC_STR("nodes")));
+    kc_counter_inc(kc_metric_counter(b, KC_STR("ge"), KC_STR("z")));
+    kc_counter_inc(kc_metric_counter(b, KC_STR("get"), KC_STR("pods")));
     assert_written(metrics, "# TYPE a gauge\na 0\n"
                             "# TYPE b_total counter\n"
                             "b_total{verb=\"ge\",resource=\"z\"} 1\n"
@@ -66,7 +66,7 @@ static void metrics_are_sorted_by_name_and_series_by_values(void **state)
                             "b_total{verb=\"list\",resource=\"pods\"} 1\n");
 }
 
-static void a_histogram_writes_cumulative_buckets(void **state)
+static void histogram_writes_cumulative_buckets(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -77,7 +77,7 @@ static void a_histogram_writes_cumulative_buckets(void **state)
                                                                .n_buckets = 3,
                                                                .labels = {{"x", .max_values = 2}}},
                                              NULL);
-    kc_histogram *h = kc_histogram_of(metric, KC_STR("y"));
+    kc_histogram *h = kc_metric_histogram(metric, KC_STR("y"));
     kc_histogram_observe(h, 0.1); /* A bound belongs to its bucket. */
     kc_histogram_observe_duration(h, 500 * KC_MILLISECOND);
     kc_histogram_observe(h, 0.5);
@@ -93,12 +93,12 @@ static void a_histogram_writes_cumulative_buckets(void **state)
     assert_true(kc_histogram_sum(h) == 2000001.1);
 }
 
-static void a_histogram_has_default_buckets(void **state)
+static void histogram_has_default_buckets(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
     kc_metric *metric = kc_metrics_histogram(metrics, &(kc_metric_opts){.name = "h"}, NULL);
-    kc_histogram_observe(kc_histogram_of(metric), (double)NAN);
+    kc_histogram_observe(kc_metric_histogram(metric), (double)NAN);
     kc_scoped(kc_buf) out = {0};
     kc_metrics_write(metrics, &out);
     assert_contains(kc_buf_cstr(&out), "# TYPE h histogram\nh_bucket{le=\"0.005\"} 0\n"
@@ -107,7 +107,7 @@ static void a_histogram_has_default_buckets(void **state)
                                        "h_sum NaN\nh_count 1\n");
 }
 
-static void an_infinite_bucket_may_be_given(void **state)
+static void explicit_infinite_bucket_is_accepted(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -132,7 +132,7 @@ static void gauges_go_up_and_down(void **state)
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
     kc_metric *metric = kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "g"}, NULL);
-    kc_gauge *gauge = kc_gauge_of(metric);
+    kc_gauge *gauge = kc_metric_gauge(metric);
     kc_gauge_set(gauge, 10);
     kc_gauge_inc(gauge);
     kc_gauge_dec(gauge);
@@ -146,7 +146,7 @@ static double read_int(void *user)
     return ++*(int *)user;
 }
 
-static void a_callback_gauge_is_read_when_it_is_written(void **state)
+static void callback_gauge_is_read_at_output(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -179,7 +179,8 @@ static void numbers_are_written_as_prometheus_does(void **state)
                 {(double)INFINITY, "+Inf"},
                 {-(double)INFINITY, "-Inf"}};
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
-    kc_gauge *gauge = kc_gauge_of(kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "g"}, NULL));
+    kc_gauge *gauge =
+        kc_metric_gauge(kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "g"}, NULL));
     for (size_t i = 0; i < KC_COUNT(rows); i++) {
         kc_gauge_set(gauge, rows[i].value);
         kc_autofree char *expected = kc_asprintf("# TYPE g gauge\ng %s\n", rows[i].text);
@@ -196,29 +197,29 @@ static void help_and_values_are_escaped(void **state)
                                                              .help = "a\\b\n\"c\"\xff",
                                                              .labels = {{"x", .max_values = 9}}},
                                            NULL);
-    kc_counter_inc(kc_counter_of(metric, KC_STR("a\\b\n\"c\"\t\xc3\xbc")));
+    kc_counter_inc(kc_metric_counter(metric, KC_STR("a\\b\n\"c\"\t\xc3\xbc")));
     assert_written(metrics, "# HELP a a\\\\b\\n\"c\"\xef\xbf\xbd\n# TYPE a counter\n"
                             "a{x=\"a\\\\b\\n\\\"c\\\"\t\xc3\xbc\"} 1\n");
 }
 
 /* ---- closed label sets ---- */
 
-static void a_value_that_is_not_listed_counts_as_other(void **state)
+static void unlisted_value_counts_as_other(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
     kc_metric *metric = kc_metrics_counter(
         metrics,
         &(kc_metric_opts){.name = "a", .labels = {{"verb", KC_LABEL_VALUES("get", "put")}}}, NULL);
-    kc_counter *other = kc_counter_of(metric, KC_STR("brew"));
+    kc_counter *other = kc_metric_counter(metric, KC_STR("brew"));
     kc_counter_inc(other);
-    assert_ptr_equal(kc_counter_of(metric, KC_STR("GET")), other);
-    assert_ptr_equal(kc_counter_of(metric, KC_STR("other")), other);
-    assert_ptr_not_equal(kc_counter_of(metric, KC_STR("get")), other);
+    assert_ptr_equal(kc_metric_counter(metric, KC_STR("GET")), other);
+    assert_ptr_equal(kc_metric_counter(metric, KC_STR("other")), other);
+    assert_ptr_not_equal(kc_metric_counter(metric, KC_STR("get")), other);
     assert_written(metrics, "# TYPE a counter\na{verb=\"get\"} 0\na{verb=\"other\"} 1\n");
 }
 
-static void beyond_the_bound_values_count_as_other(void **state)
+static void values_beyond_max_count_as_other(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -226,20 +227,20 @@ static void beyond_the_bound_values_count_as_other(void **state)
         metrics,
         &(kc_metric_opts){.name = "a", .labels = {{"x", .max_values = 2}, {"y", .max_values = 3}}},
         NULL);
-    kc_counter_inc(kc_counter_of(metric, KC_STR("other"), KC_STR("other")));
+    kc_counter_inc(kc_metric_counter(metric, KC_STR("other"), KC_STR("other")));
     for (int i = 0; i < 1000; i++) {
         char text[16];
         snprintf(text, sizeof(text), "v%d", i);
-        kc_counter_inc(kc_counter_of(metric, kc_cstr(text), kc_cstr(text)));
+        kc_counter_inc(kc_metric_counter(metric, kc_cstr(text), kc_cstr(text)));
     }
     assert_written(metrics, "# TYPE a counter\na{x=\"other\",y=\"other\"} 998\n"
                             "a{x=\"other\",y=\"v2\"} 1\n"
                             "a{x=\"v0\",y=\"v0\"} 1\na{x=\"v1\",y=\"v1\"} 1\n");
-    kc_counter_inc(kc_counter_of(metric, KC_STR("v1"), KC_STR("v2")));
-    assert_true(kc_counter_value(kc_counter_of(metric, KC_STR("v1"), KC_STR("v2"))) == 1);
+    kc_counter_inc(kc_metric_counter(metric, KC_STR("v1"), KC_STR("v2")));
+    assert_true(kc_counter_value(kc_metric_counter(metric, KC_STR("v1"), KC_STR("v2"))) == 1);
 }
 
-static void a_value_that_is_too_long_or_not_text_counts_as_other(void **state)
+static void long_or_invalid_value_counts_as_other(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -247,15 +248,16 @@ static void a_value_that_is_too_long_or_not_text_counts_as_other(void **state)
         metrics, &(kc_metric_opts){.name = "a", .labels = {{"x", .max_values = 100}}}, NULL);
     char text[KC_METRIC_MAX_VALUE + 1];
     memset(text, 'x', sizeof(text));
-    kc_counter *other = kc_counter_of(metric, KC_STR("other"));
-    assert_ptr_equal(kc_counter_of(metric, kc_str_of(text, sizeof(text))), other);
-    assert_ptr_equal(kc_counter_of(metric, KC_STR("\xff")), other);
-    assert_ptr_not_equal(kc_counter_of(metric, kc_str_of(text, sizeof(text) - 1)), other);
-    assert_ptr_not_equal(kc_counter_of(metric, KC_STR("")), other);
-    assert_ptr_not_equal(kc_counter_of(metric, KC_STR("a\0b")), kc_counter_of(metric, KC_STR("a")));
+    kc_counter *other = kc_metric_counter(metric, KC_STR("other"));
+    assert_ptr_equal(kc_metric_counter(metric, kc_str_of(text, sizeof(text))), other);
+    assert_ptr_equal(kc_metric_counter(metric, KC_STR("\xff")), other);
+    assert_ptr_not_equal(kc_metric_counter(metric, kc_str_of(text, sizeof(text) - 1)), other);
+    assert_ptr_not_equal(kc_metric_counter(metric, KC_STR("")), other);
+    assert_ptr_not_equal(kc_metric_counter(metric, KC_STR("a\0b")),
+                         kc_metric_counter(metric, KC_STR("a")));
 }
 
-static void values_that_join_to_the_same_text_stay_apart(void **state)
+static void values_with_equal_joined_text_stay_separate(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -263,15 +265,15 @@ static void values_that_join_to_the_same_text_stay_apart(void **state)
         metrics,
         &(kc_metric_opts){.name = "a", .labels = {{"x", .max_values = 9}, {"y", .max_values = 9}}},
         NULL);
-    assert_ptr_not_equal(kc_gauge_of(metric, KC_STR("a"), KC_STR("bc")),
-                         kc_gauge_of(metric, KC_STR("ab"), KC_STR("c")));
-    assert_ptr_not_equal(kc_gauge_of(metric, KC_STR(""), KC_STR("a")),
-                         kc_gauge_of(metric, KC_STR("a"), KC_STR("")));
+    assert_ptr_not_equal(kc_metric_gauge(metric, KC_STR("a"), KC_STR("bc")),
+                         kc_metric_gauge(metric, KC_STR("ab"), KC_STR("c")));
+    assert_ptr_not_equal(kc_metric_gauge(metric, KC_STR(""), KC_STR("a")),
+                         kc_metric_gauge(metric, KC_STR("a"), KC_STR("")));
 }
 
 /* ---- registration ---- */
 
-static void the_same_definition_gives_the_same_metric(void **state)
+static void equal_definition_returns_same_metric(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -287,7 +289,7 @@ static void the_same_definition_gives_the_same_metric(void **state)
     assert_null(kc_metrics_gauge_callback(metrics, &callback, read_int, &first, NULL));
 }
 
-static void another_definition_under_the_same_name_is_refused(void **state)
+static void different_definition_of_same_name_fails(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -298,7 +300,8 @@ static void another_definition_under_the_same_name_is_refused(void **state)
                                  .buckets = buckets,
                                  .n_buckets = 2};
     kc_metric *metric = kc_metrics_histogram(metrics, &base, NULL);
-    kc_histogram_of(metric, KC_STR("p"), KC_STR("seen")); /* Use is no part of the definition. */
+    kc_metric_histogram(metric, KC_STR("p"),
+                        KC_STR("seen")); /* Use is not part of the definition. */
     assert_ptr_equal(kc_metrics_histogram(metrics, &base, NULL), metric);
     kc_metric_opts opts[7];
     for (size_t i = 0; i < KC_COUNT(opts); i++)
@@ -319,7 +322,7 @@ static void another_definition_under_the_same_name_is_refused(void **state)
     assert_null(kc_metrics_counter(metrics, &plain, NULL));
 }
 
-static void names_a_histogram_writes_are_taken_too(void **state)
+static void derived_names_of_histogram_are_reserved(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -333,7 +336,7 @@ static void names_a_histogram_writes_are_taken_too(void **state)
     assert_non_null(kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "i_count"}, NULL));
 }
 
-static void definitions_that_are_not_valid_are_refused(void **state)
+static void invalid_definitions_fail(void **state)
 {
     (void)state;
     static const double nan_bucket[] = {1, __builtin_nan("")}, falling[] = {1, 1};
@@ -350,13 +353,13 @@ static void definitions_that_are_not_valid_are_refused(void **state)
         {{.name = "a", .labels = {{"x:y", .max_values = 1}}}, "\"x:y\" is not a valid label name"},
         {{.name = "a", .labels = {{"", .max_values = 1}}}, "\"\" is not a valid label name"},
         {{.name = "a", .labels = {{"__x", .max_values = 1}}}, "\"__x\" is not a valid label name"},
-        {{.name = "a", .labels = {{"le", .max_values = 1}}}, "a label \"le\" already"},
+        {{.name = "a", .labels = {{"le", .max_values = 1}}}, "reserves the label \"le\""},
         {{.name = "a", .labels = {{"x", .max_values = 1}, {"x", .max_values = 1}}}, "two labels"},
         {{.name = "a", .labels = {{"x"}}}, "must have either values or max_values"},
         {{.name = "a", .labels = {{"x", KC_LABEL_VALUES("p"), 3}}}, "must have either values or"},
         {{.name = "a", .labels = {{"x", KC_LABEL_VALUES("p", "\xff")}}}, "value 1 of label \"x\""},
-        {{.name = "a", .buckets = nan_bucket, .n_buckets = 2}, "bucket 1 is not above"},
-        {{.name = "a", .buckets = falling, .n_buckets = 2}, "bucket 1 is not above"},
+        {{.name = "a", .buckets = nan_bucket, .n_buckets = 2}, "bucket 1 is not greater than"},
+        {{.name = "a", .buckets = falling, .n_buckets = 2}, "bucket 1 is not greater than"},
         {{.name = "a", .buckets = many, .n_buckets = KC_COUNT(many)}, "more than 100 buckets"},
     };
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -368,7 +371,7 @@ static void definitions_that_are_not_valid_are_refused(void **state)
     assert_written(metrics, "");
 }
 
-static void some_things_are_for_some_types_only(void **state)
+static void options_of_other_types_fail(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -386,15 +389,15 @@ static void some_things_are_for_some_types_only(void **state)
         metrics, &(kc_metric_opts){.name = ":a:b_9", .labels = {{"le", .max_values = 1}}}, NULL));
 }
 
-static void no_metric_counts_nothing(void **state)
+static void null_metric_counts_nothing(void **state)
 {
     (void)state;
     kc_metric *none = NULL;
-    kc_counter_inc(kc_counter_of(none, KC_STR("x")));
+    kc_counter_inc(kc_metric_counter(none, KC_STR("x")));
     kc_counter_add(NULL, 3);
-    kc_gauge_set(kc_gauge_of(none), 1);
+    kc_gauge_set(kc_metric_gauge(none), 1);
     kc_gauge_inc(NULL);
-    kc_histogram_observe(kc_histogram_of(none), 1);
+    kc_histogram_observe(kc_metric_histogram(none), 1);
     assert_true(kc_counter_value(NULL) == 0 && kc_gauge_value(NULL) == 0);
     assert_int_equal(kc_histogram_count(NULL), 0);
     assert_true(kc_histogram_sum(NULL) == 0);
@@ -405,7 +408,7 @@ static void no_metric_counts_nothing(void **state)
 
 enum { THREADS = 4, ROUNDS = 2000 };
 
-/* Registers, finds and counts, as every other thread does. */
+/* Registers, finds and counts, concurrently with other threads. */
 static void count(void *user)
 {
     kc_metrics *metrics = user;
@@ -416,10 +419,10 @@ static void count(void *user)
         kc_metric *g = kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "g"}, NULL);
         char text[16];
         snprintf(text, sizeof(text), "%d", i % 10);
-        kc_counter_inc(kc_counter_of(a, kc_cstr(text)));
-        kc_counter_add(kc_counter_of(a, KC_STR("sum")), 0.5);
-        kc_gauge_add(kc_gauge_of(g), i % 2 ? 2 : -1);
-        kc_histogram_observe(kc_histogram_of(h), (i % 4) * 0.25);
+        kc_counter_inc(kc_metric_counter(a, kc_cstr(text)));
+        kc_counter_add(kc_metric_counter(a, KC_STR("sum")), 0.5);
+        kc_gauge_add(kc_metric_gauge(g), i % 2 ? 2 : -1);
+        kc_histogram_observe(kc_metric_histogram(h), (i % 4) * 0.25);
         if (i % 100 == 0) {
             kc_scoped(kc_buf) out = {0};
             kc_metrics_write(metrics, &out);
@@ -427,7 +430,7 @@ static void count(void *user)
     }
 }
 
-static void threads_count_together_and_lose_nothing(void **state)
+static void concurrent_counts_are_not_lost(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
@@ -440,21 +443,21 @@ static void threads_count_together_and_lose_nothing(void **state)
         metrics, &(kc_metric_opts){.name = "a", .labels = {{"x", .max_values = 5}}}, NULL);
     kc_metric *h = kc_metrics_histogram(metrics, &(kc_metric_opts){.name = "h"}, NULL);
     kc_metric *g = kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "g"}, NULL);
-    double total = kc_counter_value(kc_counter_of(a, KC_STR("other")));
+    double total = kc_counter_value(kc_metric_counter(a, KC_STR("other")));
     static const char *const values[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "sum"};
-    kc_counter *other = kc_counter_of(a, KC_STR("other"));
+    kc_counter *other = kc_metric_counter(a, KC_STR("other"));
     for (size_t i = 0; i < KC_COUNT(values); i++) {
-        kc_counter *counter = kc_counter_of(a, kc_cstr(values[i]));
+        kc_counter *counter = kc_metric_counter(a, kc_cstr(values[i]));
         total += counter == other ? 0 : kc_counter_value(counter);
     }
     assert_true(total == THREADS * ROUNDS * 1.5);
-    assert_true(kc_gauge_value(kc_gauge_of(g)) == THREADS * ROUNDS / 2);
-    assert_int_equal(kc_histogram_count(kc_histogram_of(h)), THREADS * ROUNDS);
-    assert_true(kc_histogram_sum(kc_histogram_of(h)) == THREADS * ROUNDS * 0.375);
+    assert_true(kc_gauge_value(kc_metric_gauge(g)) == THREADS * ROUNDS / 2);
+    assert_int_equal(kc_histogram_count(kc_metric_histogram(h)), THREADS * ROUNDS);
+    assert_true(kc_histogram_sum(kc_metric_histogram(h)) == THREADS * ROUNDS * 0.375);
 }
 
 typedef struct handles {
-    kc_latch ready; /* So that all start together. */
+    kc_latch ready; /* Makes all threads start together. */
     kc_counter *counter;
     kc_gauge *gauge;
     kc_histogram *histogram;
@@ -472,15 +475,16 @@ static void use_handles(void *user)
     }
 }
 
-static void a_shared_handle_loses_no_update(void **state)
+static void shared_handle_loses_no_update(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
     handles h = {
-        .counter = kc_counter_of(kc_metrics_counter(metrics, &(kc_metric_opts){.name = "c"}, NULL)),
-        .gauge = kc_gauge_of(kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "g"}, NULL)),
-        .histogram =
-            kc_histogram_of(kc_metrics_histogram(metrics, &(kc_metric_opts){.name = "h"}, NULL)),
+        .counter =
+            kc_metric_counter(kc_metrics_counter(metrics, &(kc_metric_opts){.name = "c"}, NULL)),
+        .gauge = kc_metric_gauge(kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "g"}, NULL)),
+        .histogram = kc_metric_histogram(
+            kc_metrics_histogram(metrics, &(kc_metric_opts){.name = "h"}, NULL)),
     };
     const double n = THREADS * 50 * ROUNDS;
     kc_thread *threads[THREADS];
@@ -509,33 +513,98 @@ static void look(kc_metrics_hook *hook)
     kc_gauge_set(l->gauge, ++l->looks);
 }
 
-static void a_hook_sets_gauges_before_they_are_written(void **state)
+static void hook_sets_gauges_before_output(void **state)
 {
     (void)state;
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
     looker l = {
         .hook.before = look,
-        .gauge = kc_gauge_of(kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "looks"}, NULL)),
+        .gauge =
+            kc_metric_gauge(kc_metrics_gauge(metrics, &(kc_metric_opts){.name = "looks"}, NULL)),
     };
-    kc_metrics_hang(metrics, &l.hook);
+    kc_metrics_add_hook(metrics, &l.hook);
     kc_scoped(kc_buf) out = {0};
     kc_metrics_write(metrics, &out);
     kc_metrics_write(metrics, &out);
     assert_contains(kc_buf_cstr(&out), "looks 2\n");
-    kc_metrics_unhang(metrics, &l.hook);
+    kc_metrics_remove_hook(metrics, &l.hook);
     kc_metrics_write(metrics, &out);
     assert_int_equal(l.looks, 2);
 }
 
-TESTS(nothing_registered_writes_nothing, a_counter_without_labels_is_there_from_the_start,
-      metrics_are_sorted_by_name_and_series_by_values, a_histogram_writes_cumulative_buckets,
-      a_histogram_has_default_buckets, an_infinite_bucket_may_be_given,
-      exponential_buckets_grow_by_the_factor, gauges_go_up_and_down,
-      a_callback_gauge_is_read_when_it_is_written, numbers_are_written_as_prometheus_does,
-      help_and_values_are_escaped, a_value_that_is_not_listed_counts_as_other,
-      beyond_the_bound_values_count_as_other, a_value_that_is_too_long_or_not_text_counts_as_other,
-      values_that_join_to_the_same_text_stay_apart, the_same_definition_gives_the_same_metric,
-      another_definition_under_the_same_name_is_refused, names_a_histogram_writes_are_taken_too,
-      definitions_that_are_not_valid_are_refused, some_things_are_for_some_types_only,
-      no_metric_counts_nothing, threads_count_together_and_lose_nothing,
-      a_shared_handle_loses_no_update, a_hook_sets_gauges_before_they_are_written)
+static bool starts_with_k(kc_str value, void *user)
+{
+    (void)user;
+    return kc_str_starts(value, KC_STR("k"));
+}
+
+static void values_not_retained_are_removed_with_their_series(void **state)
+{
+    (void)state;
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
+    kc_scoped(kc_buf) text = {0};
+    kc_metric *m = kc_metrics_counter(
+        metrics,
+        &(kc_metric_opts){.name = "x_total",
+                          .labels = {{"resource", .max_values = 2}, {"code", .max_values = 9}}},
+        NULL);
+    kc_counter_inc(kc_metric_counter(m, KC_STR("gone"), KC_STR("200")));
+    kc_counter_inc(kc_metric_counter(m, KC_STR("kept"), KC_STR("200")));
+    kc_counter_inc(kc_metric_counter(m, KC_STR("third"), KC_STR("200"))); /* No room: other. */
+    kc_metric_retain_labels(m, "resource", starts_with_k, NULL);
+    kc_counter_inc(kc_metric_counter(m, KC_STR("third"), KC_STR("404"))); /* Now there is room. */
+    kc_metrics_write(metrics, &text);
+    assert_string_equal(kc_buf_cstr(&text), "# TYPE x_total counter\n"
+                                            "x_total{resource=\"kept\",code=\"200\"} 1\n"
+                                            "x_total{resource=\"other\",code=\"200\"} 1\n"
+                                            "x_total{resource=\"third\",code=\"404\"} 1\n");
+}
+
+static void repeated_create_and_remove_of_series_does_not_grow(void **state)
+{
+    (void)state;
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
+    const kc_metric_opts opts = {.name = "x_seconds", .labels = {{"name", .max_values = 3}}};
+    kc_metric *m = kc_metrics_histogram(metrics, &opts, NULL);
+    kc_histogram *first = kc_metric_histogram(m, KC_STR("n0"));
+    for (int i = 0; i < 100000; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "n%d", i);
+        kc_histogram *h = kc_metric_histogram(m, kc_cstr(name));
+        assert_ptr_equal(h, first);
+        assert_int_equal(kc_histogram_count(h), 0);
+        kc_histogram_observe(h, 1);
+        kc_metric_delete_label(m, "name", kc_cstr(name));
+    }
+}
+
+static void referenced_value_is_removed_with_last_reference(void **state)
+{
+    (void)state;
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
+    const kc_metric_opts opts = {.name = "x", .labels = {{"name", .max_values = 3}}};
+    kc_metric *m = kc_metrics_gauge(metrics, &opts, NULL);
+    kc_metric_ref_label(m, "name", KC_STR("a"));
+    kc_metric_ref_label(m, "name", KC_STR("a"));
+    kc_gauge_set(kc_metric_gauge(m, KC_STR("a")), 7);
+    kc_metric_delete_label(m, "name", KC_STR("a"));
+    kc_metric_unref_label(m, "name", KC_STR("a"));
+    assert_true(kc_gauge_value(kc_metric_gauge(m, KC_STR("a"))) == 7);
+    kc_metric_unref_label(m, "name", KC_STR("a"));
+    assert_true(kc_gauge_value(kc_metric_gauge(m, KC_STR("a"))) == 0);
+}
+
+TESTS(values_not_retained_are_removed_with_their_series,
+      repeated_create_and_remove_of_series_does_not_grow,
+      referenced_value_is_removed_with_last_reference, empty_registry_writes_nothing,
+      counter_without_labels_starts_at_zero, metrics_are_sorted_by_name_and_series_by_values,
+      histogram_writes_cumulative_buckets, histogram_has_default_buckets,
+      explicit_infinite_bucket_is_accepted, exponential_buckets_grow_by_the_factor,
+      gauges_go_up_and_down, callback_gauge_is_read_at_output,
+      numbers_are_written_as_prometheus_does, help_and_values_are_escaped,
+      unlisted_value_counts_as_other, values_beyond_max_count_as_other,
+      long_or_invalid_value_counts_as_other, values_with_equal_joined_text_stay_separate,
+      equal_definition_returns_same_metric, different_definition_of_same_name_fails,
+      derived_names_of_histogram_are_reserved, invalid_definitions_fail,
+      options_of_other_types_fail, null_metric_counts_nothing, concurrent_counts_are_not_lost,
+      shared_handle_loses_no_update, hook_sets_gauges_before_output)

@@ -10,7 +10,7 @@ static kc_rand seeded(uint64_t seed)
     return rand;
 }
 
-static void the_generator_gives_the_published_numbers(void **state)
+static void generator_matches_published_numbers(void **state)
 {
     (void)state;
     kc_rand rand = {{1, 2, 3, 4}};
@@ -20,7 +20,7 @@ static void the_generator_gives_the_published_numbers(void **state)
         assert_true(kc_rand_u64(&rand) == expected[i]);
 }
 
-static void the_seed_is_spread_by_the_published_function(void **state)
+static void seed_expansion_matches_published_function(void **state)
 {
     (void)state;
     kc_rand rand = seeded(1234567);
@@ -31,7 +31,7 @@ static void the_seed_is_spread_by_the_published_function(void **state)
     assert_true(kc_rand_u64(&rand) == 0x475c3d964f482cd2u);
 }
 
-static void the_same_seed_repeats_everything(void **state)
+static void same_seed_repeats_sequence(void **state)
 {
     (void)state;
     kc_rand a = seeded(7), b = seeded(7);
@@ -45,7 +45,7 @@ static void the_same_seed_repeats_everything(void **state)
     }
 }
 
-static void the_operating_system_gives_another_seed_each_time(void **state)
+static void system_seed_differs_each_time(void **state)
 {
     (void)state;
     kc_rand a, b;
@@ -54,7 +54,7 @@ static void the_operating_system_gives_another_seed_each_time(void **state)
     assert_true(kc_rand_u64(&a) != kc_rand_u64(&b) || kc_rand_u64(&a) != kc_rand_u64(&b));
 }
 
-static void a_split_generator_goes_its_own_way(void **state)
+static void split_generator_is_independent(void **state)
 {
     (void)state;
     kc_rand parent = seeded(7), again = seeded(7);
@@ -64,7 +64,7 @@ static void a_split_generator_goes_its_own_way(void **state)
     assert_true(kc_rand_u64(&child) == kc_rand_u64(&same));
 }
 
-static void below_is_below_and_even(void **state)
+static void below_is_in_range_and_uniform(void **state)
 {
     (void)state;
     kc_rand rand = seeded(1);
@@ -76,7 +76,8 @@ static void below_is_below_and_even(void **state)
     assert_int_equal(kc_rand_below(&rand, 1), 0);
 }
 
-/* With n of two thirds of the range, a plain remainder would give the lower half twice as often. */
+/* With n of two thirds of the range, a plain remainder would return the lower half twice as often.
+ */
 static void below_has_no_bias_for_large_ranges(void **state)
 {
     (void)state;
@@ -91,7 +92,7 @@ static void below_has_no_bias_for_large_ranges(void **state)
     assert_in_range(low, 14600, 15400);
 }
 
-static void doubles_lie_in_the_unit_interval(void **state)
+static void doubles_are_in_unit_interval(void **state)
 {
     (void)state;
     kc_rand rand = seeded(3);
@@ -104,7 +105,7 @@ static void doubles_lie_in_the_unit_interval(void **state)
     assert_true(sum > 4900 && sum < 5100);
 }
 
-static void bytes_are_filled_to_the_last_and_not_beyond(void **state)
+static void bytes_fill_exactly_the_buffer(void **state)
 {
     (void)state;
     kc_rand rand = seeded(4);
@@ -156,7 +157,7 @@ static void jitter_never_overflows(void **state)
     assert_int_equal(kc_rand_jitter(&rand, 0, 1), 0);
 }
 
-static void a_shuffle_keeps_every_item_and_reaches_every_order(void **state)
+static void shuffle_keeps_items_and_reaches_every_order(void **state)
 {
     (void)state;
     kc_rand rand = seeded(8);
@@ -173,10 +174,9 @@ static void a_shuffle_keeps_every_item_and_reaches_every_order(void **state)
     kc_rand_shuffle(&rand, NULL, 0, 1);
 }
 
-TESTS(the_generator_gives_the_published_numbers, the_seed_is_spread_by_the_published_function,
-      the_same_seed_repeats_everything, the_operating_system_gives_another_seed_each_time,
-      a_split_generator_goes_its_own_way, below_is_below_and_even,
-      below_has_no_bias_for_large_ranges, doubles_lie_in_the_unit_interval,
-      bytes_are_filled_to_the_last_and_not_beyond, jitter_adds_up_to_the_factor,
+TESTS(generator_matches_published_numbers, seed_expansion_matches_published_function,
+      same_seed_repeats_sequence, system_seed_differs_each_time, split_generator_is_independent,
+      below_is_in_range_and_uniform, below_has_no_bias_for_large_ranges,
+      doubles_are_in_unit_interval, bytes_fill_exactly_the_buffer, jitter_adds_up_to_the_factor,
       jitter_without_a_factor_doubles_at_most, jitter_never_overflows,
-      a_shuffle_keeps_every_item_and_reaches_every_order)
+      shuffle_keeps_items_and_reaches_every_order)

@@ -4,7 +4,7 @@
 #include "kc/ref.h"
 #include "kc/thread.h"
 
-static void the_last_drop_says_so(void **state)
+static void last_drop_returns_true(void **state)
 {
     (void)state;
     kc_ref ref;
@@ -18,7 +18,7 @@ static void the_last_drop_says_so(void **state)
 
 typedef struct shared {
     kc_ref refs;
-    int written; /* Plain: whoever frees must see what the others wrote. */
+    int written; /* Not atomic: the freeing thread must see the writes of the others. */
     kc_mutex mutex;
     _Atomic int *freed;
 } shared;
@@ -67,4 +67,4 @@ static void threads_that_share_an_object_free_it_once(void **state)
     assert_int_equal(freed, 1);
 }
 
-TESTS(the_last_drop_says_so, threads_that_share_an_object_free_it_once)
+TESTS(last_drop_returns_true, threads_that_share_an_object_free_it_once)

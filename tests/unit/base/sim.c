@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim.c: threads that take turns, virtual time, and runs that can be had again. */
+/* sim.c: threads that take turns, virtual time, and reproducible runs. */
 #include "testing.h"
 
 #include "kc/buf.h"
 #include "kc/cancel.h"
 #include "kc/sim.h"
 
-/* What the threads of a run wrote, in order. */
-typedef struct diary {
+/* What the threads of a run recorded, in order. */
+typedef struct journal {
     kc_sim *sim;
     kc_mutex mutex;
     kc_cond more;
     kc_buf text;
     int turn, left;
-} diary;
+} journal;
 
-static void open_diary(diary *d, uint64_t seed)
+static void open_journal(journal *d, uint64_t seed)
 {
-    *d = (diary){.sim = kc_sim_new(seed, 0)};
+    *d = (journal){.sim = kc_sim_new(seed, 0)};
     kc_mutex_init(&d->mutex);
     kc_cond_init(&d->more);
     kc_sim_enter(d->sim);
 }
 
-static void close_diary(diary *d)
+static void close_journal(journal *d)
 {
     kc_sim_leave(d->sim);
     kc_cond_done(&d->more);
@@ -33,7 +33,7 @@ static void close_diary(diary *d)
 }
 
 typedef struct writer {
-    diary *diary;
+    journal *journal;
     char letter;
 } writer;
 
@@ -41,14 +41,14 @@ static void write_letters(void *user)
 {
     const writer *w = user;
     for (int i = 0; i < 20; i++)
-        kc_locked (&w->diary->mutex)
-            kc_buf_putc(&w->diary->text, w->letter);
+        kc_locked (&w->journal->mutex)
+            kc_buf_putc(&w->journal->text, w->letter);
 }
 
 static char *letters_of_a_run(uint64_t seed)
 {
-    diary d;
-    open_diary(&d, seed);
+    journal d;
+    open_journal(&d, seed);
     writer writers[3] = {{&d, 'a'}, {&d, 'b'}, {&d, 'c'}};
     kc_thread *threads[3];
     for (int i = 0; i < 3; i++)
@@ -56,11 +56,11 @@ static char *letters_of_a_run(uint64_t seed)
     for (int i = 0; i < 3; i++)
         kc_thread_join(threads[i]);
     char *text = kc_strndup(d.text.p, d.text.n);
-    close_diary(&d);
+    close_journal(&d);
     return text;
 }
 
-static void the_same_seed_gives_the_same_run(void **state)
+static void same_seed_repeats_run(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -70,7 +70,7 @@ static void the_same_seed_gives_the_same_run(void **state)
     }
 }
 
-static void seeds_give_different_runs(void **state)
+static void different_seeds_differ(void **state)
 {
     (void)state;
     kc_autofree char *first = letters_of_a_run(1);
@@ -84,7 +84,7 @@ static void seeds_give_different_runs(void **state)
 
 static void note_the_time(void *user)
 {
-    diary *d = user;
+    journal *d = user;
     const kc_clock *clock = kc_sim_clock(d->sim);
     for (int i = 0; i < 3; i++) {
         kc_clock_sleep(clock, 10 * KC_SECOND);
@@ -93,23 +93,23 @@ static void note_the_time(void *user)
     }
 }
 
-static void time_jumps_when_everybody_waits(void **state)
+static void time_jumps_when_all_threads_wait(void **state)
 {
     (void)state;
-    diary d;
-    open_diary(&d, 3);
+    journal d;
+    open_journal(&d, 3);
     kc_thread *thread = kc_thread_start("clock", note_the_time, &d, NULL);
     kc_thread_join(thread);
     assert_str(kc_buf_str(&d.text), "10 20 30 ");
     assert_int_equal(kc_clock_wall(kc_sim_clock(d.sim)), 30 * KC_SECOND);
-    close_diary(&d);
+    close_journal(&d);
 }
 
-static void running_for_a_time_stops_there(void **state)
+static void run_for_stops_at_its_end(void **state)
 {
     (void)state;
-    diary d;
-    open_diary(&d, 3);
+    journal d;
+    open_journal(&d, 3);
     kc_thread *thread = kc_thread_start("clock", note_the_time, &d, NULL);
     kc_sim_settle(d.sim);
     assert_int_equal(d.text.n, 0);
@@ -117,12 +117,12 @@ static void running_for_a_time_stops_there(void **state)
     assert_str(kc_buf_str(&d.text), "10 20 ");
     assert_int_equal(kc_clock_wall(kc_sim_clock(d.sim)), 25 * KC_SECOND);
     kc_thread_join(thread);
-    close_diary(&d);
+    close_journal(&d);
 }
 
 static void wait_for_a_minute(void *user)
 {
-    diary *d = user;
+    journal *d = user;
     const kc_clock *clock = kc_sim_clock(d->sim);
     int64_t deadline = kc_clock_deadline(clock, KC_MINUTE);
     kc_locked (&d->mutex) {
@@ -132,23 +132,23 @@ static void wait_for_a_minute(void *user)
     }
 }
 
-static void a_wait_ends_at_its_deadline(void **state)
+static void wait_ends_at_its_deadline(void **state)
 {
     (void)state;
-    diary d;
-    open_diary(&d, 5);
+    journal d;
+    open_journal(&d, 5);
     kc_thread *thread = kc_thread_start("waits", wait_for_a_minute, &d, NULL);
     kc_thread_join(thread);
     assert_str(kc_buf_str(&d.text), "late");
     assert_int_equal(kc_clock_wall(kc_sim_clock(d.sim)), KC_MINUTE);
-    close_diary(&d);
+    close_journal(&d);
 }
 
-static void a_signal_ends_a_wait_before_time_moves(void **state)
+static void signal_ends_a_wait_before_time_moves(void **state)
 {
     (void)state;
-    diary d;
-    open_diary(&d, 5);
+    journal d;
+    open_journal(&d, 5);
     kc_thread *thread = kc_thread_start("waits", wait_for_a_minute, &d, NULL);
     kc_sim_settle(d.sim);
     kc_locked (&d.mutex) {
@@ -158,12 +158,12 @@ static void a_signal_ends_a_wait_before_time_moves(void **state)
     kc_thread_join(thread);
     assert_str(kc_buf_str(&d.text), "woken");
     assert_int_equal(kc_clock_wall(kc_sim_clock(d.sim)), 0);
-    close_diary(&d);
+    close_journal(&d);
 }
 
 static void pass_the_ball(void *user)
 {
-    diary *d = user;
+    journal *d = user;
     kc_locked (&d->mutex)
         while (d->left > 0) {
             d->left--;
@@ -173,11 +173,11 @@ static void pass_the_ball(void *user)
         }
 }
 
-static void thousands_of_turns_end(void **state)
+static void thousands_of_turns_complete(void **state)
 {
     (void)state;
-    diary d;
-    open_diary(&d, 11);
+    journal d;
+    open_journal(&d, 11);
     d.left = 5000;
     kc_thread *threads[4];
     for (int i = 0; i < 4; i++)
@@ -186,10 +186,10 @@ static void thousands_of_turns_end(void **state)
         kc_thread_join(threads[i]);
     assert_int_equal(d.left, 0);
     assert_true(kc_sim_choices(d.sim) > 5000);
-    close_diary(&d);
+    close_journal(&d);
 }
 
-static void generators_repeat(void **state)
+static void generators_repeat_in_order(void **state)
 {
     (void)state;
     kc_auto(kc_sim) *one = kc_sim_new(9, 0), *two = kc_sim_new(9, 0);
@@ -199,7 +199,7 @@ static void generators_repeat(void **state)
     assert_true(kc_rand_u64(&a) != kc_rand_u64(&c));
 }
 
-static void outside_there_is_no_simulation(void **state)
+static void current_is_null_outside_of_simulation(void **state)
 {
     (void)state;
     assert_null(kc_sim_current());
@@ -210,7 +210,7 @@ static void outside_there_is_no_simulation(void **state)
     assert_null(kc_sim_current());
 }
 
-TESTS(the_same_seed_gives_the_same_run, seeds_give_different_runs, time_jumps_when_everybody_waits,
-      running_for_a_time_stops_there, a_wait_ends_at_its_deadline,
-      a_signal_ends_a_wait_before_time_moves, thousands_of_turns_end, generators_repeat,
-      outside_there_is_no_simulation)
+TESTS(same_seed_repeats_run, different_seeds_differ, time_jumps_when_all_threads_wait,
+      run_for_stops_at_its_end, wait_ends_at_its_deadline, signal_ends_a_wait_before_time_moves,
+      thousands_of_turns_complete, generators_repeat_in_order,
+      current_is_null_outside_of_simulation)

@@ -3,7 +3,7 @@
 
 static const kc_str nothing = {NULL, 0};
 
-static void slices_are_equal_by_bytes(void **state)
+static void slices_compare_by_bytes(void **state)
 {
     (void)state;
     assert_true(kc_str_eq(KC_STR("a\0b"), kc_str_of("a\0b", 3)));
@@ -25,7 +25,7 @@ static void order_is_by_byte_and_a_prefix_comes_first(void **state)
     assert_int_equal(kc_str_cmp(nothing, KC_STR("")), 0);
 }
 
-static void a_part_is_clipped_to_the_slice(void **state)
+static void sub_is_clipped_to_slice(void **state)
 {
     (void)state;
     kc_str s = KC_STR("website");
@@ -36,7 +36,7 @@ static void a_part_is_clipped_to_the_slice(void **state)
     assert_null(kc_str_sub(nothing, 1, 2).p);
 }
 
-static void beginnings_ends_and_parts_are_found(void **state)
+static void prefixes_suffixes_and_parts_are_found(void **state)
 {
     (void)state;
     kc_str s = KC_STR("kube-system");
@@ -61,7 +61,7 @@ static void case_is_ignored_in_ascii_only(void **state)
     assert_false(kc_str_eq_nocase(KC_STR("a"), KC_STR("ab")));
 }
 
-static void a_byte_is_found_from_either_end(void **state)
+static void byte_is_found_from_either_end(void **state)
 {
     (void)state;
     assert_int_equal(kc_str_find(KC_STR("a/b/c"), '/'), 1);
@@ -79,7 +79,7 @@ static void white_space_is_trimmed_at_both_ends(void **state)
     assert_str(kc_str_trim(nothing), "");
 }
 
-static void cutting_gives_every_part_and_ends(void **state)
+static void cut_returns_every_part_and_ends(void **state)
 {
     (void)state;
     const char *expected[] = {"a", "", "b", ""};
@@ -96,7 +96,7 @@ static void cutting_gives_every_part_and_ends(void **state)
     assert_null(rest.p);
 }
 
-static void a_copy_is_terminated(void **state)
+static void copy_is_terminated(void **state)
 {
     (void)state;
     kc_autofree char *copy = kc_str_dup(kc_str_of("website", 3));
@@ -105,7 +105,7 @@ static void a_copy_is_terminated(void **state)
     assert_string_equal(empty, "");
 }
 
-static void whole_numbers_are_read(void **state)
+static void integers_are_parsed(void **state)
 {
     (void)state;
     uint64_t u = 0;
@@ -122,7 +122,7 @@ static void whole_numbers_are_read(void **state)
     assert_int_equal(i, 0);
 }
 
-static void what_is_not_a_whole_number_is_refused_and_leaves_the_output(void **state)
+static void invalid_integer_fails_and_leaves_output_unchanged(void **state)
 {
     (void)state;
     static const kc_str bad[] = {KC_STR_INIT(""),
@@ -150,7 +150,7 @@ static void what_is_not_a_whole_number_is_refused_and_leaves_the_output(void **s
     assert_int_equal(i, 42);
 }
 
-static void a_hash_depends_on_every_byte_on_length_and_on_seed(void **state)
+static void hash_depends_on_every_byte_on_length_and_on_seed(void **state)
 {
     (void)state;
     char text[40] = {0};
@@ -169,7 +169,7 @@ static void a_hash_depends_on_every_byte_on_length_and_on_seed(void **state)
     assert_true(kc_str_hash(nothing, 1) == kc_str_hash(KC_STR(""), 1));
 }
 
-static void the_nearest_name_is_suggested(void **state)
+static void nearest_name_is_suggested(void **state)
 {
     (void)state;
     static const char *const names[] = {"get", "describe", "delete", "apply"};
@@ -180,7 +180,7 @@ static void the_nearest_name_is_suggested(void **state)
     assert_null(kc_str_nearest(KC_STR("decribe"), names, 0));
 }
 
-static void a_word_of_which_nothing_is_right_is_near_to_none(void **state)
+static void unrelated_word_has_no_nearest(void **state)
 {
     (void)state;
     static const char *const names[] = {"y", "a"};
@@ -191,7 +191,7 @@ static void a_word_of_which_nothing_is_right_is_near_to_none(void **state)
     assert_null(kc_str_nearest(kc_str_of(longest, sizeof(longest)), names, 2));
 }
 
-static void one_of_a_list_is_found(void **state)
+static void is_any_finds_member_of_list(void **state)
 {
     (void)state;
     static const char *const list[] = {"a", "bc", NULL}, *const none[] = {NULL};
@@ -200,10 +200,11 @@ static void one_of_a_list_is_found(void **state)
     assert_false(kc_str_is_any(KC_STR("a"), none));
 }
 
-TESTS(one_of_a_list_is_found, slices_are_equal_by_bytes, order_is_by_byte_and_a_prefix_comes_first,
-      a_part_is_clipped_to_the_slice, beginnings_ends_and_parts_are_found,
-      case_is_ignored_in_ascii_only, a_byte_is_found_from_either_end,
-      white_space_is_trimmed_at_both_ends, cutting_gives_every_part_and_ends, a_copy_is_terminated,
-      whole_numbers_are_read, what_is_not_a_whole_number_is_refused_and_leaves_the_output,
-      a_hash_depends_on_every_byte_on_length_and_on_seed, the_nearest_name_is_suggested,
-      a_word_of_which_nothing_is_right_is_near_to_none)
+TESTS(is_any_finds_member_of_list, slices_compare_by_bytes,
+      order_is_by_byte_and_a_prefix_comes_first, sub_is_clipped_to_slice,
+      prefixes_suffixes_and_parts_are_found, case_is_ignored_in_ascii_only,
+      byte_is_found_from_either_end, white_space_is_trimmed_at_both_ends,
+      cut_returns_every_part_and_ends, copy_is_terminated, integers_are_parsed,
+      invalid_integer_fails_and_leaves_output_unchanged,
+      hash_depends_on_every_byte_on_length_and_on_seed, nearest_name_is_suggested,
+      unrelated_word_has_no_nearest)

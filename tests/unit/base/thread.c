@@ -24,7 +24,7 @@ static void note_own_name(void *user)
     pthread_getname_np(pthread_self(), user, 16);
 }
 
-static void a_thread_runs_under_its_name(void **state)
+static void thread_has_its_name(void **state)
 {
     (void)state;
     char name[16] = "";
@@ -48,7 +48,7 @@ static void count_up(void *user)
             c->n++;
 }
 
-static void threads_exclude_each_other(void **state)
+static void mutex_excludes_threads(void **state)
 {
     (void)state;
     counter c = {.n = 0};
@@ -79,7 +79,7 @@ out:
     return 3;
 }
 
-static void a_locked_block_is_unlocked_however_it_is_left(void **state)
+static void locked_block_unlocks_on_every_exit(void **state)
 {
     (void)state;
     kc_mutex mutex, other;
@@ -134,7 +134,7 @@ static void misuse_of_a_mutex_ends_the_process(void **state)
     }
 }
 
-/* ---- conditions, in real time ---- */
+/* ---- condition variables, in real time ---- */
 
 typedef struct mailbox {
     kc_mutex mutex;
@@ -168,7 +168,7 @@ static void mailbox_done(mailbox *box)
     kc_mutex_done(&box->mutex);
 }
 
-/* Every letter wakes somebody; were one signal lost, the readers would wait forever. */
+/* Every letter wakes one reader; if one signal were lost, the readers would wait forever. */
 static void post_to_readers(const kc_clock *clock)
 {
     mailbox box;
@@ -201,7 +201,7 @@ static void no_signal_is_lost_in_virtual_time(void **state)
     assert_int_equal(kc_clock_waiters(clock), 0);
 }
 
-static void a_deadline_in_the_past_ends_the_wait_at_once(void **state)
+static void wait_with_past_deadline_returns_at_once(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *frozen = kc_clock_virtual_new(0);
@@ -225,7 +225,7 @@ static void count_down(void *user)
     kc_latch_count_down(user);
 }
 
-static void a_latch_opens_when_all_are_done(void **state)
+static void latch_opens_when_all_are_done(void **state)
 {
     (void)state;
     kc_thread *threads[THREADS];
@@ -243,7 +243,7 @@ static void a_latch_opens_when_all_are_done(void **state)
     }
 }
 
-static void a_latch_at_zero_is_open_and_can_be_used_again(void **state)
+static void latch_at_zero_is_open_and_reusable(void **state)
 {
     (void)state;
     kc_auto(kc_clock) *clock = kc_clock_virtual_new(0);
@@ -257,8 +257,7 @@ static void a_latch_at_zero_is_open_and_can_be_used_again(void **state)
     kc_latch_done(&latch);
 }
 
-TESTS(a_thread_runs_under_its_name, threads_exclude_each_other,
-      a_locked_block_is_unlocked_however_it_is_left, misuse_of_a_mutex_ends_the_process,
-      no_signal_is_lost_in_real_time, no_signal_is_lost_in_virtual_time,
-      a_deadline_in_the_past_ends_the_wait_at_once, a_latch_opens_when_all_are_done,
-      a_latch_at_zero_is_open_and_can_be_used_again)
+TESTS(thread_has_its_name, mutex_excludes_threads, locked_block_unlocks_on_every_exit,
+      misuse_of_a_mutex_ends_the_process, no_signal_is_lost_in_real_time,
+      no_signal_is_lost_in_virtual_time, wait_with_past_deadline_returns_at_once,
+      latch_opens_when_all_are_done, latch_at_zero_is_open_and_reusable)

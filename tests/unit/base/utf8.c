@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* utf8.c: what is a character, and what is none. */
+/* utf8.h: valid and invalid sequences. */
 #include "testing.h"
 
 #include "kc/utf8.h"
 
-static void characters_of_every_length_are_read(void **state)
+static void sequences_of_every_length_are_decoded(void **state)
 {
     (void)state;
     static const struct {
@@ -30,7 +30,7 @@ static void characters_of_every_length_are_read(void **state)
     }
 }
 
-static void malformed_bytes_are_no_character(void **state)
+static void malformed_bytes_return_zero(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -60,4 +60,15 @@ static void malformed_bytes_are_no_character(void **state)
     }
 }
 
-TESTS(characters_of_every_length_are_read, malformed_bytes_are_no_character)
+static void text_with_a_malformed_byte_is_not_valid(void **state)
+{
+    (void)state;
+    assert_true(kc_utf8_is_valid(KC_STR("")));
+    assert_true(kc_utf8_is_valid(KC_STR("a\xc3\xa9\xe2\x82\xac")));
+    assert_false(kc_utf8_is_valid(KC_STR("a\xc3")));
+    assert_false(kc_utf8_is_valid(KC_STR("\xff"
+                                         "b")));
+}
+
+TESTS(sequences_of_every_length_are_decoded, malformed_bytes_return_zero,
+      text_with_a_malformed_byte_is_not_valid)

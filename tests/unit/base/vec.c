@@ -31,7 +31,7 @@ static void pushed_elements_stay_in_order(void **state)
     kc_vec_done(&v);
 }
 
-static void an_empty_vector_has_no_elements(void **state)
+static void empty_vector_has_no_elements(void **state)
 {
     (void)state;
     ints v = {0};
@@ -42,7 +42,7 @@ static void an_empty_vector_has_no_elements(void **state)
     kc_vec_done(&v);
 }
 
-static void an_added_element_is_zeroed(void **state)
+static void added_element_is_zeroed(void **state)
 {
     (void)state;
     ints v = counting_to(8);
@@ -53,7 +53,7 @@ static void an_added_element_is_zeroed(void **state)
     kc_vec_done(&v);
 }
 
-static void a_pushed_value_may_come_from_the_vector_itself(void **state)
+static void pushed_value_may_come_from_the_vector_itself(void **state)
 {
     (void)state;
     ints v = counting_to(8);
@@ -64,7 +64,7 @@ static void a_pushed_value_may_come_from_the_vector_itself(void **state)
     kc_vec_done(&v);
 }
 
-static void the_last_element_is_seen_and_popped(void **state)
+static void last_element_is_returned_and_popped(void **state)
 {
     (void)state;
     ints v = counting_to(3);
@@ -87,7 +87,7 @@ static void removing_keeps_the_order_of_the_rest(void **state)
     kc_vec_done(&v);
 }
 
-static void sorting_orders_by_the_function_given(void **state)
+static void sort_uses_compare_function(void **state)
 {
     (void)state;
     ints v = counting_to(100);
@@ -97,7 +97,7 @@ static void sorting_orders_by_the_function_given(void **state)
     kc_vec_done(&v);
 }
 
-static void reserved_room_does_not_move(void **state)
+static void push_into_reserved_room_does_not_move_elements(void **state)
 {
     (void)state;
     ints v = {0};
@@ -109,7 +109,7 @@ static void reserved_room_does_not_move(void **state)
     kc_vec_done(&v);
 }
 
-static void a_vector_that_is_done_is_empty_and_usable(void **state)
+static void vector_after_done_is_empty_and_usable(void **state)
 {
     (void)state;
     ints v = counting_to(3);
@@ -121,7 +121,7 @@ static void a_vector_that_is_done_is_empty_and_usable(void **state)
     kc_vec_done(&v);
 }
 
-TESTS(pushed_elements_stay_in_order, an_empty_vector_has_no_elements, an_added_element_is_zeroed,
-      a_pushed_value_may_come_from_the_vector_itself, the_last_element_is_seen_and_popped,
-      removing_keeps_the_order_of_the_rest, sorting_orders_by_the_function_given,
-      reserved_room_does_not_move, a_vector_that_is_done_is_empty_and_usable)
+TESTS(pushed_elements_stay_in_order, empty_vector_has_no_elements, added_element_is_zeroed,
+      pushed_value_may_come_from_the_vector_itself, last_element_is_returned_and_popped,
+      removing_keeps_the_order_of_the_rest, sort_uses_compare_function,
+      push_into_reserved_room_does_not_move_elements, vector_after_done_is_empty_and_usable)

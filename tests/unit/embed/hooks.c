@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Admission webhooks of a server in the same process: the program that asks the server, the server
- * that asks the hook, and the hook that asks the server again are one. None waits for itself.
+ * Admission webhooks of a server in the same process: the client, the server and the webhook, which
+ * sends requests to the server, are one process. None of them deadlocks.
  */
 #include "webhook_testing.h"
 
@@ -11,7 +11,7 @@ enum { MANY = 40 };
 
 /* ---- hooks ---- */
 
-static int note(kc_edit *edit, const kc_admission *request, void *user, kc_error *err)
+static int note(kc_edit *edit, const kc_admission_request *request, void *user, kc_error *err)
 {
     (void)err;
     stage *s = user;
@@ -21,7 +21,8 @@ static int note(kc_edit *edit, const kc_admission *request, void *user, kc_error
 }
 
 /* Writes for each pod a ConfigMap, which it asks the same server for. */
-static int write_too(kc_edit *edit, const kc_admission *request, void *user, kc_error *err)
+static int write_in_webhook(kc_edit *edit, const kc_admission_request *request, void *user,
+                            kc_error *err)
 {
     stage *s = user;
     kc_autofree char *json =
@@ -34,14 +35,15 @@ static int write_too(kc_edit *edit, const kc_admission *request, void *user, kc_
     return made ? 0 : -1;
 }
 
-static int refuse(const kc_admission *request, kc_warnings *warnings, void *user, kc_error *err)
+static int refuse(const kc_admission_request *request, kc_warnings *warnings, void *user,
+                  kc_error *err)
 {
     (void)user;
-    kc_warn(warnings, "think of %.*s", KC_ARG(request->name));
+    kc_warnings_add(warnings, "think of %.*s", KC_ARG(request->name));
     return kc_error_set(err, KC_FORBIDDEN, "not %.*s", KC_ARG(request->name));
 }
 
-static int hold(kc_edit *edit, const kc_admission *request, void *user, kc_error *err)
+static int hold(kc_edit *edit, const kc_admission_request *request, void *user, kc_error *err)
 {
     (void)edit;
     (void)request;
@@ -54,7 +56,7 @@ static int hold(kc_edit *edit, const kc_admission *request, void *user, kc_error
     return 0;
 }
 
-static void let_go(stage *s)
+static void release_held(stage *s)
 {
     kc_locked (&s->mutex) {
         s->held = false;
@@ -89,9 +91,9 @@ static bool has_bundle(stage *s)
     return ca.n > 0;
 }
 
-static stage *with_hook(stage *s, kc_default_fn *fn, const char *fields)
+static stage *with_hook(stage *s, kc_webhook_default_fn *fn, const char *fields)
 {
-    kc_webhook_default_at(s->hooks, "/mutate", &kc_kind_pod, fn, s, NULL);
+    kc_webhook_add_defaulter_at(s->hooks, "/mutate", &kc_kind_pod, fn, s, NULL);
     started(s);
     while (!has_bundle(s))
         kc_clock_sleep(kc_clock_real(), KC_MILLISECOND);
@@ -111,7 +113,7 @@ static kc_object *create(stage *s, const char *name, kc_error *err)
 
 /* ---- tests ---- */
 
-static void a_hook_of_the_same_process_changes_what_is_created(void **state)
+static void webhook_in_the_process_mutates_created_object(void **state)
 {
     (void)state;
     kc_auto(stage) *s = with_hook(stage_new(NULL, 0), note, "");
@@ -142,10 +144,10 @@ static void write_one(void *user)
         fprintf(stderr, "%s\n", kc_error_text(&err));
 }
 
-static void hooks_that_write_themselves_wait_for_nobody(void **state)
+static void webhooks_that_write_do_not_deadlock(void **state)
 {
     (void)state;
-    kc_auto(stage) *s = with_hook(stage_new(NULL, 0), write_too, "");
+    kc_auto(stage) *s = with_hook(stage_new(NULL, 0), write_in_webhook, "");
     writer writers[MANY];
     for (int i = 0; i < MANY; i++) {
         writers[i] = (writer){.s = s, .number = i};
@@ -157,11 +159,11 @@ static void hooks_that_write_themselves_wait_for_nobody(void **state)
         assert_true(writers[i].made);
 }
 
-static void a_refusal_reaches_the_client(void **state)
+static void denial_is_returned_to_the_client(void **state)
 {
     (void)state;
     kc_auto(stage) *s = stage_new(NULL, 0);
-    kc_webhook_validate_at(s->hooks, "/refuse", &kc_kind_pod, refuse, s, NULL);
+    kc_webhook_add_validator_at(s->hooks, "/refuse", &kc_kind_pod, refuse, s, NULL);
     with_hook(s, note, "");
     configure(s, "/refuse", "");
     kc_scoped(kc_error) err = {0};
@@ -171,7 +173,7 @@ static void a_refusal_reaches_the_client(void **state)
     assert_error(&err, KC_FORBIDDEN, "admission webhook \"one.x.io\" denied the request: not a");
 }
 
-static void a_hook_that_takes_too_long_is_not_waited_for(void **state)
+static void slow_webhook_times_out(void **state)
 {
     (void)state;
     kc_auto(stage) *s = stage_new(NULL, 0);
@@ -184,9 +186,8 @@ static void a_hook_that_takes_too_long_is_not_waited_for(void **state)
     configure(s, "/mutate", ",\"timeoutSeconds\":1,\"failurePolicy\":\"Ignore\"");
     kc_auto(kc_object) *made = create(s, "a", NULL);
     assert_non_null(made);
-    let_go(s);
+    release_held(s);
 }
 
-TESTS(a_hook_of_the_same_process_changes_what_is_created,
-      hooks_that_write_themselves_wait_for_nobody, a_refusal_reaches_the_client,
-      a_hook_that_takes_too_long_is_not_waited_for)
+TESTS(webhook_in_the_process_mutates_created_object, webhooks_that_write_do_not_deadlock,
+      denial_is_returned_to_the_client, slow_webhook_times_out)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole server in a simulation: virtual time, and the same bytes from the same seed. */
-#include "kc/embed.h"
+/* The whole server in a simulation: virtual time, and equal bytes for equal seeds. */
+#include "kc/embedded_server.h"
 #include "testing.h"
 
 #include "kc/sim.h"
 
 #define CONFIG_MAPS "/api/v1/namespaces/default/configmaps"
 
-static void ask(kc_transport *t, const char *method, const char *target, const char *body,
-                kc_buf *out)
+static void send_request(kc_transport *t, const char *method, const char *target, const char *body,
+                         kc_buf *out)
 {
     kc_scoped(kc_error) err = {0};
     const kc_http_field type = {KC_STR("Content-Type"), KC_STR("application/json")};
@@ -21,7 +21,7 @@ static void ask(kc_transport *t, const char *method, const char *target, const c
     if (!r)
         fail_msg("%s", kc_error_text(&err));
     char chunk[1000];
-    for (ssize_t n; (n = kc_http_read(r, chunk, sizeof(chunk), NULL)) > 0;)
+    for (ssize_t n; (n = kc_http_response_read(r, chunk, sizeof(chunk), NULL)) > 0;)
         kc_buf_append(out, kc_str_of(chunk, (size_t)n));
 }
 
@@ -36,7 +36,7 @@ static void create_some(void *user)
     kc_scoped(kc_buf) ignored = {0};
     for (int i = 0; i < 5; i++) {
         kc_autofree char *body = kc_asprintf("{\"metadata\":{\"name\":\"w%d-%d\"}}", w->number, i);
-        ask(w->transport, "POST", CONFIG_MAPS, body, &ignored);
+        send_request(w->transport, "POST", CONFIG_MAPS, body, &ignored);
     }
 }
 
@@ -47,11 +47,11 @@ static char *run(uint64_t seed)
     kc_auto(kc_sim) *sim = kc_sim_new(seed, 1767323045 * KC_SECOND);
     kc_sim_enter(sim);
     kc_rand rand = kc_sim_rand(sim);
-    kc_embed *server =
-        kc_embed_start(&(kc_embed_opts){.clock = kc_sim_clock(sim), .rand = &rand}, &err);
+    kc_embedded_server *server = kc_embedded_server_start(
+        &(kc_embedded_server_opts){.clock = kc_sim_clock(sim), .rand = &rand}, &err);
     if (!server)
         fail_msg("%s", kc_error_text(&err));
-    kc_transport *t = kc_embed_transport(server, NULL);
+    kc_transport *t = kc_embedded_server_transport(server, NULL);
     writer writers[3] = {{t, 0}, {t, 1}, {t, 2}};
     kc_thread *threads[3];
     for (int i = 0; i < 3; i++)
@@ -60,15 +60,15 @@ static char *run(uint64_t seed)
         kc_thread_join(threads[i]);
     kc_sim_run_for(sim, KC_HOUR);
     kc_scoped(kc_buf) out = {0};
-    ask(t, "POST", CONFIG_MAPS, "{\"metadata\":{\"generateName\":\"late-\"}}", &out);
-    ask(t, "GET", CONFIG_MAPS, NULL, &out);
+    send_request(t, "POST", CONFIG_MAPS, "{\"metadata\":{\"generateName\":\"late-\"}}", &out);
+    send_request(t, "GET", CONFIG_MAPS, NULL, &out);
     kc_transport_free(t);
-    kc_embed_stop(server);
+    kc_embedded_server_stop(server);
     kc_sim_leave(sim);
     return kc_strndup(out.p, out.n);
 }
 
-static void the_same_seed_gives_the_same_bytes(void **state)
+static void equal_seeds_give_equal_bytes(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
@@ -79,11 +79,11 @@ static void the_same_seed_gives_the_same_bytes(void **state)
     }
 }
 
-static void another_seed_gives_another_order(void **state)
+static void different_seeds_give_different_orders(void **state)
 {
     (void)state;
     kc_autofree char *one = run(1), *two = run(2);
     assert_string_not_equal(one, two);
 }
 
-TESTS(the_same_seed_gives_the_same_bytes, another_seed_gives_another_order)
+TESTS(equal_seeds_give_equal_bytes, different_seeds_give_different_orders)

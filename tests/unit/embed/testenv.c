@@ -15,7 +15,7 @@ static int fill_secret(kc_edit *edit, void *user, kc_error *err)
 {
     const mirror *m = user;
     kc_owner owner = kc_owner_of(m->of, true);
-    kc_node *data = kc_node_need_object(edit, kc_edit_root(edit), KC_STR("stringData"));
+    kc_node *data = kc_node_ensure_object(edit, kc_edit_root(edit), KC_STR("stringData"));
     kc_node_remove(kc_edit_root(edit), KC_STR("stringData"));
     (void)data;
     kc_edit_set_label(edit, KC_STR("mirror"), KC_STR("yes"));
@@ -88,7 +88,7 @@ static bool has_all(kc_testenv *env, int n)
     return true;
 }
 
-static void a_controller_does_its_work(void **state)
+static void controller_reconciles_objects(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = kc_testenv_start(&(kc_testenv_opts){.seed = 7}, NULL);
@@ -98,7 +98,7 @@ static void a_controller_does_its_work(void **state)
     assert_true(has_all(env, 3));
 }
 
-static void what_it_owns_is_made_again(void **state)
+static void deleted_owned_object_is_recreated(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = kc_testenv_start(&(kc_testenv_opts){.seed = 8}, NULL);
@@ -112,7 +112,7 @@ static void what_it_owns_is_made_again(void **state)
     assert_true(has_secret(env, "map-0"));
 }
 
-static void it_runs_in_real_time_too(void **state)
+static void controller_works_with_real_clock(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = kc_testenv_start(NULL, NULL);
@@ -134,7 +134,7 @@ static uint64_t fingerprint(uint64_t seed)
     return kc_testenv_fingerprint(env);
 }
 
-static void a_seeded_run_can_be_had_again(void **state)
+static void equal_seeds_give_equal_runs(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++)
@@ -142,7 +142,7 @@ static void a_seeded_run_can_be_had_again(void **state)
     assert_true(fingerprint(1) != fingerprint(2));
 }
 
-static void it_survives(kc_fault fault, uint64_t seed)
+static void assert_converges(kc_fault fault, uint64_t seed)
 {
     kc_auto(kc_testenv) *env = kc_testenv_start(&(kc_testenv_opts){.seed = seed}, NULL);
     add_controller(env);
@@ -158,15 +158,15 @@ static void it_survives(kc_fault fault, uint64_t seed)
     assert_true(has_all(env, 8));
 }
 
-static void it_survives_every_fault(void **state)
+static void controller_converges_under_every_fault(void **state)
 {
     (void)state;
     for (int fault = 1; fault < KC_FAULTS; fault++)
         for (uint64_t seed = 1; seed <= 3; seed++)
-            it_survives((kc_fault)fault, seed);
+            assert_converges((kc_fault)fault, seed);
 }
 
-static void a_crash_between_two_writes_is_made_good(void **state)
+static void crash_between_two_writes_is_recovered(void **state)
 {
     (void)state;
     for (size_t writes = 1; writes <= 3; writes++) {
@@ -184,7 +184,7 @@ static void a_crash_between_two_writes_is_made_good(void **state)
     }
 }
 
-static void the_server_can_be_restarted(void **state)
+static void server_can_be_restarted(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = kc_testenv_start(&(kc_testenv_opts){.seed = 12}, NULL);
@@ -197,18 +197,18 @@ static void the_server_can_be_restarted(void **state)
     assert_true(has_all(env, 4));
 }
 
-static void a_stolen_lease_is_won_again(void **state)
+static void stolen_lease_is_acquired_again(void **state)
 {
     (void)state;
     kc_testenv_opts opts = {.seed = 13,
-                            .manager = {.election.name = "mirrors", .outlive_leadership = true}};
+                            .manager = {.election.name = "mirrors", .restart_on_lost_lease = true}};
     kc_auto(kc_testenv) *env = kc_testenv_start(&opts, NULL);
     add_controller(env);
     apply_maps(env, 1);
     settle(env);
     assert_int_equal(kc_testenv_steal_lease(env, NULL), 0);
     kc_testenv_advance(env, 14 * KC_SECOND);
-    assert_false(kc_manager_leads(kc_testenv_manager(env)));
+    assert_false(kc_manager_is_leader(kc_testenv_manager(env)));
     apply_maps(env, 2);
     kc_testenv_advance(env, KC_SECOND);
     assert_false(has_secret(env, "map-1"));
@@ -217,28 +217,29 @@ static void a_stolen_lease_is_won_again(void **state)
 }
 
 /* It may have been carried out: only who asked can know whether to ask again. */
-static void what_lost_its_answer_is_carried_out_once(void **state)
+static void request_with_lost_response_is_executed_once(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = kc_testenv_start(&(kc_testenv_opts){.seed = 1}, NULL);
     kc_scoped(kc_error) err = {0};
     kc_testenv_run(env, NULL);
     kc_testenv_fault(
-        env, &(kc_fault_opts){.fault = KC_FAULT_LOST_ANSWER, .chance = 1, .method = "POST"});
+        env, &(kc_fault_opts){.fault = KC_FAULT_LOST_RESPONSE, .chance = 1, .method = "POST"});
     kc_auto(kc_object) *wanted = object_of(
         "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'generateName':'a-','namespace':"
         "'default'}}");
     kc_client *client = kc_manager_client(kc_testenv_manager(env));
     assert_null(kc_client_create(client, wanted, NULL, &err));
     assert_int_equal(err.code, 503);
-    assert_int_equal(kc_testenv_faults(env, KC_FAULT_LOST_ANSWER), 1);
-    kc_scoped(kc_objects) list = {0};
+    assert_int_equal(kc_testenv_faults(env, KC_FAULT_LOST_RESPONSE), 1);
+    kc_scoped(kc_object_list) list = {0};
     kc_client_list(kc_testenv_client(env), &kc_kind_config_map, &(kc_list_opts){.ns = "default"},
                    &list, NULL);
     assert_int_equal(list.n, 1);
 }
 
-TESTS(a_controller_does_its_work, what_it_owns_is_made_again, it_runs_in_real_time_too,
-      a_seeded_run_can_be_had_again, it_survives_every_fault,
-      a_crash_between_two_writes_is_made_good, the_server_can_be_restarted,
-      a_stolen_lease_is_won_again, what_lost_its_answer_is_carried_out_once)
+TESTS(controller_reconciles_objects, deleted_owned_object_is_recreated,
+      controller_works_with_real_clock, equal_seeds_give_equal_runs,
+      controller_converges_under_every_fault, crash_between_two_writes_is_recovered,
+      server_can_be_restarted, stolen_lease_is_acquired_again,
+      request_with_lost_response_is_executed_once)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "embed/around.h"
+#include "embed/wrap_server.h"
 #include "testing.h"
 
-#include "apiserver/storage/storage_memory.h"
+#include "apiserver/storage/memory/memory_backend.h"
 
 #include "kc/thread.h"
 
@@ -12,10 +12,10 @@
 
 #define CONFIG_MAPS "/api/v1/namespaces/default/configmaps"
 
-static kc_embed *start(const kc_embed_opts *opts)
+static kc_embedded_server *start(const kc_embedded_server_opts *opts)
 {
     kc_scoped(kc_error) err = {0};
-    kc_embed *server = kc_embed_start(opts, &err);
+    kc_embedded_server *server = kc_embedded_server_start(opts, &err);
     if (!server)
         fail_msg("%s", kc_error_text(&err));
     return server;
@@ -39,12 +39,12 @@ static kc_http_response *request(kc_transport *t, const char *method, const char
 }
 
 /* The status, and all of the body. */
-static int ask(kc_transport *t, const char *method, const char *target, const char *body,
-               kc_buf *out)
+static int send_request(kc_transport *t, const char *method, const char *target, const char *body,
+                        kc_buf *out)
 {
     kc_auto(kc_http_response) *r = request(t, method, target, body);
     char chunk[1000];
-    for (ssize_t n; (n = kc_http_read(r, chunk, sizeof(chunk), NULL)) != 0;) {
+    for (ssize_t n; (n = kc_http_response_read(r, chunk, sizeof(chunk), NULL)) != 0;) {
         assert_true(n > 0);
         if (out)
             kc_buf_append(out, kc_str_of(chunk, (size_t)n));
@@ -58,45 +58,46 @@ static void create(kc_transport *t, const char *name, size_t filler)
     memset(fill, 'x', filler);
     kc_autofree char *body =
         kc_asprintf("{\"metadata\":{\"name\":\"%s\"},\"data\":{\"k\":\"%s\"}}", name, fill);
-    assert_int_equal(ask(t, "POST", CONFIG_MAPS, body, NULL), 201);
+    assert_int_equal(send_request(t, "POST", CONFIG_MAPS, body, NULL), 201);
 }
 
-static void requests_are_answered(void **state)
+static void requests_return_responses(void **state)
 {
     (void)state;
-    kc_auto(kc_embed) *server = start(NULL);
-    kc_auto(kc_transport) *t = kc_embed_transport(server, NULL);
+    kc_auto(kc_embedded_server) *server = start(NULL);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
     kc_scoped(kc_buf) out = {0};
     create(t, "a", 1);
-    assert_int_equal(ask(t, "GET", CONFIG_MAPS "/a", NULL, &out), 200);
+    assert_int_equal(send_request(t, "GET", CONFIG_MAPS "/a", NULL, &out), 200);
     assert_contains(kc_buf_cstr(&out), "\"k\":\"x\"");
-    assert_int_equal(ask(t, "GET", CONFIG_MAPS "/b", NULL, NULL), 404);
+    assert_int_equal(send_request(t, "GET", CONFIG_MAPS "/b", NULL, NULL), 404);
 }
 
-static void fields_of_an_answer_are_in_lower_case(void **state)
+static void response_header_names_are_lower_case(void **state)
 {
     (void)state;
-    kc_auto(kc_embed) *server = start(NULL);
-    kc_auto(kc_transport) *t = kc_embed_transport(server, NULL);
+    kc_auto(kc_embedded_server) *server = start(NULL);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
     kc_auto(kc_http_response) *r = request(t, "GET", "/version", NULL);
-    assert_true(kc_str_eq(kc_http_field_of(r, KC_STR("content-type")), KC_STR("application/json")));
-    assert_true(kc_http_field_of(r, KC_STR("audit-id")).n > 0);
-    assert_int_equal(kc_http_field_of(r, KC_STR("x-nothing")).n, 0);
+    assert_true(
+        kc_str_eq(kc_http_response_field(r, KC_STR("content-type")), KC_STR("application/json")));
+    assert_true(kc_http_response_field(r, KC_STR("audit-id")).n > 0);
+    assert_int_equal(kc_http_response_field(r, KC_STR("x-nothing")).n, 0);
 }
 
 /* Many times what may lie between the two, read bit by bit. */
-static void a_long_answer_waits_for_its_reader(void **state)
+static void long_response_waits_for_its_reader(void **state)
 {
     (void)state;
-    kc_auto(kc_embed) *server = start(NULL);
-    kc_auto(kc_transport) *t = kc_embed_transport(server, NULL);
+    kc_auto(kc_embedded_server) *server = start(NULL);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
     for (int i = 0; i < 30; i++) {
         char name[16];
         snprintf(name, sizeof(name), "big-%d", i);
         create(t, name, 100000);
     }
     kc_scoped(kc_buf) out = {0};
-    assert_int_equal(ask(t, "GET", CONFIG_MAPS, NULL, &out), 200);
+    assert_int_equal(send_request(t, "GET", CONFIG_MAPS, NULL, &out), 200);
     assert_true(out.n > 3000000);
     assert_int_equal(out.p[out.n - 1], '}');
 }
@@ -106,7 +107,7 @@ static void a_long_answer_waits_for_its_reader(void **state)
 static ssize_t next_bytes(kc_http_response *r, kc_buf *out, kc_error *err)
 {
     char chunk[4096];
-    const ssize_t n = kc_http_read(r, chunk, sizeof(chunk), err);
+    const ssize_t n = kc_http_response_read(r, chunk, sizeof(chunk), err);
     if (n > 0)
         kc_buf_append(out, kc_str_of(chunk, (size_t)n));
     return n;
@@ -117,11 +118,11 @@ static void create_b(void *user)
     create(user, "b", 1);
 }
 
-static void a_watch_blocks_until_something_happens(void **state)
+static void watch_blocks_until_an_event(void **state)
 {
     (void)state;
-    kc_auto(kc_embed) *server = start(NULL);
-    kc_auto(kc_transport) *t = kc_embed_transport(server, NULL);
+    kc_auto(kc_embedded_server) *server = start(NULL);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
     kc_auto(kc_http_response) *w = request(t, "GET", CONFIG_MAPS "?watch=1", NULL);
     kc_thread *thread = kc_thread_start("writer", create_b, t, NULL);
     kc_scoped(kc_buf) out = {0};
@@ -130,11 +131,11 @@ static void a_watch_blocks_until_something_happens(void **state)
     kc_thread_join(thread);
 }
 
-static void a_read_that_is_late_can_be_repeated(void **state)
+static void read_that_timed_out_can_be_repeated(void **state)
 {
     (void)state;
-    kc_auto(kc_embed) *server = start(NULL);
-    kc_auto(kc_transport) *t = kc_embed_transport(server, NULL);
+    kc_auto(kc_embedded_server) *server = start(NULL);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
     kc_auto(kc_http_response) *w = request(t, "GET", CONFIG_MAPS "?watch=1", NULL);
     kc_scoped(kc_error) err = {0};
     kc_scoped(kc_buf) out = {0};
@@ -151,11 +152,11 @@ static void fire(void *user)
     kc_cancel_fire(user);
 }
 
-static void a_fired_token_ends_a_read(void **state)
+static void cancelled_token_ends_a_read(void **state)
 {
     (void)state;
-    kc_auto(kc_embed) *server = start(NULL);
-    kc_auto(kc_transport) *t = kc_embed_transport(server, NULL);
+    kc_auto(kc_embedded_server) *server = start(NULL);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
     kc_auto(kc_cancel) *cancel = kc_cancel_new(NULL);
     kc_scoped(kc_error) err = {0};
     kc_scoped(kc_buf) out = {0};
@@ -173,11 +174,11 @@ static void a_fired_token_ends_a_read(void **state)
     assert_error(&err, KC_TIMEOUT, "cancelled");
 }
 
-static void a_deadline_ends_the_whole_answer(void **state)
+static void deadline_ends_the_whole_response(void **state)
 {
     (void)state;
-    kc_auto(kc_embed) *server = start(NULL);
-    kc_auto(kc_transport) *t = kc_embed_transport(server, NULL);
+    kc_auto(kc_embedded_server) *server = start(NULL);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
     kc_scoped(kc_error) err = {0};
     kc_scoped(kc_buf) out = {0};
     kc_auto(kc_http_response) *w = kc_transport_open(
@@ -192,11 +193,11 @@ static void a_deadline_ends_the_whole_answer(void **state)
 }
 
 /* Nobody reads: what is kept for the reader is bounded, and closing in the middle is clean. */
-static void answers_may_be_closed_anywhere(void **state)
+static void response_may_be_closed_at_any_time(void **state)
 {
     (void)state;
-    kc_auto(kc_embed) *server = start(NULL);
-    kc_auto(kc_transport) *t = kc_embed_transport(server, NULL);
+    kc_auto(kc_embedded_server) *server = start(NULL);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
     kc_auto(kc_http_response) *idle = request(t, "GET", CONFIG_MAPS "?watch=1", NULL);
     for (int i = 0; i < 20; i++) {
         char name[16];
@@ -204,19 +205,19 @@ static void answers_may_be_closed_anywhere(void **state)
         create(t, name, 100000);
         kc_auto(kc_http_response) *list = request(t, "GET", CONFIG_MAPS, NULL);
         char one;
-        assert_int_equal(kc_http_read(list, &one, 1, NULL), 1);
+        assert_int_equal(kc_http_response_read(list, &one, 1, NULL), 1);
     }
 }
 
 /* ---- the end of the server ---- */
 
-static void stopping_ends_what_is_under_way(void **state)
+static void stop_ends_open_requests(void **state)
 {
     (void)state;
-    kc_embed *server = start(NULL);
-    kc_auto(kc_transport) *t = kc_embed_transport(server, NULL);
+    kc_embedded_server *server = start(NULL);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
     kc_auto(kc_http_response) *w = request(t, "GET", CONFIG_MAPS "?watch=1", NULL);
-    kc_embed_stop(server);
+    kc_embedded_server_stop(server);
     kc_scoped(kc_buf) out = {0};
     while (next_bytes(w, &out, NULL) > 0)
         ;
@@ -227,32 +228,33 @@ static void stopping_ends_what_is_under_way(void **state)
     assert_int_equal(err.code, 0);
 }
 
-static void a_memory_outlives_its_server(void **state)
+static void memory_outlives_its_server(void **state)
 {
     (void)state;
-    kc_auto(kc_embed_memory) *memory = kc_embed_memory_new();
+    kc_auto(kc_embedded_memory) *memory = kc_embedded_memory_new();
     for (int i = 0; i < 2; i++) {
-        kc_auto(kc_embed) *server = start(&(kc_embed_opts){.memory = memory});
-        kc_auto(kc_transport) *t = kc_embed_transport(server, NULL);
+        kc_auto(kc_embedded_server) *server = start(&(kc_embedded_server_opts){.memory = memory});
+        kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
         if (i == 0)
             create(t, "a", 1);
         else
-            assert_int_equal(ask(t, "GET", CONFIG_MAPS "/a", NULL, NULL), 200);
+            assert_int_equal(send_request(t, "GET", CONFIG_MAPS "/a", NULL, NULL), 200);
     }
 }
 
-static void a_folder_outlives_its_server(void **state)
+static void directory_outlives_its_server(void **state)
 {
     (void)state;
     char folder[] = "/tmp/kc-embed-XXXXXX";
     assert_non_null(mkdtemp(folder));
     for (int i = 0; i < 2; i++) {
-        kc_auto(kc_embed) *server = start(&(kc_embed_opts){.folder = folder, .threads = 1});
-        kc_auto(kc_transport) *t = kc_embed_transport(server, NULL);
+        kc_auto(kc_embedded_server) *server =
+            start(&(kc_embedded_server_opts){.dir = folder, .threads = 1});
+        kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
         if (i == 0)
             create(t, "a", 1);
         else
-            assert_int_equal(ask(t, "GET", CONFIG_MAPS "/a", NULL, NULL), 200);
+            assert_int_equal(send_request(t, "GET", CONFIG_MAPS "/a", NULL, NULL), 200);
     }
     DIR *dir = opendir(folder);
     for (const struct dirent *entry; (entry = readdir(dir));)
@@ -261,49 +263,50 @@ static void a_folder_outlives_its_server(void **state)
     rmdir(folder);
 }
 
-static void a_port_lets_others_in(void **state)
+static void server_listens_only_with_a_port(void **state)
 {
     (void)state;
-    kc_auto(kc_embed) *closed = start(NULL);
-    kc_auto(kc_embed) *open = start(&(kc_embed_opts){.port = -1});
-    assert_int_equal(kc_embed_port(closed), 0);
-    assert_true(kc_embed_port(open) > 0);
+    kc_auto(kc_embedded_server) *closed = start(NULL);
+    kc_auto(kc_embedded_server) *open = start(&(kc_embedded_server_opts){.port = -1});
+    assert_int_equal(kc_embedded_server_port(closed), 0);
+    assert_true(kc_embedded_server_port(open) > 0);
 }
 
-static void a_folder_in_use_is_an_error(void **state)
+static void memory_in_use_is_a_conflict(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
-    kc_auto(kc_embed_memory) *memory = kc_embed_memory_new();
-    kc_auto(kc_embed) *first = start(&(kc_embed_opts){.memory = memory});
-    assert_null(kc_embed_start(&(kc_embed_opts){.memory = memory}, &err));
+    kc_auto(kc_embedded_memory) *memory = kc_embedded_memory_new();
+    kc_auto(kc_embedded_server) *first = start(&(kc_embedded_server_opts){.memory = memory});
+    assert_null(kc_embedded_server_start(&(kc_embedded_server_opts){.memory = memory}, &err));
     assert_error(&err, KC_CONFLICT, "in use");
 }
 
-/* ---- around a server of somebody else's ---- */
+/* ---- around an external server ---- */
 
-static void a_server_of_another_is_used_and_left_running(void **state)
+static void external_server_is_used_and_left_running(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
-    kc_storage *storage = NULL;
-    assert_int_equal(kc_storage_open(&kc_storage_memory, &(kc_storage_opts){0}, &storage, &err), 0);
+    kc__storage *storage = NULL;
+    assert_int_equal(
+        kc__storage_open(&kc__storage_memory_backend, &(kc__storage_opts){0}, &storage, &err), 0);
     kc_auto(kc_apiserver) *server =
         kc_apiserver_start(&(kc_apiserver_opts){.storage = storage}, &err);
     assert_non_null(server);
-    kc_embed *first = kc__embed_around(server, NULL);
-    assert_int_equal(kc_embed_port(first), 0);
-    kc_auto(kc_transport) *t = kc_embed_transport(first, NULL);
+    kc_embedded_server *first = kc__embed_wrap_server(server, NULL);
+    assert_int_equal(kc_embedded_server_port(first), 0);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(first, NULL);
     create(t, "one", 10);
-    kc_embed_stop(first);
+    kc_embedded_server_stop(first);
     assert_null(kc_transport_open(
         t, &(kc_http_request){.method = "GET", .target = KC_STR(CONFIG_MAPS "/one")}, &err));
-    kc_auto(kc_embed) *second = kc__embed_around(server, NULL);
-    kc_auto(kc_transport) *again = kc_embed_transport(second, NULL);
-    assert_int_equal(ask(again, "GET", CONFIG_MAPS "/one", NULL, NULL), 200);
+    kc_auto(kc_embedded_server) *second = kc__embed_wrap_server(server, NULL);
+    kc_auto(kc_transport) *again = kc_embedded_server_transport(second, NULL);
+    assert_int_equal(send_request(again, "GET", CONFIG_MAPS "/one", NULL, NULL), 200);
 }
 
-/* ---- many at a time ---- */
+/* ---- concurrency ---- */
 
 enum { WRITERS = 4, WRITES = 20 };
 
@@ -333,9 +336,9 @@ static size_t count(const char *text, const char *part)
 static void many_threads_share_a_transport(void **state)
 {
     (void)state;
-    kc_auto(kc_embed) *server = start(NULL);
-    kc_auto(kc_transport) *t =
-        kc_embed_transport(server, &(kc_embed_user){.name = "robot", .groups = NULL});
+    kc_auto(kc_embedded_server) *server = start(NULL);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(
+        server, &(kc_embedded_server_user){.name = "robot", .groups = NULL});
     kc_auto(kc_http_response) *w = request(t, "GET", CONFIG_MAPS "?watch=1", NULL);
     writer writers[WRITERS];
     kc_thread *threads[WRITERS];
@@ -350,10 +353,33 @@ static void many_threads_share_a_transport(void **state)
         kc_thread_join(threads[i]);
 }
 
-TESTS(requests_are_answered, fields_of_an_answer_are_in_lower_case,
-      a_long_answer_waits_for_its_reader, a_watch_blocks_until_something_happens,
-      a_read_that_is_late_can_be_repeated, a_fired_token_ends_a_read,
-      a_deadline_ends_the_whole_answer, answers_may_be_closed_anywhere,
-      stopping_ends_what_is_under_way, a_memory_outlives_its_server, a_folder_outlives_its_server,
-      a_port_lets_others_in, a_folder_in_use_is_an_error,
-      a_server_of_another_is_used_and_left_running, many_threads_share_a_transport)
+static void user_of_a_request_replaces_that_of_the_transport(void **state)
+{
+    (void)state;
+    kc_auto(kc_embedded_server) *server = start(NULL);
+    kc_auto(kc_transport) *t = kc_embedded_server_transport(server, NULL);
+    const kc_client_user node = {"system:node:a", (const char *const[]){"system:nodes", NULL}};
+    const kc_http_field type = {KC_STR("Content-Type"), KC_STR("application/json")};
+    kc_http_request whoami = {.method = "POST",
+                              .target = KC_STR("/apis/authentication.k8s.io/v1/selfsubjectreviews"),
+                              .fields = &type,
+                              .n_fields = 1,
+                              .body = KC_STR("{}"),
+                              .as = &node};
+    kc_scoped(kc_buf) acting = {0}, own = {0};
+    assert_int_equal(kc_http_request_send(t, &whoami, &acting, NULL), 201);
+    assert_contains(kc_buf_cstr(&acting),
+                    "{\"username\":\"system:node:a\",\"groups\":[\"system:nodes\"");
+    whoami.as = NULL;
+    assert_int_equal(kc_http_request_send(t, &whoami, &own, NULL), 201);
+    assert_contains(kc_buf_cstr(&own),
+                    "{\"username\":\"system:admin\",\"groups\":[\"system:masters\"");
+}
+
+TESTS(requests_return_responses, response_header_names_are_lower_case,
+      long_response_waits_for_its_reader, watch_blocks_until_an_event,
+      read_that_timed_out_can_be_repeated, cancelled_token_ends_a_read,
+      deadline_ends_the_whole_response, response_may_be_closed_at_any_time, stop_ends_open_requests,
+      memory_outlives_its_server, directory_outlives_its_server, server_listens_only_with_a_port,
+      memory_in_use_is_a_conflict, external_server_is_used_and_left_running,
+      many_threads_share_a_transport, user_of_a_request_replaces_that_of_the_transport)

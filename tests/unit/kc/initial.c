@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plane has at first: loaded once, and the users' from then on. */
+/* Initial objects of kc up: loaded once, and left to the users afterwards. */
 #include "initial.h"
 #include "testing.h"
 
-#include "kc/embed.h"
+#include "kc/embedded_server.h"
 #include "kc/kinds.h"
 #include "kc/map.h"
 #include "kc/yaml.h"
@@ -19,7 +19,7 @@
 #define THING(name, spec) \
     "apiVersion: initial.test/v1\nkind: Thing\nmetadata: {name: " name "}\nspec: " spec "\n"
 
-static const kc__manifest first[] = {
+static const kc__cli_manifest first[] = {
     {"initialization/things/a.yaml", KC_STR_INIT(THING("a", "old"))},
     {"initialization/maps/m.yaml",
      KC_STR_INIT("{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {k: old}}")},
@@ -28,7 +28,7 @@ static const kc__manifest first[] = {
 enum { N_FIRST = 3 };
 
 /* What the next version of the program has. */
-static const kc__manifest second[] = {
+static const kc__cli_manifest second[] = {
     {"initialization/things/a.yaml", KC_STR_INIT(THING("a", "new"))},
     {"initialization/things/b.yaml", KC_STR_INIT(THING("b", "new"))},
     {"manifests/thing/initial.test_things.yaml",
@@ -38,30 +38,30 @@ enum { N_SECOND = 3 };
 
 /* A plane that can be started again over what it has kept. */
 typedef struct plane {
-    kc_embed_memory *memory;
-    kc_embed *server;
+    kc_embedded_memory *memory;
+    kc_embedded_server *server;
     kc_client *client;
 } plane;
 
 static void plane_down(plane *p)
 {
     p->client = kc_client_unref(p->client);
-    p->server = kc_embed_stop(p->server);
+    p->server = kc_embedded_server_stop(p->server);
 }
 
 static void plane_up(plane *p)
 {
     plane_down(p);
-    p->server = kc_embed_start(&(kc_embed_opts){.memory = p->memory}, NULL);
+    p->server = kc_embedded_server_start(&(kc_embedded_server_opts){.memory = p->memory}, NULL);
     assert_non_null(p->server);
-    p->client = kc_embed_client(p->server, NULL);
+    p->client = kc_embedded_server_client(p->server, NULL);
     assert_non_null(p->client);
 }
 
 static plane *plane_new(void)
 {
     plane *p = kc_new(plane);
-    p->memory = kc_embed_memory_new();
+    p->memory = kc_embedded_memory_new();
     plane_up(p);
     return p;
 }
@@ -69,16 +69,16 @@ static plane *plane_new(void)
 static plane *plane_free(plane *p)
 {
     plane_down(p);
-    kc_embed_memory_free(p->memory);
+    kc_embedded_memory_free(p->memory);
     free(p);
     return NULL;
 }
 KC_AUTO_DEFINE(plane, plane_free)
 
-static void load(plane *p, const kc__manifest *manifests, size_t n)
+static void load(plane *p, const kc__cli_manifest *manifests, size_t n)
 {
     kc_scoped(kc_error) err = {0};
-    if (kc__initial_load(p->client, manifests, n, NULL, &err) < 0)
+    if (kc__cli_initial_load(p->client, manifests, n, NULL, &err) < 0)
         fail_msg("%s", kc_error_text(&err));
     assert_int_equal(err.reason, KC_OK);
 }
@@ -93,7 +93,8 @@ static const char *value_in(const kc_object *object, const char *names)
 {
     static char text[256];
     kc_auto(kc_view) *view = kc_view_of(object);
-    snprintf(text, sizeof(text), "%s", kc_as_cstr(kc_dig(kc_view_root(view), names), "?"));
+    snprintf(text, sizeof(text), "%s",
+             kc_value_as_cstr(kc_value_nested(kc_view_root(view), names), "?"));
     return text;
 }
 
@@ -119,12 +120,12 @@ static void drop(plane *p, const char *name)
 static kc_object *memory_of(plane *p)
 {
     return kc_client_get(p->client, &kc_kind_config_map,
-                         KC_KEY(KC__INITIAL_NAMESPACE, KC__INITIAL_NAME), NULL, NULL);
+                         KC_KEY(KC__CLI_INITIAL_NAMESPACE, KC__CLI_INITIAL_NAME), NULL, NULL);
 }
 
 /* ---- starts ---- */
 
-static void the_first_start_makes_everything(void **state)
+static void first_start_loads_everything(void **state)
 {
     (void)state;
     kc_auto(plane) *p = plane_new();
@@ -136,11 +137,11 @@ static void the_first_start_makes_everything(void **state)
     kc_auto(kc_object) *memory = memory_of(p);
     assert_non_null(memory);
     kc_auto(kc_view) *view = kc_view_of(memory);
-    const kc_value *data = kc_get(kc_view_root(view), "data");
-    assert_int_equal(kc_len(data), 2);
-    assert_string_equal(kc_as_cstr(kc_get(data, "Thing.initial.test__a"), ""),
+    const kc_value *data = kc_value_get(kc_view_root(view), "data");
+    assert_int_equal(kc_value_len(data), 2);
+    assert_string_equal(kc_value_as_cstr(kc_value_get(data, "Thing.initial.test__a"), ""),
                         "initialization/things/a.yaml");
-    assert_non_null(kc_get(data, "ConfigMap__m"));
+    assert_non_null(kc_value_get(data, "ConfigMap__m"));
 }
 
 static uint64_t revision_of_a_write(plane *p)
@@ -154,7 +155,7 @@ static uint64_t revision_of_a_write(plane *p)
     return kc_object_revision(made);
 }
 
-static void a_second_start_writes_nothing(void **state)
+static void second_start_writes_nothing(void **state)
 {
     (void)state;
     kc_auto(plane) *p = plane_new();
@@ -166,7 +167,7 @@ static void a_second_start_writes_nothing(void **state)
     assert_int_equal(revision_of_a_write(p), before + 1);
 }
 
-static void what_users_changed_stays_so(void **state)
+static void objects_changed_by_users_are_kept(void **state)
 {
     (void)state;
     kc_auto(plane) *p = plane_new();
@@ -177,7 +178,7 @@ static void what_users_changed_stays_so(void **state)
     assert_string_equal(spec_of(p, "a"), "mine");
 }
 
-static void what_users_deleted_stays_away(void **state)
+static void objects_deleted_by_users_stay_deleted(void **state)
 {
     (void)state;
     kc_auto(plane) *p = plane_new();
@@ -189,7 +190,7 @@ static void what_users_deleted_stays_away(void **state)
     assert_string_equal(spec_of(p, "b"), "new");
 }
 
-static void a_newer_version_adds_its_own_and_brings_definitions_up(void **state)
+static void newer_version_adds_objects_and_updates_crds(void **state)
 {
     (void)state;
     kc_auto(plane) *p = plane_new();
@@ -205,7 +206,7 @@ static void a_newer_version_adds_its_own_and_brings_definitions_up(void **state)
     assert_string_equal(spec_of(p, "b"), "gone");
 }
 
-static void what_is_there_already_is_taken_for_loaded(void **state)
+static void existing_objects_count_as_loaded(void **state)
 {
     (void)state;
     kc_auto(plane) *p = plane_new();
@@ -218,11 +219,11 @@ static void what_is_there_already_is_taken_for_loaded(void **state)
     assert_string_equal(spec_of(p, "a"), "gone");
 }
 
-static void odd_names_have_keys_too(void **state)
+static void special_characters_in_names_are_escaped(void **state)
 {
     (void)state;
     kc_auto(plane) *p = plane_new();
-    const kc__manifest role = {
+    const kc__cli_manifest role = {
         "initialization/roles/odd.yaml",
         KC_STR("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "
                "\"odd:one_two\"}}")};
@@ -234,7 +235,7 @@ static void odd_names_have_keys_too(void **state)
                         KC_STR("\"ClusterRole.rbac.authorization.k8s.io__odd_3aone_5ftwo\"")));
 }
 
-/* ---- when it does not get to the end ---- */
+/* ---- failures ---- */
 
 /* A way to the server that ends after some writes, as a process does. */
 typedef struct mortal {
@@ -263,21 +264,21 @@ static void mortal_free(kc_transport *t)
 static const kc_transport_ops mortal_ops = {.open = mortal_open, .free = mortal_free};
 
 /* Whether it got to the end. */
-static bool load_and_die(plane *p, int writes)
+static bool load_until_killed(plane *p, int writes)
 {
     mortal *m = kc_new(mortal);
-    *m = (mortal){{&mortal_ops}, kc_embed_transport(p->server, NULL), writes};
+    *m = (mortal){{&mortal_ops}, kc_embedded_server_transport(p->server, NULL), writes};
     kc_auto(kc_client) *client = kc_client_new(&(kc_client_opts){.transport = &m->base}, NULL);
-    return kc__initial_load(client, first, N_FIRST, NULL, NULL) == 0;
+    return kc__cli_initial_load(client, first, N_FIRST, NULL, NULL) == 0;
 }
 
-static void a_crash_after_any_write_is_made_up_for(void **state)
+static void crash_after_any_write_is_recovered(void **state)
 {
     (void)state;
     bool whole = false;
     for (int writes = 1; !whole; writes++) {
         kc_auto(plane) *p = plane_new();
-        whole = load_and_die(p, writes);
+        whole = load_until_killed(p, writes);
         plane_up(p);
         load(p, first, N_FIRST);
         assert_string_equal(spec_of(p, "a"), "old");
@@ -288,38 +289,37 @@ static void a_crash_after_any_write_is_made_up_for(void **state)
     }
 }
 
-static void what_came_before_a_bad_object_is_remembered(void **state)
+static void objects_before_an_invalid_one_are_recorded(void **state)
 {
     (void)state;
     kc_auto(plane) *p = plane_new();
     kc_scoped(kc_error) err = {0};
-    const kc__manifest bad[] = {
+    const kc__cli_manifest bad[] = {
         {"initialization/things/a.yaml", KC_STR_INIT(THING("a", "old"))},
         {"initialization/things/bad.yaml", KC_STR_INIT(THING("bad", "{no: text}"))},
         first[2],
     };
-    assert_true(kc__initial_load(p->client, bad, 3, NULL, &err) < 0);
-    assert_non_null(
-        strstr(kc_error_text(&err),
-               "initial objects: initialization/things/bad.yaml: document 1: Thing bad"));
+    assert_true(kc__cli_initial_load(p->client, bad, 3, NULL, &err) < 0);
+    assert_non_null(strstr(kc_error_text(&err),
+                           "initial objects: initialization/things/bad.yaml: line 1: Thing bad"));
     drop(p, "a");
     load(p, first, N_FIRST);
     assert_string_equal(spec_of(p, "a"), "gone");
 }
 
-/* ---- what this version has ---- */
+/* ---- current version ---- */
 
-static void all_of_it_can_be_loaded(void **state)
+static void built_in_manifests_can_be_loaded(void **state)
 {
     (void)state;
     kc_auto(plane) *p = plane_new();
-    load(p, kc__manifests, kc__n_manifests);
+    load(p, kc__cli_manifests, kc__cli_n_manifests);
     const kc_kind *users = kc_client_kind_of_resource(p->client, KC_STR("users"), NULL);
     assert_non_null(users);
     kc_auto(kc_object) *admin = kc_client_get(p->client, users, KC_KEY("", "admin"), NULL, NULL);
     assert_non_null(admin);
     plane_up(p);
-    load(p, kc__manifests, kc__n_manifests);
+    load(p, kc__cli_manifests, kc__cli_n_manifests);
 }
 
 typedef void each_fn(const kc_value *object, const char *file, void *user);
@@ -340,15 +340,15 @@ static int walk_document(kc_view *view, void *user)
 
 static void each_object(each_fn *each, void *user)
 {
-    for (size_t i = 0; i < kc__n_manifests; i++) {
-        walk w = {each, kc__manifests[i].name, user};
-        assert_int_equal(kc_yaml_each(kc__manifests[i].text, NULL, walk_document, &w, NULL), 0);
+    for (size_t i = 0; i < kc__cli_n_manifests; i++) {
+        walk w = {each, kc__cli_manifests[i].name, user};
+        assert_int_equal(kc_yaml_each(kc__cli_manifests[i].text, NULL, walk_document, &w, NULL), 0);
     }
 }
 
 static bool is_kind(const kc_value *object, const char *kind)
 {
-    return kc_str_is(kc_as_str(kc_get(object, "kind")), kind);
+    return kc_str_is(kc_value_as_str(kc_value_get(object, "kind")), kind);
 }
 
 static void check_room(const kc_value *object, const char *file, void *user)
@@ -356,13 +356,13 @@ static void check_room(const kc_value *object, const char *file, void *user)
     (void)user;
     const bool definition = is_kind(object, "CustomResourceDefinition");
     if (definition != kc_str_starts(kc_cstr(file), KC_STR("manifests/")))
-        fail_msg("%s has what is not for its folder", file);
+        fail_msg("%s has an object of another directory", file);
 }
 
-static void definitions_and_objects_have_their_own_folders(void **state)
+static void crds_and_objects_have_their_own_directories(void **state)
 {
     (void)state;
-    assert_true(kc__n_manifests > 10);
+    assert_true(kc__cli_n_manifests > 10);
     each_object(check_room, NULL);
 }
 
@@ -382,24 +382,24 @@ static void names_done(names *n)
 static void collect(const kc_value *object, const char *file, void *user)
 {
     names *n = user;
-    const kc_str name = kc_as_str(kc_dig(object, "metadata.name"));
+    const kc_str name = kc_value_as_str(kc_value_nested(object, "metadata.name"));
     if (!is_kind(object, n->kind))
         return;
     if (kc_map_get(&n->set, name))
-        fail_msg("%s: there are two of %s %.*s", file, n->kind, KC_ARG(name));
+        fail_msg("%s: duplicate %s %.*s", file, n->kind, KC_ARG(name));
     kc_map_put(&n->set, kc_str_of(kc_str_dup(name), name.n), n);
 }
 
 static void assert_known(const names *n, kc_str name, const char *file)
 {
     if (name.n && !kc_map_get(&n->set, name))
-        fail_msg("%s: there is no %s %.*s", file, n->kind, KC_ARG(name));
+        fail_msg("%s: missing %s %.*s", file, n->kind, KC_ARG(name));
 }
 
 static void check_catalog(const kc_value *object, const char *file, void *user)
 {
-    const kc_value *annotations = kc_dig(object, "metadata.annotations");
-    const kc_str catalog = kc_as_str(kc_get(annotations, "kubecontroller.io/catalog"));
+    const kc_value *annotations = kc_value_nested(object, "metadata.annotations");
+    const kc_str catalog = kc_value_as_str(kc_value_get(annotations, "kubecontroller.io/catalog"));
     if (!is_kind(object, "CustomResourceDefinition"))
         return;
     if (!catalog.n)
@@ -407,7 +407,7 @@ static void check_catalog(const kc_value *object, const char *file, void *user)
     assert_known(user, catalog, file);
 }
 
-static void every_kind_is_in_a_catalog_that_is_there(void **state)
+static void every_kind_has_an_existing_catalog(void **state)
 {
     (void)state;
     kc_scoped(names) catalogs = {.kind = "Catalog"};
@@ -418,20 +418,20 @@ static void every_kind_is_in_a_catalog_that_is_there(void **state)
 static void check_teams(const kc_value *object, const char *file, void *user)
 {
     if (is_kind(object, "User"))
-        kc_items (kc_dig(object, "spec.teams"), team)
-            assert_known(user, kc_as_str(team), file);
+        kc_value_each_item (kc_value_nested(object, "spec.teams"), team)
+            assert_known(user, kc_value_as_str(team), file);
     if (is_kind(object, "Team"))
-        assert_known(user, kc_as_str(kc_dig(object, "spec.parent")), file);
+        assert_known(user, kc_value_as_str(kc_value_nested(object, "spec.parent")), file);
 }
 
 static void check_owners(const kc_value *object, const char *file, void *user)
 {
     if (is_kind(object, "Team"))
-        kc_items (kc_dig(object, "spec.owners"), owner)
-            assert_known(user, kc_as_str(owner), file);
+        kc_value_each_item (kc_value_nested(object, "spec.owners"), owner)
+            assert_known(user, kc_value_as_str(owner), file);
 }
 
-static void users_and_teams_know_each_other(void **state)
+static void users_and_teams_refer_to_each_other(void **state)
 {
     (void)state;
     kc_scoped(names) teams = {.kind = "Team"}, users = {.kind = "User"};
@@ -445,14 +445,17 @@ static void check_version(const kc_value *object, const char *file, void *user)
 {
     bool *found = user;
     (void)file;
-    if (is_kind(object, "BinMeta") && kc_str_is(kc_as_str(kc_dig(object, "spec.binary")), "kc")) {
-        assert_string_equal(kc_as_cstr(kc_dig(object, "spec.version"), ""), "v" KC_VERSION);
-        assert_string_equal(kc_as_cstr(kc_dig(object, "metadata.name"), ""), "kc-v" KC_VERSION);
+    if (is_kind(object, "BinMeta") &&
+        kc_str_is(kc_value_as_str(kc_value_nested(object, "spec.binary")), "kc")) {
+        assert_string_equal(kc_value_as_cstr(kc_value_nested(object, "spec.version"), ""),
+                            "v" KC_VERSION);
+        assert_string_equal(kc_value_as_cstr(kc_value_nested(object, "metadata.name"), ""),
+                            "kc-v" KC_VERSION);
         *found = true;
     }
 }
 
-static void the_program_knows_its_own_version(void **state)
+static void program_manifest_has_the_program_version(void **state)
 {
     (void)state;
     bool found = false;
@@ -460,10 +463,10 @@ static void the_program_knows_its_own_version(void **state)
     assert_true(found);
 }
 
-TESTS(the_first_start_makes_everything, a_second_start_writes_nothing, what_users_changed_stays_so,
-      what_users_deleted_stays_away, a_newer_version_adds_its_own_and_brings_definitions_up,
-      what_is_there_already_is_taken_for_loaded, odd_names_have_keys_too,
-      a_crash_after_any_write_is_made_up_for, what_came_before_a_bad_object_is_remembered,
-      all_of_it_can_be_loaded, definitions_and_objects_have_their_own_folders,
-      every_kind_is_in_a_catalog_that_is_there, users_and_teams_know_each_other,
-      the_program_knows_its_own_version)
+TESTS(first_start_loads_everything, second_start_writes_nothing, objects_changed_by_users_are_kept,
+      objects_deleted_by_users_stay_deleted, newer_version_adds_objects_and_updates_crds,
+      existing_objects_count_as_loaded, special_characters_in_names_are_escaped,
+      crash_after_any_write_is_recovered, objects_before_an_invalid_one_are_recorded,
+      built_in_manifests_can_be_loaded, crds_and_objects_have_their_own_directories,
+      every_kind_has_an_existing_catalog, users_and_teams_refer_to_each_other,
+      program_manifest_has_the_program_version)

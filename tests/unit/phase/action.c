@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* action.c: what people do with machines, and how they are shown. */
+/* action.c: actions of users on phase machines, and how machines are shown. */
 #include "kc/json.h"
 
 #include "phase_testing.h"
@@ -7,7 +7,7 @@
 static int runs;
 static bool second_fails;
 
-static kc_phase_verdict go(kc_phase_call *call, kc_error *err)
+static kc_phase_result go(kc_phase_call *call, kc_error *err)
 {
     (void)call;
     (void)err;
@@ -15,12 +15,12 @@ static kc_phase_verdict go(kc_phase_call *call, kc_error *err)
     return KC_PHASE_DONE;
 }
 
-static kc_phase_verdict first(kc_phase_call *call, kc_error *err)
+static kc_phase_result first(kc_phase_call *call, kc_error *err)
 {
     return go(call, err);
 }
 
-static kc_phase_verdict second(kc_phase_call *call, kc_error *err)
+static kc_phase_result second(kc_phase_call *call, kc_error *err)
 {
     runs += 100;
     kc_phase_warn(call, "careful");
@@ -44,8 +44,8 @@ static KC_PHASE_MACHINE(redis) = {
 static void do_to(walk *w, kc_phase_action action)
 {
     kc_scoped(kc_error) err = {0};
-    kc_object *changed =
-        kc_phase_act(w->machine, w->object, &(kc_phase_order){action, "ann"}, w->clock, &err);
+    kc_object *changed = kc_phase_apply_action(
+        w->machine, w->object, &(kc_phase_action_request){action, "ann"}, w->clock, &err);
     if (!changed)
         fail_msg("%s", kc_error_text(&err));
     kc_object_unref(w->object);
@@ -55,8 +55,8 @@ static void do_to(walk *w, kc_phase_action action)
 static void impossible(walk *w, kc_phase_action action, const char *why)
 {
     kc_scoped(kc_error) err = {0};
-    assert_null(
-        kc_phase_act(w->machine, w->object, &(kc_phase_order){action, "ann"}, w->clock, &err));
+    assert_null(kc_phase_apply_action(w->machine, w->object,
+                                      &(kc_phase_action_request){action, "ann"}, w->clock, &err));
     assert_int_equal(err.reason, KC_CONFLICT);
     assert_string_equal(kc_error_text(&err), why);
 }
@@ -71,19 +71,19 @@ static void fail_in_flight(walk *w)
     assert_string_equal(walk_at(w, "status.phase"), "\"Failed\"");
 }
 
-static void an_order_is_known_again_by_its_id(void **state)
+static void action_is_recognized_by_its_id(void **state)
 {
     (void)state;
     kc_scoped(walk) w = walk_begin(&redis_machine, BANANA "}");
-    const kc_phase_order order = {KC_PHASE_PURGE, .id = "417"};
-    kc_auto(kc_object) *done = kc_phase_act(w.machine, w.object, &order, w.clock, NULL);
+    const kc_phase_action_request order = {KC_PHASE_PURGE, .id = "417"};
+    kc_auto(kc_object) *done = kc_phase_apply_action(w.machine, w.object, &order, w.clock, NULL);
     kc_auto(kc_view) *before = kc_view_of(w.object), *after = kc_view_of(done);
-    assert_false(kc_phase_acted(kc_view_root(before), KC_STR("417")));
-    assert_true(kc_phase_acted(kc_view_root(after), KC_STR("417")));
-    assert_false(kc_phase_acted(kc_view_root(after), KC_STR("418")));
+    assert_false(kc_phase_action_was_applied(kc_view_root(before), KC_STR("417")));
+    assert_true(kc_phase_action_was_applied(kc_view_root(after), KC_STR("417")));
+    assert_false(kc_phase_action_was_applied(kc_view_root(after), KC_STR("418")));
 }
 
-static void a_reset_tries_the_phase_again_but_not_what_went_well(void **state)
+static void reset_retries_the_phase_and_keeps_completed_steps(void **state)
 {
     (void)state;
     kc_scoped(walk) w = walk_begin(&redis_machine, BANANA "}");
@@ -101,7 +101,7 @@ static void a_reset_tries_the_phase_again_but_not_what_went_well(void **state)
                         "\"action\":\"reset\",\"phase\":\"Failed\",\"user\":\"ann\"}]");
 }
 
-static void a_revert_goes_back_and_forgets(void **state)
+static void revert_goes_back_and_drops_the_state(void **state)
 {
     (void)state;
     kc_scoped(walk) w = walk_begin(&redis_machine, BANANA "}");
@@ -114,10 +114,10 @@ static void a_revert_goes_back_and_forgets(void **state)
     walk_step(&w);
     assert_true(w.last.waits);
     do_to(&w, KC_PHASE_REVERT);
-    impossible(&w, KC_PHASE_REVERT, "cannot revert: there is no phase before Pending");
+    impossible(&w, KC_PHASE_REVERT, "cannot revert: phase Pending has no previous phase");
 }
 
-static void a_purge_begins_from_the_beginning(void **state)
+static void purge_restarts_from_the_initial_phase(void **state)
 {
     (void)state;
     kc_scoped(walk) w = walk_begin(&redis_machine, BANANA "}");
@@ -127,29 +127,29 @@ static void a_purge_begins_from_the_beginning(void **state)
     assert_string_equal(walk_at(&w, "status.state"), "");
 }
 
-static void only_what_makes_sense_is_possible(void **state)
+static void invalid_action_is_refused(void **state)
 {
     (void)state;
     kc_scoped(walk) w = walk_begin(&redis_machine, BANANA "}");
-    impossible(&w, KC_PHASE_RESET, "cannot reset: it is in phase Pending, which is no failed one");
-    impossible(&w, KC_PHASE_CONTINUE, "cannot continue: it does not wait in phase Pending");
+    impossible(&w, KC_PHASE_RESET, "cannot reset: phase Pending is not a failed phase");
+    impossible(&w, KC_PHASE_CONTINUE, "cannot continue: not waiting in phase Pending");
     kc_phase_action action;
     assert_true(kc_phase_action_of(KC_STR("revert"), &action));
     assert_string_equal(kc_phase_action_name(action), "revert");
     assert_false(kc_phase_action_of(KC_STR("undo"), &action));
 }
 
-static void an_audit_keeps_the_newest(void **state)
+static void audit_keeps_the_newest_entries(void **state)
 {
     (void)state;
     kc_scoped(walk) w = walk_begin(&redis_machine, BANANA "}");
     for (int i = 0; i < 60; i++)
         do_to(&w, KC_PHASE_PURGE);
     kc_auto(kc_view) *view = kc_view_of(w.object);
-    assert_int_equal(kc_len(kc_dig(kc_view_root(view), "status.audit")), 50);
+    assert_int_equal(kc_value_len(kc_value_nested(kc_view_root(view), "status.audit")), 50);
 }
 
-static void a_console_sees_where_it_is(void **state)
+static void view_shows_phase_and_steps(void **state)
 {
     (void)state;
     kc_scoped(walk) w = walk_begin(&redis_machine, BANANA "}");
@@ -176,7 +176,7 @@ static void a_console_sees_where_it_is(void **state)
     assert_non_null(strstr(kc_buf_cstr(&out), "\"detail\":{\"view\":\"none\"}"));
 }
 
-static void a_machine_draws_itself(void **state)
+static void graph_is_written_as_dot_and_mermaid(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) dot = {0}, mermaid = {0};
@@ -200,7 +200,7 @@ static void a_machine_draws_itself(void **state)
     assert_non_null(strstr(kc_buf_cstr(&mermaid), "    InFlight --> Failed: fails\n"));
 }
 
-TESTS(an_order_is_known_again_by_its_id, a_reset_tries_the_phase_again_but_not_what_went_well,
-      a_revert_goes_back_and_forgets, a_purge_begins_from_the_beginning,
-      only_what_makes_sense_is_possible, an_audit_keeps_the_newest, a_console_sees_where_it_is,
-      a_machine_draws_itself)
+TESTS(action_is_recognized_by_its_id, reset_retries_the_phase_and_keeps_completed_steps,
+      revert_goes_back_and_drops_the_state, purge_restarts_from_the_initial_phase,
+      invalid_action_is_refused, audit_keeps_the_newest_entries, view_shows_phase_and_steps,
+      graph_is_written_as_dot_and_mermaid)

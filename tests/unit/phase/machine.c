@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machine.c: what is wrong with a machine is said when it is built, with the phase's name. */
+/* machine.c: errors of a machine are reported when it is checked, with the name of the phase. */
 #include "phase_testing.h"
 
-static kc_phase_verdict go(kc_phase_call *call, kc_error *err)
+static kc_phase_result go(kc_phase_call *call, kc_error *err)
 {
     (void)call;
     (void)err;
@@ -24,7 +24,7 @@ static void refused(const kc_phase_machine *machine, const char *why)
                                .phases = KC_PHASES(__VA_ARGS__), \
                                .terminal = KC_NAMES("Z", "F")})
 
-static void a_sound_machine_passes(void **state)
+static void valid_machine_is_accepted(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -34,54 +34,53 @@ static void a_sound_machine_passes(void **state)
         0);
 }
 
-static void names_must_lead_somewhere(void **state)
+static void unknown_phase_names_are_refused(void **state)
 {
     (void)state;
     refused(MACHINE({"A", go, .next = "C"}),
-            "phase machine banana: phase A: there is no phase \"C\", which is its next");
+            "phase machine banana: phase A: unknown phase \"C\" as its next");
     refused(MACHINE({"A", go, .next = "Z", .failed = "G"}),
-            "phase A: there is no phase \"G\", which is its failed");
-    refused(MACHINE({"A", go, .failed = "F"}), "phase A: there is no way on");
-    refused(MACHINE({"B", go, .next = "Z", .failed = "F"}),
-            "phase A: the initial phase is not there");
+            "phase A: unknown phase \"G\" as its failed");
+    refused(MACHINE({"A", go, .failed = "F"}), "phase A: next is missing");
+    refused(MACHINE({"B", go, .next = "Z", .failed = "F"}), "phase A: unknown initial phase");
 }
 
-static void every_phase_must_be_reached(void **state)
+static void unreachable_phase_is_refused(void **state)
 {
     (void)state;
     refused(MACHINE({"A", go, .next = "Z", .failed = "F"}, {"B", go, .next = "Z"}),
-            "phase B: nothing leads to it");
-    refused(MACHINE({"A", go, .next = "Z"}), "phase F: nothing leads to it");
+            "phase B: unreachable");
+    refused(MACHINE({"A", go, .next = "Z"}), "phase F: unreachable");
 }
 
-static void every_phase_has_work(void **state)
+static void phase_without_handler_or_steps_is_refused(void **state)
 {
     (void)state;
-    refused(MACHINE({"A", .next = "Z", .failed = "F"}),
-            "phase A: there is neither handler nor steps");
+    refused(MACHINE({"A", .next = "Z", .failed = "F"}), "phase A: neither a handler nor steps");
     refused(MACHINE({"A", go, KC_SERIAL(go), .next = "Z", .failed = "F"}),
-            "phase A: there are both a handler and steps");
+            "phase A: both a handler and steps");
     refused(MACHINE({"A", KC_SERIAL(go, go), .next = "Z", .failed = "F"}),
-            "phase A: there are two steps go");
+            "phase A: duplicate step go");
     refused(MACHINE({"A", go, .next = "Z", .failed = "F"}, {"Z", go, .next = "F"}),
-            "phase Z: it is terminal");
+            "phase Z: a terminal phase must not");
     refused(MACHINE({"A", go, .next = "Z", .failed = "F"}, {"A", go, .next = "Z"}),
-            "phase A: it is there twice");
+            "phase A: duplicate name");
 }
 
-static void a_failed_phase_belongs_to_one(void **state)
+static void shared_failed_phase_is_refused(void **state)
 {
     (void)state;
     refused(MACHINE({"A", go, .next = "B", .failed = "F"}, {"B", go, .next = "Z", .failed = "F"}),
-            "phases A and B: both fail to F, so a reset would not know where to go back to");
+            "phases A and B have the same failed phase F, so a reset could not tell them apart");
 }
 
-static void a_way_must_end(void **state)
+static void cyclic_machine_is_refused(void **state)
 {
     (void)state;
     refused(MACHINE({"A", go, .next = "B", .failed = "F"}, {"B", go, .next = "A", .failed = "Z"}),
-            "phase A: its way on goes in a circle and never ends");
+            "phase A: next leads in a cycle that never ends");
 }
 
-TESTS(a_sound_machine_passes, names_must_lead_somewhere, every_phase_must_be_reached,
-      every_phase_has_work, a_failed_phase_belongs_to_one, a_way_must_end)
+TESTS(valid_machine_is_accepted, unknown_phase_names_are_refused, unreachable_phase_is_refused,
+      phase_without_handler_or_steps_is_refused, shared_failed_phase_is_refused,
+      cyclic_machine_is_refused)

@@ -1,61 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step.c: objects on their way through phases. */
+/* step.c: objects on their way through the phases of a machine. */
 #include "kc/json.h"
 
 #include "phase_testing.h"
 
 #include <stdatomic.h>
 
-/* ---- handlers that do as they are told ---- */
+/* ---- scripted handlers ---- */
 
 static struct {
-    kc_phase_verdict first, second, work;
+    kc_phase_result first, second, work;
     kc_reason why;
     _Atomic int firsts, seconds, works;
     _Atomic bool cancelled;
     const char *target;
-} told;
+} script;
 
-static void tell(void)
+static void reset_handlers(void)
 {
-    memset(&told, 0, sizeof(told));
-    told.first = told.second = told.work = KC_PHASE_DONE;
-    told.why = KC_INVALID;
+    memset(&script, 0, sizeof(script));
+    script.first = script.second = script.work = KC_PHASE_DONE;
+    script.why = KC_INVALID;
 }
 
-static kc_phase_verdict say(kc_phase_verdict verdict, kc_error *err)
+static kc_phase_result set_error(kc_phase_result verdict, kc_error *err)
 {
     if (verdict == KC_PHASE_FAIL)
-        kc_error_set(err, told.why, "so it is");
+        kc_error_set(err, script.why, "so it is");
     return verdict;
 }
 
-static kc_phase_verdict work(kc_phase_call *call, kc_error *err)
+static kc_phase_result work(kc_phase_call *call, kc_error *err)
 {
-    told.works++;
-    if (told.target)
-        kc_phase_goto(call, told.target);
-    return say(told.work, err);
+    script.works++;
+    if (script.target)
+        kc_phase_goto(call, script.target);
+    return set_error(script.work, err);
 }
 
-static kc_phase_verdict first(kc_phase_call *call, kc_error *err)
+static kc_phase_result first(kc_phase_call *call, kc_error *err)
 {
     (void)call;
-    told.firsts++;
-    return say(told.first, err);
+    script.firsts++;
+    return set_error(script.first, err);
 }
 
-static kc_phase_verdict second(kc_phase_call *call, kc_error *err)
+static kc_phase_result second(kc_phase_call *call, kc_error *err)
 {
     (void)call;
-    told.seconds++;
-    return say(told.second, err);
+    script.seconds++;
+    return set_error(script.second, err);
 }
 
-static kc_phase_verdict patient(kc_phase_call *call, kc_error *err)
+static kc_phase_result patient(kc_phase_call *call, kc_error *err)
 {
-    told.cancelled = !kc_cancel_sleep_until(call->cancel, kc_clock_real(),
-                                            kc_clock_deadline(kc_clock_real(), 10 * KC_SECOND));
+    script.cancelled = !kc_cancel_sleep_until(call->cancel, kc_clock_real(),
+                                              kc_clock_deadline(kc_clock_real(), 10 * KC_SECOND));
     return kc_error_set(err, KC_TIMEOUT, "given up") ? KC_PHASE_FAIL : KC_PHASE_DONE;
 }
 
@@ -84,12 +84,12 @@ static KC_PHASE_MACHINE(impatient) = {
 
 #define IN_MIGRATE BANANA ",'status':{'phase':'Migrate'}}"
 
-/* ---- the way ---- */
+/* ---- transport ---- */
 
-static void an_object_goes_through_its_phases_to_the_end(void **state)
+static void object_passes_all_phases(void **state)
 {
     (void)state;
-    tell();
+    reset_handlers();
     kc_scoped(walk) w = walk_begin(&banana_machine, BANANA "}");
     walk_step(&w);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Init\"");
@@ -107,28 +107,28 @@ static void an_object_goes_through_its_phases_to_the_end(void **state)
     assert_true(w.last.ended);
     assert_ptr_equal(w.object, end);
     assert_null(w.last.object);
-    assert_int_equal(told.works, 2);
+    assert_int_equal(script.works, 2);
 }
 
-static void a_phase_that_is_not_done_is_looked_at_again_later(void **state)
+static void unfinished_phase_is_requeued(void **state)
 {
     (void)state;
-    tell();
-    told.work = KC_PHASE_STAY;
+    reset_handlers();
+    script.work = KC_PHASE_STAY;
     kc_scoped(walk) w = walk_begin(&banana_machine, BANANA "}");
     walk_step(&w);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Pending\"");
     assert_int_equal(w.last.after, 5 * KC_SECOND);
     walk_step(&w);
     assert_null(w.last.object); /* Nothing new: nothing is stored. */
-    assert_int_equal(told.works, 2);
+    assert_int_equal(script.works, 2);
 }
 
-static void a_fatal_error_leads_to_the_failed_phase(void **state)
+static void fatal_error_leads_to_the_failed_phase(void **state)
 {
     (void)state;
-    tell();
-    told.work = KC_PHASE_FAIL;
+    reset_handlers();
+    script.work = KC_PHASE_FAIL;
     kc_scoped(walk) w = walk_begin(&banana_machine, BANANA ",'status':{'phase':'Init'}}");
     walk_step(&w);
     assert_string_equal(walk_at(&w, "status.phase"), "\"InitFail\"");
@@ -137,28 +137,28 @@ static void a_fatal_error_leads_to_the_failed_phase(void **state)
     assert_string_equal(walk_at(&w, "status.state.Init.fatal"), "true");
 }
 
-static void an_error_that_may_pass_is_written_down_and_tried_again(void **state)
+static void transient_error_is_recorded_and_retried(void **state)
 {
     (void)state;
-    tell();
-    told.work = KC_PHASE_FAIL;
-    told.why = KC_SERVICE_UNAVAILABLE;
+    reset_handlers();
+    script.work = KC_PHASE_FAIL;
+    script.why = KC_SERVICE_UNAVAILABLE;
     kc_scoped(walk) w = walk_begin(&banana_machine, BANANA ",'status':{'phase':'Init'}}");
     walk_step(&w);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Init\"");
     assert_string_equal(walk_at(&w, "status.state.Init.failed"), "true");
     assert_string_equal(walk_at(&w, "status.state.Init.done"), "");
-    told.work = KC_PHASE_DONE;
+    script.work = KC_PHASE_DONE;
     walk_step(&w);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Migrate\"");
     assert_string_equal(walk_at(&w, "status.state.Init.error"), "");
 }
 
-static void a_phase_that_cannot_fail_is_tried_for_ever(void **state)
+static void phase_without_failed_is_retried_forever(void **state)
 {
     (void)state;
-    tell();
-    told.work = KC_PHASE_FAIL;
+    reset_handlers();
+    script.work = KC_PHASE_FAIL;
     kc_scoped(walk) w = walk_begin(&banana_machine, BANANA "}");
     walk_step(&w);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Pending\"");
@@ -166,91 +166,91 @@ static void a_phase_that_cannot_fail_is_tried_for_ever(void **state)
     assert_int_equal(w.last.after, 5 * KC_SECOND);
 }
 
-static void a_handler_may_go_elsewhere(void **state)
+static void handler_may_go_to_another_phase(void **state)
 {
     (void)state;
-    tell();
-    told.target = "Migrate";
+    reset_handlers();
+    script.target = "Migrate";
     kc_scoped(walk) w =
         walk_begin(&banana_machine, BANANA ",'status':{'state':{'Migrate':{'done':true}}}}");
     walk_step(&w);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Migrate\"");
     assert_string_equal(walk_at(&w, "status.state.Migrate"), ""); /* It begins anew. */
-    told.target = "Nowhere";
+    script.target = "Nowhere";
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_object) *lost = object_of(BANANA "}");
-    kc_phase_stepped stepped = {0};
+    kc_phase_step_result stepped = {0};
     assert_true(kc_phase_step(&banana_machine, lost, &(kc_phase_env){.clock = w.clock}, &stepped,
                               &err) < 0);
-    assert_non_null(strstr(kc_error_text(&err), "\"Nowhere\", which is none"));
+    assert_non_null(strstr(kc_error_text(&err), "unknown phase \"Nowhere\""));
 }
 
-static void a_phase_of_another_machine_is_an_error(void **state)
+static void unknown_phase_is_an_error(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_object) *lost = object_of(BANANA ",'status':{'phase':'Ripe'}}");
-    kc_phase_stepped stepped = {0};
+    kc_phase_step_result stepped = {0};
     assert_true(kc_phase_step(&banana_machine, lost, &(kc_phase_env){.clock = kc_clock_real()},
                               &stepped, &err) < 0);
-    assert_non_null(strstr(kc_error_text(&err), "\"Ripe\" is no phase"));
+    assert_non_null(strstr(kc_error_text(&err), "unknown phase \"Ripe\""));
 }
 
 /* ---- steps ---- */
 
-static void steps_run_one_in_each_call(void **state)
+static void one_serial_step_runs_per_call(void **state)
 {
     (void)state;
-    tell();
+    reset_handlers();
     kc_scoped(walk) w = walk_begin(&banana_machine, IN_MIGRATE);
     walk_step(&w);
-    assert_int_equal(told.firsts, 1);
-    assert_int_equal(told.seconds, 0);
+    assert_int_equal(script.firsts, 1);
+    assert_int_equal(script.seconds, 0);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Migrate\"");
     assert_string_equal(walk_at(&w, "status.state.Migrate.steps.first.done"), "true");
     assert_int_equal(w.last.after, 0);
     walk_step(&w);
-    assert_int_equal(told.firsts, 1);
-    assert_int_equal(told.seconds, 1);
+    assert_int_equal(script.firsts, 1);
+    assert_int_equal(script.seconds, 1);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Success\"");
 }
 
-static void the_first_failure_stops_steps_in_series(void **state)
+static void failed_serial_step_stops_the_others(void **state)
 {
     (void)state;
-    tell();
-    told.first = KC_PHASE_FAIL;
+    reset_handlers();
+    script.first = KC_PHASE_FAIL;
     kc_scoped(walk) w = walk_begin(&banana_machine, IN_MIGRATE);
     walk_step(&w);
-    assert_int_equal(told.seconds, 0);
+    assert_int_equal(script.seconds, 0);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Fail\"");
     assert_string_equal(walk_at(&w, "status.state.Migrate.error"), "\"first: so it is\"");
 }
 
-static void steps_in_parallel_that_are_done_are_not_run_again(void **state)
+static void completed_parallel_steps_are_not_run_again(void **state)
 {
     (void)state;
-    tell();
-    told.second = KC_PHASE_STAY;
+    reset_handlers();
+    script.second = KC_PHASE_STAY;
     kc_scoped(walk) w = walk_begin(&parallel_machine, BANANA "}");
     walk_step(&w);
     walk_step(&w);
-    assert_int_equal(told.firsts, 1);
-    assert_int_equal(told.seconds, 2);
-    told.second = KC_PHASE_DONE;
+    assert_int_equal(script.firsts, 1);
+    assert_int_equal(script.seconds, 2);
+    script.second = KC_PHASE_DONE;
     walk_step(&w);
-    assert_int_equal(told.firsts, 1);
+    assert_int_equal(script.firsts, 1);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Success\"");
 }
 
-static void a_fatal_failure_leaves_its_caller_alone(void **state)
+static void fatal_error_does_not_cancel_the_caller(void **state)
 {
     (void)state;
-    tell();
-    told.first = KC_PHASE_FAIL;
+    reset_handlers();
+    script.first = KC_PHASE_FAIL;
     kc_cancel *cancel = kc_cancel_new(NULL);
     kc_scoped(walk) w = walk_begin(&banana_machine, BANANA ",'status':{'phase':'Migrate'}}");
-    kc_phase_stepped stepped = {0};
+    kc_phase_step_result stepped = {0};
     assert_int_equal(kc_phase_step(w.machine, w.object,
                                    &(kc_phase_env){.clock = w.clock, .cancel = cancel}, &stepped,
                                    NULL),
@@ -261,23 +261,23 @@ static void a_fatal_failure_leaves_its_caller_alone(void **state)
     kc_cancel_unref(cancel);
 }
 
-static void the_first_fatal_failure_cancels_the_others(void **state)
+static void fatal_error_cancels_parallel_steps(void **state)
 {
     (void)state;
-    tell();
-    told.second = KC_PHASE_FAIL;
+    reset_handlers();
+    script.second = KC_PHASE_FAIL;
     kc_scoped(walk) w = walk_begin(&impatient_machine, BANANA "}");
     walk_step(&w);
-    assert_true(told.cancelled);
+    assert_true(script.cancelled);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Fail\"");
     assert_string_equal(walk_at(&w, "status.state.Go.error"), "\"second: so it is\"");
 }
 
-/* ---- what handlers say ---- */
+/* ---- responses of handlers ---- */
 
-static kc_phase_verdict copy(kc_phase_call *call, kc_error *err)
+static kc_phase_result copy(kc_phase_call *call, kc_error *err)
 {
-    const int64_t n = kc_as_i64_or(kc_get(call->state, "n"), 0) + 1;
+    const int64_t n = kc_value_as_i64_or(kc_value_get(call->state, "n"), 0) + 1;
     kc_scoped(kc_buf) json = {0};
     kc_buf_printf(&json, "{\"n\":%lld}", (long long)n);
     kc_phase_progress(call, n, 3);
@@ -287,8 +287,8 @@ static kc_phase_verdict copy(kc_phase_call *call, kc_error *err)
         kc_phase_set_object(call, &(kc_phase_object){.id = "k2", .error = "locked"});
     assert_true(kc_phase_object_is_done(call, "k1") == (n > 1));
     assert_false(kc_phase_object_is_done(call, "k2"));
-    kc_phase_later(call, KC_MINUTE);
-    if (kc_phase_keep(call, kc_buf_str(&json), err) < 0)
+    kc_phase_requeue_after(call, KC_MINUTE);
+    if (kc_phase_set_state(call, kc_buf_str(&json), err) < 0)
         return KC_PHASE_FAIL;
     return n < 3 ? KC_PHASE_STAY : KC_PHASE_DONE;
 }
@@ -302,7 +302,7 @@ static KC_PHASE_MACHINE(copying) = {
 
 #define CONTINUED BANANA ",'status':{'phase':'Copy','state':{'Copy':{'continued':true}}}}"
 
-static void what_a_handler_keeps_it_finds_again(void **state)
+static void state_of_a_handler_is_kept(void **state)
 {
     (void)state;
     kc_scoped(walk) w = walk_begin(&copying_machine, CONTINUED);
@@ -323,18 +323,18 @@ static void what_a_handler_keeps_it_finds_again(void **state)
 
 /* ---- waiting ---- */
 
-static void a_paused_object_is_left_alone(void **state)
+static void paused_object_is_unchanged(void **state)
 {
     (void)state;
-    tell();
+    reset_handlers();
     kc_scoped(walk) w = walk_begin(&banana_machine, BANANA ",'spec':{'paused':true}}");
     walk_step(&w);
     assert_true(w.last.waits);
-    assert_int_equal(told.works, 0);
+    assert_int_equal(script.works, 0);
     assert_string_equal(walk_at(&w, "status.phase"), "\"Pending\"");
 }
 
-static void a_phase_that_pauses_waits_for_people(void **state)
+static void pausing_phase_waits_for_continue(void **state)
 {
     (void)state;
     kc_scoped(walk) w = walk_begin(&copying_machine, BANANA "}");
@@ -343,10 +343,10 @@ static void a_phase_that_pauses_waits_for_people(void **state)
     assert_string_equal(walk_at(&w, "status.phase"), "\"Copy\"");
 }
 
-static void a_barrier_holds_an_object_before_a_phase(void **state)
+static void barrier_holds_an_object_before_a_phase(void **state)
 {
     (void)state;
-    tell();
+    reset_handlers();
     kc_scoped(walk) w = walk_begin(
         &banana_machine, "{'apiVersion':'demo.wukong.com/v1','kind':'Banana','metadata':{'name':"
                          "'b','annotations':{'kubecontroller.io/reconciling-barrier':"
@@ -355,13 +355,13 @@ static void a_barrier_holds_an_object_before_a_phase(void **state)
     assert_string_equal(walk_at(&w, "status.phase"), "\"Init\"");
     walk_step(&w);
     assert_true(w.last.waits);
-    assert_int_equal(told.works, 1);
+    assert_int_equal(script.works, 1);
 }
 
-static void an_object_is_not_looked_at_before_its_time(void **state)
+static void object_is_held_until_its_time(void **state)
 {
     (void)state;
-    tell();
+    reset_handlers();
     kc_scoped(walk) w = walk_begin(
         &banana_machine, "{'apiVersion':'demo.wukong.com/v1','kind':'Banana','metadata':{'name':"
                          "'b','annotations':{'kubecontroller.io/no-reconciling-before':"
@@ -371,13 +371,13 @@ static void an_object_is_not_looked_at_before_its_time(void **state)
     kc_clock_advance(w.clock, KC_MINUTE);
     walk_step(&w);
     assert_in_range(w.last.after, 1, 40 * KC_SECOND);
-    assert_int_equal(told.works, 0);
+    assert_int_equal(script.works, 0);
     kc_clock_advance(w.clock, 40 * KC_SECOND);
     walk_step(&w);
-    assert_int_equal(told.works, 1);
+    assert_int_equal(script.works, 1);
 }
 
-static void what_is_meant_to_hold_it_holds_it_also_where_it_cannot_be_read(void **state)
+static void invalid_hold_annotation_holds_the_object(void **state)
 {
     (void)state;
     static const char *const annotations[] = {
@@ -388,7 +388,7 @@ static void what_is_meant_to_hold_it_holds_it_also_where_it_cannot_be_read(void 
         "'kubecontroller.io/reconciling-barrier':'backup:Nowhere'",
     };
     for (size_t i = 0; i < KC_COUNT(annotations); i++) {
-        tell();
+        reset_handlers();
         kc_autofree char *banana =
             kc_asprintf("{'apiVersion':'demo.wukong.com/v1','kind':'Banana','metadata':{'name':"
                         "'b','annotations':{%s}}}",
@@ -397,18 +397,15 @@ static void what_is_meant_to_hold_it_holds_it_also_where_it_cannot_be_read(void 
         walk_step(&w);
         assert_true(w.last.waits);
         assert_non_null(w.last.complaint);
-        assert_int_equal(told.works, 0);
+        assert_int_equal(script.works, 0);
     }
 }
 
-TESTS(an_object_goes_through_its_phases_to_the_end,
-      a_phase_that_is_not_done_is_looked_at_again_later, a_fatal_error_leads_to_the_failed_phase,
-      an_error_that_may_pass_is_written_down_and_tried_again,
-      a_phase_that_cannot_fail_is_tried_for_ever, a_handler_may_go_elsewhere,
-      a_phase_of_another_machine_is_an_error, steps_run_one_in_each_call,
-      the_first_failure_stops_steps_in_series, steps_in_parallel_that_are_done_are_not_run_again,
-      a_fatal_failure_leaves_its_caller_alone, the_first_fatal_failure_cancels_the_others,
-      what_a_handler_keeps_it_finds_again, a_paused_object_is_left_alone,
-      a_phase_that_pauses_waits_for_people, a_barrier_holds_an_object_before_a_phase,
-      an_object_is_not_looked_at_before_its_time,
-      what_is_meant_to_hold_it_holds_it_also_where_it_cannot_be_read)
+TESTS(object_passes_all_phases, unfinished_phase_is_requeued, fatal_error_leads_to_the_failed_phase,
+      transient_error_is_recorded_and_retried, phase_without_failed_is_retried_forever,
+      handler_may_go_to_another_phase, unknown_phase_is_an_error, one_serial_step_runs_per_call,
+      failed_serial_step_stops_the_others, completed_parallel_steps_are_not_run_again,
+      fatal_error_does_not_cancel_the_caller, fatal_error_cancels_parallel_steps,
+      state_of_a_handler_is_kept, paused_object_is_unchanged, pausing_phase_waits_for_continue,
+      barrier_holds_an_object_before_a_phase, object_is_held_until_its_time,
+      invalid_hold_annotation_holds_the_object)

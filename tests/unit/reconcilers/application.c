@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Applications: what they say of their pods. Pods are the test's, and so is whether they are ready.
+/*
+ * Applications: their status follows their pods. The test creates the pods and sets their
+ * readiness.
  */
 #include "reconciler_testing.h"
 
@@ -56,14 +58,14 @@ static void move_pod(kc_testenv *env, const char *name, const char *to)
 {
     kc_autofree char *patch =
         kc_asprintf("{'metadata':{'labels':{'apps.example.io/application':%s}}}", to);
-    patch_it(env, &kc_kind_pod, name, patch);
+    patch_object(env, &kc_kind_pod, name, patch);
 }
 
 static void delete_pod(kc_testenv *env, const char *name, bool now)
 {
     kc_scoped(kc_error) err = {0};
     OK(kc_client_delete(kc_testenv_client(env), &kc_kind_pod, KC_KEY("default", name),
-                        &(kc_delete_opts){.now = now}, &err),
+                        &(kc_delete_opts){.immediately = now}, &err),
        &err);
 }
 
@@ -76,8 +78,8 @@ static void wait_and_settle(kc_testenv *env)
 
 static void assert_pods(kc_testenv *env, const char *name, const char *pods, const char *ready)
 {
-    assert_says(env, &application_kind, name, "status.pods", pods);
-    assert_says(env, &application_kind, name, "status.readyPods", ready);
+    assert_field_is(env, &application_kind, name, "status.pods", pods);
+    assert_field_is(env, &application_kind, name, "status.readyPods", ready);
 }
 
 /* Whether it is available, and why. */
@@ -93,7 +95,7 @@ static void assert_available(kc_testenv *env, const char *name, const char *is, 
     assert_int_equal(found.observed_generation, kc_object_generation(object));
 }
 
-/* ---- a story: it is deployed, becomes ready, and a pod of it is given to another ---- */
+/* ---- scenario: deployed, ready, and a pod moved to another application ---- */
 
 static void two_and_three_pods(kc_testenv *env)
 {
@@ -126,95 +128,97 @@ static void one_step_more(kc_testenv *env)
 static void both_are_right(kc_testenv *env)
 {
     assert_pods(env, "shop", "2", "2");
-    assert_available(env, "shop", "True", "2 of its pods are ready, 2 are needed");
-    assert_says(env, &application_kind, "shop", "status.images", "[\"nginx\"]");
-    assert_says(env, &application_kind, "shop", "status.observedGeneration", "1");
+    assert_available(env, "shop", "True", "2 of its pods are ready, 2 are required");
+    assert_field_is(env, &application_kind, "shop", "status.images", "[\"nginx\"]");
+    assert_field_is(env, &application_kind, "shop", "status.observedGeneration", "1");
     assert_pods(env, "other", "1", "0");
-    assert_available(env, "other", "False", "0 of its pods are ready, 1 is needed");
+    assert_available(env, "other", "False", "0 of its pods are ready, 1 is required");
 }
 
-static const story moves = {.reconcilers = "application",
-                            .before = definition,
-                            .event = two_and_three_pods,
-                            .outside = one_step_more,
-                            .takes = 10 * KC_SECOND,
-                            .end = both_are_right};
+static const scenario moves = {.reconcilers = "application",
+                               .before = definition,
+                               .event = two_and_three_pods,
+                               .outside = one_step_more,
+                               .takes = 10 * KC_SECOND,
+                               .end = both_are_right};
 
-static void it_ends_with_the_right_numbers(void **state)
+static void final_status_has_correct_counts(void **state)
 {
     (void)state;
-    it_ends_well(&moves);
+    scenario_converges(&moves);
 }
 
-static void it_survives_everything(void **state)
+static void converges_under_faults(void **state)
 {
     (void)state;
-    it_survives_a_crash_after_any_write(&moves);
-    it_survives_a_stale_cache(&moves);
-    it_survives_missed_events(&moves);
-    it_survives_a_bad_network(&moves);
+    scenario_converges_after_crashes(&moves);
+    scenario_converges_with_stale_cache(&moves);
+    scenario_converges_with_missed_events(&moves);
+    scenario_converges_with_bad_network(&moves);
 }
 
-/* ---- what it says ---- */
+/* ---- reports ---- */
 
 static kc_testenv *with_application(const char *spec)
 {
-    kc_testenv *env = story_begin(&moves, 1);
+    kc_testenv *env = scenario_begin(&moves, 1);
     make_application(env, "default", "shop", spec);
     return env;
 }
 
-static void one_without_pods_says_so(void **state)
+static void application_without_pods_is_unavailable(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with_application("'description':'nothing yet'");
     wait_and_settle(env);
     assert_pods(env, "shop", "0", "0");
-    assert_says(env, &application_kind, "shop", "status.images", "");
-    assert_available(env, "shop", "False", "0 of its pods are ready, 1 is needed");
-    assert_int_equal(events_told(env, "Unavailable", ""), 0);
+    assert_field_is(env, &application_kind, "shop", "status.images", "");
+    assert_available(env, "shop", "False", "0 of its pods are ready, 1 is required");
+    assert_int_equal(count_recorded_events(env, "Unavailable", ""), 0);
 }
 
-static void one_that_needs_none_is_available(void **state)
+static void application_requiring_no_pods_is_available(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with_application("'minReady':0");
     wait_and_settle(env);
-    assert_available(env, "shop", "True", "0 of its pods are ready, 0 are needed");
+    assert_available(env, "shop", "True", "0 of its pods are ready, 0 are required");
 }
 
-static void events_tell_when_it_comes_and_goes(void **state)
+static void availability_changes_record_events(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with_application("");
     make_pod(env, "web-1", "shop");
     wait_and_settle(env);
-    assert_int_equal(events_told(env, "Available", ""), 0);
+    assert_int_equal(count_recorded_events(env, "Available", ""), 0);
     patch_status(env, "web-1", READY);
     wait_and_settle(env);
-    assert_available(env, "shop", "True", "1 of its pods is ready, 1 is needed");
-    assert_int_equal(events_told(env, "Available", "1 of its pods is ready, 1 is needed"), 1);
+    assert_available(env, "shop", "True", "1 of its pods is ready, 1 is required");
+    assert_int_equal(
+        count_recorded_events(env, "Available", "1 of its pods is ready, 1 is required"), 1);
     patch_status(env, "web-1", NOT_READY);
     wait_and_settle(env);
-    assert_available(env, "shop", "False", "0 of its pods are ready, 1 is needed");
-    assert_int_equal(events_told(env, "Unavailable", "0 of its pods are ready, 1 is needed"), 1);
+    assert_available(env, "shop", "False", "0 of its pods are ready, 1 is required");
+    assert_int_equal(
+        count_recorded_events(env, "Unavailable", "0 of its pods are ready, 1 is required"), 1);
 }
 
-static void what_it_needs_can_change(void **state)
+static void changed_min_ready_changes_availability(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with_application("");
     make_pod(env, "web-1", "shop");
     patch_status(env, "web-1", READY);
     wait_and_settle(env);
-    assert_available(env, "shop", "True", "1 of its pods is ready, 1 is needed");
-    patch_it(env, &application_kind, "shop", "{'spec':{'minReady':2}}");
+    assert_available(env, "shop", "True", "1 of its pods is ready, 1 is required");
+    patch_object(env, &application_kind, "shop", "{'spec':{'minReady':2}}");
     wait_and_settle(env);
-    assert_available(env, "shop", "False", "1 of its pods is ready, 2 are needed");
-    assert_says(env, &application_kind, "shop", "status.observedGeneration", "2");
+    assert_available(env, "shop", "False", "1 of its pods is ready, 2 are required");
+    assert_field_is(env, &application_kind, "shop", "status.observedGeneration", "2");
 }
 
-static void images_are_said_once_in_order_and_not_all(void **state)
+static void images_are_unique_sorted_and_limited(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with_application("");
@@ -222,7 +226,8 @@ static void images_are_said_once_in_order_and_not_all(void **state)
     make_pod_in(env, "default", "a", "shop", "nginx:1.27");
     make_pod_in(env, "default", "c", "shop", "redis:7");
     wait_and_settle(env);
-    assert_says(env, &application_kind, "shop", "status.images", "[\"nginx:1.27\",\"redis:7\"]");
+    assert_field_is(env, &application_kind, "shop", "status.images",
+                    "[\"nginx:1.27\",\"redis:7\"]");
     for (int i = 0; i < 40; i++) {
         kc_autofree char *name = kc_asprintf("many-%d", i), *image = kc_asprintf("image:%02d", i);
         make_pod_in(env, "default", name, "shop", image);
@@ -235,9 +240,9 @@ static void images_are_said_once_in_order_and_not_all(void **state)
     assert_string_equal(shop->status.images[31], "image:31");
 }
 
-/* ---- which pods ---- */
+/* ---- selected pods ---- */
 
-static void a_pod_that_is_moved_is_counted_anew_by_both(void **state)
+static void moved_pod_is_counted_by_both_applications(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with_application("");
@@ -255,7 +260,7 @@ static void a_pod_that_is_moved_is_counted_anew_by_both(void **state)
     assert_pods(env, "other", "0", "0");
 }
 
-static void pods_that_end_or_go_are_not_counted(void **state)
+static void terminated_and_terminating_pods_are_not_counted(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with_application("");
@@ -272,7 +277,7 @@ static void pods_that_end_or_go_are_not_counted(void **state)
     wait_and_settle(env);
     assert_pods(env, "shop", "1", "0");
     /* One on a node is there until that has stopped it. */
-    patch_it(env, &kc_kind_pod, "web-3", "{'metadata':{'finalizers':['example.io/wait']}}");
+    patch_object(env, &kc_kind_pod, "web-3", "{'metadata':{'finalizers':['example.io/wait']}}");
     delete_pod(env, "web-3", true);
     wait_and_settle(env);
     kc_auto(kc_object) *going = look_up(env, &kc_kind_pod, "web-3");
@@ -280,7 +285,7 @@ static void pods_that_end_or_go_are_not_counted(void **state)
     assert_pods(env, "shop", "0", "0");
 }
 
-static void pods_of_other_namespaces_are_not_its_own(void **state)
+static void pods_of_other_namespaces_are_not_counted(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with_application("");
@@ -298,10 +303,10 @@ static void pods_of_other_namespaces_are_not_its_own(void **state)
     assert_int_equal(far->status.pods, 2);
 }
 
-static void pods_may_be_there_before_it(void **state)
+static void existing_pods_are_counted_by_new_application(void **state)
 {
     (void)state;
-    kc_auto(kc_testenv) *env = story_begin(&moves, 1);
+    kc_auto(kc_testenv) *env = scenario_begin(&moves, 1);
     make_pod(env, "web-1", "late");
     wait_and_settle(env);
     make_application(env, "default", "late", "");
@@ -309,11 +314,11 @@ static void pods_may_be_there_before_it(void **state)
     assert_pods(env, "late", "1", "0");
 }
 
-/* ---- a crowd ---- */
+/* ---- many pods ---- */
 
 enum { CROWD = 1000 };
 
-static void each_of_the_crowd(kc_testenv *env, void (*act)(kc_testenv *env, const char *name))
+static void for_each_of_many_pods(kc_testenv *env, void (*act)(kc_testenv *env, const char *name))
 {
     for (int i = 0; i < CROWD; i++) {
         kc_autofree char *name = kc_asprintf("web-%d", i);
@@ -321,47 +326,47 @@ static void each_of_the_crowd(kc_testenv *env, void (*act)(kc_testenv *env, cons
     }
 }
 
-static void join(kc_testenv *env, const char *name)
+static void create_member_pod(kc_testenv *env, const char *name)
 {
     make_pod(env, name, "shop");
 }
 
-static void become_ready(kc_testenv *env, const char *name)
+static void make_pod_ready(kc_testenv *env, const char *name)
 {
     patch_status(env, name, READY);
 }
 
-static void be_touched(kc_testenv *env, const char *name)
+static void touch_pod(kc_testenv *env, const char *name)
 {
-    patch_it(env, &kc_kind_pod, name, "{'metadata':{'annotations':{'touched':'yes'}}}");
+    patch_object(env, &kc_kind_pod, name, "{'metadata':{'annotations':{'touched':'yes'}}}");
 }
 
 /* Three crowds: the second changes nothing in sum, so nothing of the object may change. The others
  * cost some writes at most: after so many the reconciler would end. */
-static void a_crowd_of_changes_costs_no_write_each(void **state)
+static void burst_of_changes_is_coalesced(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = with_application("");
     wait_and_settle(env);
     kc_testenv_crash_after(env, 10);
-    each_of_the_crowd(env, join);
+    for_each_of_many_pods(env, create_member_pod);
     wait_and_settle(env);
     assert_pods(env, "shop", "1000", "0");
 
     kc_autofree char *before = text_of(env, &application_kind, "shop", "metadata.resourceVersion");
-    each_of_the_crowd(env, be_touched);
+    for_each_of_many_pods(env, touch_pod);
     wait_and_settle(env);
-    assert_says(env, &application_kind, "shop", "metadata.resourceVersion", before);
+    assert_field_is(env, &application_kind, "shop", "metadata.resourceVersion", before);
 
-    each_of_the_crowd(env, become_ready);
+    for_each_of_many_pods(env, make_pod_ready);
     wait_and_settle(env);
     assert_pods(env, "shop", "1000", "1000");
     assert_false(kc_testenv_crashed(env));
 }
 
-TESTS(it_ends_with_the_right_numbers, it_survives_everything, one_without_pods_says_so,
-      one_that_needs_none_is_available, events_tell_when_it_comes_and_goes,
-      what_it_needs_can_change, images_are_said_once_in_order_and_not_all,
-      a_pod_that_is_moved_is_counted_anew_by_both, pods_that_end_or_go_are_not_counted,
-      pods_of_other_namespaces_are_not_its_own, pods_may_be_there_before_it,
-      a_crowd_of_changes_costs_no_write_each)
+TESTS(final_status_has_correct_counts, converges_under_faults,
+      application_without_pods_is_unavailable, application_requiring_no_pods_is_available,
+      availability_changes_record_events, changed_min_ready_changes_availability,
+      images_are_unique_sorted_and_limited, moved_pod_is_counted_by_both_applications,
+      terminated_and_terminating_pods_are_not_counted, pods_of_other_namespaces_are_not_counted,
+      existing_pods_are_counted_by_new_application, burst_of_changes_is_coalesced)

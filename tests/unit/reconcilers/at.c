@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ats: one pod each, in time. Nodes are the test's: it says when a pod has ended. */
+/* At objects: one pod each, at the scheduled time. The test ends the pods, as a node would. */
 #include "reconciler_testing.h"
 
 #include "api/demo_v1/zz_generated.h"
@@ -22,7 +22,8 @@ static void end_pods(kc_testenv *env)
 {
     kc_auto(kc_object) *pod = look_up(env, &kc_kind_pod, "at-one-pod");
     kc_auto(kc_view) *view = pod ? kc_view_of(pod) : NULL;
-    if (!pod || kc_str_is(kc_as_str(kc_dig(kc_view_root(view), "status.phase")), "Succeeded"))
+    if (!pod || kc_str_is(kc_value_as_str(kc_value_nested(kc_view_root(view), "status.phase")),
+                          "Succeeded"))
         return;
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_object) *now =
@@ -33,41 +34,41 @@ static void end_pods(kc_testenv *env)
 }
 
 /* Nobody deletes pods here, and there is one name: so it was made once. */
-static void there_was_one_pod(kc_testenv *env)
+static void assert_one_pod_was_created(kc_testenv *env)
 {
-    kc_scoped(kc_objects) pods = {0};
+    kc_scoped(kc_object_list) pods = {0};
     kc_client_list(kc_testenv_client(env), &kc_kind_pod, NULL, &pods, NULL);
     assert_int_equal(pods.n, 1);
     assert_int_equal(kc_object_generation(pods.items[0]), 1);
-    assert_says(env, &kc_kind_pod, "at-one-pod", "metadata.labels.app", "at-one");
-    assert_says(env, &kc_kind_pod, "at-one-pod", "spec.restartPolicy", "OnFailure");
-    assert_says(env, &at_kind, "at-one", "status.phase", "DONE");
+    assert_field_is(env, &kc_kind_pod, "at-one-pod", "metadata.labels.app", "at-one");
+    assert_field_is(env, &kc_kind_pod, "at-one-pod", "spec.restartPolicy", "OnFailure");
+    assert_field_is(env, &at_kind, "at-one", "status.phase", "DONE");
 }
 
-static const story runs = {.reconcilers = "at",
-                           .before = definition,
-                           .event = sample,
-                           .outside = end_pods,
-                           .takes = 50 * KC_SECOND,
-                           .end = there_was_one_pod};
+static const scenario runs = {.reconcilers = "at",
+                              .before = definition,
+                              .event = sample,
+                              .outside = end_pods,
+                              .takes = 50 * KC_SECOND,
+                              .end = assert_one_pod_was_created};
 
-static void it_waits_runs_and_is_done(void **state)
+static void phase_goes_from_pending_over_running_to_done(void **state)
 {
     (void)state;
-    kc_auto(kc_testenv) *env = story_begin(&runs, 1);
-    story_event(&runs, env);
+    kc_auto(kc_testenv) *env = scenario_begin(&runs, 1);
+    scenario_event(&runs, env);
     kc_testenv_advance(env, 10 * KC_SECOND);
-    assert_says(env, &at_kind, "at-one", "status.phase", "PENDING");
+    assert_field_is(env, &at_kind, "at-one", "status.phase", "PENDING");
     assert_null(look_up(env, &kc_kind_pod, "at-one-pod"));
     kc_testenv_advance(env, 20 * KC_SECOND);
-    assert_says(env, &at_kind, "at-one", "status.phase", "RUNNING");
+    assert_field_is(env, &at_kind, "at-one", "status.phase", "RUNNING");
 }
 
 /* Whose clock is set, or sleeps, must not wait for what was left before. */
-static void the_time_is_looked_at_every_minute(void **state)
+static void schedule_is_checked_every_minute(void **state)
 {
     (void)state;
-    kc_auto(kc_testenv) *env = story_begin(&runs, 1);
+    kc_auto(kc_testenv) *env = scenario_begin(&runs, 1);
     kc_scoped(kc_error) err = {0};
     OK(kc_testenv_apply(env,
                         KC_STR("{apiVersion: demo.wukong.com/v1, kind: At, metadata: {name: late, "
@@ -83,50 +84,51 @@ static void the_time_is_looked_at_every_minute(void **state)
                                            "after\"} 7");
 }
 
-static void it_ends_with_its_pod(void **state)
+static void at_is_done_when_its_pod_ends(void **state)
 {
     (void)state;
-    it_ends_well(&runs);
+    scenario_converges(&runs);
 }
 
 /* A command that has begun does not begin again. */
-static void a_pod_that_is_deleted_is_not_made_again(void **state)
+static void deleted_pod_is_not_recreated(void **state)
 {
     (void)state;
-    kc_auto(kc_testenv) *env = story_begin(&runs, 1);
-    story_event(&runs, env);
+    kc_auto(kc_testenv) *env = scenario_begin(&runs, 1);
+    scenario_event(&runs, env);
     kc_testenv_advance(env, 40 * KC_SECOND);
-    assert_says(env, &at_kind, "at-one", "status.phase", "RUNNING");
-    assert_says(env, &at_kind, "at-one", "status.pod", "at-one-pod");
+    assert_field_is(env, &at_kind, "at-one", "status.phase", "RUNNING");
+    assert_field_is(env, &at_kind, "at-one", "status.pod", "at-one-pod");
     kc_client_delete(kc_testenv_client(env), &kc_kind_pod, KC_KEY("default", "at-one-pod"),
-                     &(kc_delete_opts){.now = true}, NULL);
+                     &(kc_delete_opts){.immediately = true}, NULL);
     kc_testenv_advance(env, 40 * KC_SECOND);
-    assert_says(env, &at_kind, "at-one", "status.phase", "DONE");
+    assert_field_is(env, &at_kind, "at-one", "status.phase", "DONE");
     assert_null(look_up(env, &kc_kind_pod, "at-one-pod"));
-    assert_true(events_told(env, "Lost", "was deleted before it had ended") > 0);
+    assert_true(count_recorded_events(env, "Lost", "was deleted before it completed") > 0);
 }
 
-static void a_pod_of_others_is_not_taken(void **state)
+static void pod_of_another_owner_is_an_error(void **state)
 {
     (void)state;
-    kc_auto(kc_testenv) *env = story_begin(&runs, 1);
+    kc_auto(kc_testenv) *env = scenario_begin(&runs, 1);
     kc_auto(kc_object) *other =
         make(env, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'at-one-pod','namespace':"
                   "'default'},'spec':{'containers':[{'name':'c','image':'i'}]}}");
-    story_event(&runs, env);
+    scenario_event(&runs, env);
     kc_testenv_advance(env, 40 * KC_SECOND);
-    assert_says(env, &at_kind, "at-one", "status.phase", "RUNNING");
-    assert_true(events_told(env, "Failed", "which is not ours") > 0);
+    assert_field_is(env, &at_kind, "at-one", "status.phase", "RUNNING");
+    assert_true(count_recorded_events(env, "Failed", "is not controlled by this object") > 0);
 }
 
-static void it_survives_everything(void **state)
+static void converges_under_faults(void **state)
 {
     (void)state;
-    it_survives_a_crash_after_any_write(&runs);
-    it_survives_a_stale_cache(&runs);
-    it_survives_missed_events(&runs);
-    it_survives_a_bad_network(&runs);
+    scenario_converges_after_crashes(&runs);
+    scenario_converges_with_stale_cache(&runs);
+    scenario_converges_with_missed_events(&runs);
+    scenario_converges_with_bad_network(&runs);
 }
 
-TESTS(it_waits_runs_and_is_done, the_time_is_looked_at_every_minute, it_ends_with_its_pod,
-      a_pod_that_is_deleted_is_not_made_again, a_pod_of_others_is_not_taken, it_survives_everything)
+TESTS(phase_goes_from_pending_over_running_to_done, schedule_is_checked_every_minute,
+      at_is_done_when_its_pod_ends, deleted_pod_is_not_recreated, pod_of_another_owner_is_an_error,
+      converges_under_faults)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dummies: their status follows, in time. */
+/* Dummies: the status follows the spec after a delay. */
 #include "reconciler_testing.h"
 
 #include "api/demo_v1/zz_generated.h"
@@ -14,69 +14,69 @@ static void sample(kc_testenv *env)
     apply_file(env, "../manifests/dummy/cr.yaml");
 }
 
-static void it_has_followed(kc_testenv *env)
+static void assert_status_follows(kc_testenv *env)
 {
-    assert_says(env, &dummy_kind, "dummy-one", "status.data", "hello");
-    assert_says(env, &dummy_kind, "dummy-one", "status.dueTime", "");
+    assert_field_is(env, &dummy_kind, "dummy-one", "status.data", "hello");
+    assert_field_is(env, &dummy_kind, "dummy-one", "status.dueTime", "");
 }
 
-static const story follows = {.reconcilers = "dummy",
-                              .before = definition,
-                              .event = sample,
-                              .takes = 20 * KC_SECOND,
-                              .end = it_has_followed};
+static const scenario follows = {.reconcilers = "dummy",
+                                 .before = definition,
+                                 .event = sample,
+                                 .takes = 20 * KC_SECOND,
+                                 .end = assert_status_follows};
 
-static void its_status_follows(void **state)
+static void status_follows_spec(void **state)
 {
     (void)state;
-    it_ends_well(&follows);
+    scenario_converges(&follows);
 }
 
-static void not_before_it_is_time(void **state)
+static void status_is_not_written_before_the_delay(void **state)
 {
     (void)state;
-    kc_auto(kc_testenv) *env = story_begin(&follows, 1);
-    story_event(&follows, env);
+    kc_auto(kc_testenv) *env = scenario_begin(&follows, 1);
+    scenario_event(&follows, env);
     settle(env);
-    assert_says(env, &dummy_kind, "dummy-one", "status.data", "");
+    assert_field_is(env, &dummy_kind, "dummy-one", "status.data", "");
     kc_testenv_advance(env, 1900 * KC_MILLISECOND);
-    assert_says(env, &dummy_kind, "dummy-one", "status.data", "");
+    assert_field_is(env, &dummy_kind, "dummy-one", "status.data", "");
     kc_testenv_advance(env, 1200 * KC_MILLISECOND);
-    assert_says(env, &dummy_kind, "dummy-one", "status.data", "hello");
+    assert_field_is(env, &dummy_kind, "dummy-one", "status.data", "hello");
 }
 
-static void a_change_begins_anew(void **state)
+static void changed_spec_restarts_the_delay(void **state)
 {
     (void)state;
-    kc_auto(kc_testenv) *env = story_begin(&follows, 1);
-    story_event(&follows, env);
+    kc_auto(kc_testenv) *env = scenario_begin(&follows, 1);
+    scenario_event(&follows, env);
     kc_testenv_advance(env, 1500 * KC_MILLISECOND);
-    patch_it(env, &dummy_kind, "dummy-one", "{'spec':{'data':'other'}}");
+    patch_object(env, &dummy_kind, "dummy-one", "{'spec':{'data':'other'}}");
     kc_testenv_advance(env, 1500 * KC_MILLISECOND);
-    assert_says(env, &dummy_kind, "dummy-one", "status.data", "");
+    assert_field_is(env, &dummy_kind, "dummy-one", "status.data", "");
     kc_testenv_advance(env, 2 * KC_SECOND);
-    assert_says(env, &dummy_kind, "dummy-one", "status.data", "other");
+    assert_field_is(env, &dummy_kind, "dummy-one", "status.data", "other");
 }
 
-static void without_a_time_it_follows_at_once(void **state)
+static void dummy_without_delay_is_updated_at_once(void **state)
 {
     (void)state;
-    kc_auto(kc_testenv) *env = story_begin(&follows, 1);
+    kc_auto(kc_testenv) *env = scenario_begin(&follows, 1);
     kc_auto(kc_object) *made =
         make(env, "{'apiVersion':'demo.wukong.com/v1','kind':'Dummy',"
                   "'metadata':{'name':'now','namespace':'default'},'spec':{'data':'x'}}");
     settle(env);
-    assert_says(env, &dummy_kind, "now", "status.data", "x");
+    assert_field_is(env, &dummy_kind, "now", "status.data", "x");
 }
 
-static void it_survives_everything(void **state)
+static void converges_under_faults(void **state)
 {
     (void)state;
-    it_survives_a_crash_after_any_write(&follows);
-    it_survives_a_stale_cache(&follows);
-    it_survives_missed_events(&follows);
-    it_survives_a_bad_network(&follows);
+    scenario_converges_after_crashes(&follows);
+    scenario_converges_with_stale_cache(&follows);
+    scenario_converges_with_missed_events(&follows);
+    scenario_converges_with_bad_network(&follows);
 }
 
-TESTS(its_status_follows, not_before_it_is_time, a_change_begins_anew,
-      without_a_time_it_follows_at_once, it_survives_everything)
+TESTS(status_follows_spec, status_is_not_written_before_the_delay, changed_spec_restarts_the_delay,
+      dummy_without_delay_is_updated_at_once, converges_under_faults)

@@ -16,7 +16,7 @@ static int scan_text(const char *text, size_t *ret_at, kc_error *err)
     return found;
 }
 
-static void answers_end_where_they_should(void **state)
+static void replies_are_parsed_to_their_end(void **state)
 {
     static const struct {
         const char *text;
@@ -39,7 +39,7 @@ static void answers_end_where_they_should(void **state)
     }
 }
 
-static void what_is_no_answer_is_refused_at_once(void **state)
+static void invalid_replies_are_refused_at_once(void **state)
 {
     static const char *const cases[] = {"H",       "+OK\n",     ":x\r\n",           "$-2\r\n",
                                         "*-2\r\n", "$1\r\nxyz", "$99999999999\r\n", "*9999999\r\n",
@@ -53,7 +53,7 @@ static void what_is_no_answer_is_refused_at_once(void **state)
     }
 }
 
-static void a_tree_has_what_was_sent(void **state)
+static void reply_tree_has_all_values(void **state)
 {
     (void)state;
     kc_scoped(kc_arena) arena = {0};
@@ -67,7 +67,7 @@ static void a_tree_has_what_was_sent(void **state)
     assert_str(v.items[3].items[1].str, "x");
 }
 
-static void a_command_may_have_any_bytes(void **state)
+static void command_may_have_any_bytes(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) out = {0};
@@ -77,7 +77,7 @@ static void a_command_may_have_any_bytes(void **state)
 
 /* ---- addresses ---- */
 
-static void addresses_are_read(void **state)
+static void addresses_are_parsed(void **state)
 {
     static const struct {
         const char *text, *place, *user, *password;
@@ -105,7 +105,7 @@ static void addresses_are_read(void **state)
     }
 }
 
-static void what_is_no_address_is_refused_without_being_repeated(void **state)
+static void invalid_address_is_refused_without_repeating_it(void **state)
 {
     static const char *const cases[] = {
         "pass-w0rd",
@@ -130,7 +130,7 @@ static void what_is_no_address_is_refused_without_being_repeated(void **state)
         kc_scoped(endpoint) e = {0};
         kc_scoped(kc_error) err = {0};
         assert_true(endpoint_parse(kc_cstr(cases[i]), &e, &err) < 0);
-        assert_error(&err, KC_INVALID, "that is no address of a Redis server");
+        assert_error(&err, KC_INVALID, "not an address of a Redis server");
         assert_null(strstr(kc_error_text(&err), "pass-w0rd"));
         assert_null(e.place);
     }
@@ -164,7 +164,7 @@ static int resolve(const char *secret, const char *config, endpoint *ret, kc_err
     return endpoint_resolve(kc_testenv_client(env), KC_STR("default"), KC_STR("x"), ret, err);
 }
 
-static void a_name_is_what_a_secret_and_a_config_map_say(void **state)
+static void endpoint_name_is_resolved_from_secret_and_config_map(void **state)
 {
     (void)state;
     kc_scoped(endpoint) e = {0};
@@ -176,24 +176,24 @@ static void a_name_is_what_a_secret_and_a_config_map_say(void **state)
     assert_string_equal(e.password, "pw");
 }
 
-static void a_name_that_says_too_little_is_told(void **state)
+static void incomplete_endpoint_is_reported(void **state)
 {
     static const struct {
-        const char *secret, *config, *says;
+        const char *secret, *config, *message;
     } cases[] = {
-        {"", "", "no Redis is known as x"},
-        {"password: pw-of-x", "", "the Secret or ConfigMap x has no key \"address\""},
-        {"", "address: 'h:1', password: pw-of-x", "which belongs in a Secret"},
-        {"address: 'h'", "", "the address that x has: that is no address"},
-        {"address: 'h:1', db: two", "", "the db that x has is no number"},
-        {"address: 'h:1', username: ada", "", "x has a username, and no password"},
+        {"", "", "Redis x not found"},
+        {"password: pw-of-x", "", "Secret or ConfigMap x has no key \"address\""},
+        {"", "address: 'h:1', password: pw-of-x", "contains a password; use a Secret"},
+        {"address: 'h'", "", "address in x: not an address"},
+        {"address: 'h:1', db: two", "", "db in x is not a number"},
+        {"address: 'h:1', username: ada", "", "x has a username but no password"},
     };
     (void)state;
     for (size_t i = 0; i < KC_COUNT(cases); i++) {
         kc_scoped(endpoint) e = {0};
         kc_scoped(kc_error) err = {0};
         assert_true(resolve(cases[i].secret, cases[i].config, &e, &err) < 0);
-        assert_contains(kc_error_text(&err), cases[i].says);
+        assert_contains(kc_error_text(&err), cases[i].message);
         assert_null(strstr(kc_error_text(&err), "pw-of-x"));
     }
 }
@@ -212,15 +212,15 @@ static redis *open_with(const redis_server *s, const char *user, const char *pas
 }
 
 static void assert_not_opened(const redis_server *s, const char *user, const char *password,
-                              kc_reason reason, const char *says)
+                              kc_reason reason, const char *message)
 {
     kc_scoped(kc_error) err = {0};
     assert_null(open_with(s, user, password, &err));
-    assert_error(&err, reason, says);
+    assert_error(&err, reason, message);
     assert_null(strstr(kc_error_text(&err), "pass-w0rd"));
 }
 
-static void passwords_are_checked_and_not_repeated(void **state)
+static void wrong_password_is_refused_without_repeating_it(void **state)
 {
     (void)state;
     redis_server locked = {.args = {"--requirepass", "right"}, .password = "right"};
@@ -233,20 +233,20 @@ static void passwords_are_checked_and_not_repeated(void **state)
     assert_not_opened(&locked, NULL, "pass-w0rd", KC_FORBIDDEN, "(WRONGPASS)");
     assert_not_opened(&locked, "ada", "pass-w0rd", KC_FORBIDDEN, "(WRONGPASS)");
     assert_not_opened(&open, NULL, "pass-w0rd", KC_FORBIDDEN,
-                      "it has no password, and one is given");
-    assert_not_opened(&odd, NULL, "pass-w0rd", KC_INVALID, "it refuses AUTH (ERR)");
+                      "the server has no password, but one is configured");
+    assert_not_opened(&odd, NULL, "pass-w0rd", KC_INVALID, "server refused AUTH (ERR)");
     kc_scoped(kc_error) err = {0};
     kc_auto(redis) *ada = open_with(&locked, "ada", "lovelace", &err);
     resp_value answer;
-    OK(ada ? REDIS_ASK(ada, &answer, &err, KC_STR("PING")) : -1, &err);
-    assert_true(REDIS_ASK(ada, &answer, &err, KC_STR("GET"), KC_STR("a")) < 0);
+    OK(ada ? REDIS_CALL(ada, &answer, &err, KC_STR("PING")) : -1, &err);
+    assert_true(REDIS_CALL(ada, &answer, &err, KC_STR("GET"), KC_STR("a")) < 0);
     assert_error(&err, KC_FORBIDDEN, "NOPERM");
     redis_server_stop(&locked);
     redis_server_stop(&open);
     redis_server_stop(&odd);
 }
 
-static void a_server_that_is_silent_is_given_up(void **state)
+static void silent_server_times_out(void **state)
 {
     (void)state;
     redis_server s = {.args = {NULL}};
@@ -255,15 +255,15 @@ static void a_server_that_is_silent_is_given_up(void **state)
     kc_scoped(kc_error) err = {0};
     resp_value answer;
     kill(s.pid, SIGSTOP);
-    assert_true(REDIS_ASK(r, &answer, &err, KC_STR("PING")) < 0);
-    assert_error(&err, KC_TIMEOUT, "no answer in time");
+    assert_true(REDIS_CALL(r, &answer, &err, KC_STR("PING")) < 0);
+    assert_error(&err, KC_TIMEOUT, "timed out waiting for a reply");
     redis_server_kill(&s);
     assert_null(open_with(&s, NULL, NULL, &err));
     assert_error(&err, KC_SERVICE_UNAVAILABLE, "cannot connect: Connection refused");
     redis_server_stop(&s);
 }
 
-static void one_who_is_cancelled_does_not_wait(void **state)
+static void cancelled_read_returns_at_once(void **state)
 {
     (void)state;
     redis_server s = {.args = {NULL}};
@@ -275,12 +275,12 @@ static void one_who_is_cancelled_does_not_wait(void **state)
     resp_value answer;
     kill(s.pid, SIGSTOP);
     kc_cancel_fire(cancel);
-    assert_true(REDIS_ASK(r, &answer, &err, KC_STR("PING")) < 0);
+    assert_true(REDIS_CALL(r, &answer, &err, KC_STR("PING")) < 0);
     assert_error(&err, KC_TIMEOUT, "cancelled");
     redis_server_stop(&s);
 }
 
-static void many_answers_come_in_order(void **state)
+static void pipelined_replies_come_in_order(void **state)
 {
     enum { N = 5000 };
     (void)state;
@@ -318,7 +318,7 @@ static int compare(const char *at_source, const char *at_dest, const char **ret_
     return OK(compare_key(&m, KC_STR("k"), ret_why, &err), &err);
 }
 
-static void values_are_compared_by_what_they_hold(void **state)
+static void values_are_compared_by_content(void **state)
 {
     static const struct {
         const char *source, *dest, *why; /* NULL: the same. */
@@ -327,8 +327,8 @@ static void values_are_compared_by_what_they_hold(void **state)
         {"SET k v", "SET k w", "has another value"},
         {"SET k v", "SET k vv", "has another value"},
         {"SET k v", "PING", "is missing"},
-        {"SET k v", "RPUSH k v", "is of another type"},
-        {"SET k v", "SET k v EX 100", "expires at one of them only"},
+        {"SET k v", "RPUSH k v", "has another type"},
+        {"SET k v", "SET k v EX 100", "expires at one of the servers only"},
         {"RPUSH k a b c", "RPUSH k a b c", NULL},
         {"RPUSH k a b c", "RPUSH k a c b", "has another value"},
         {"SADD k a b", "SADD k b a", NULL},
@@ -357,7 +357,7 @@ static void values_are_compared_by_what_they_hold(void **state)
     redis_server_stop(&there);
 }
 
-static void keys_are_shown_to_people(void **state)
+static void keys_are_printed_escaped_and_truncated(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) out = {0};
@@ -370,7 +370,7 @@ static void keys_are_shown_to_people(void **state)
     assert_int_equal(out.n, 64 + 2 + strlen("…"));
 }
 
-static void newer_servers_read_what_older_ones_write(void **state)
+static void newer_servers_read_dumps_of_older_ones(void **state)
 {
     static const struct {
         const char *reader, *writer;
@@ -387,11 +387,11 @@ static void newer_servers_read_what_older_ones_write(void **state)
                          cases[i].reads);
 }
 
-TESTS(answers_end_where_they_should, what_is_no_answer_is_refused_at_once, a_tree_has_what_was_sent,
-      a_command_may_have_any_bytes, addresses_are_read,
-      what_is_no_address_is_refused_without_being_repeated, titles_have_no_passwords,
-      a_name_is_what_a_secret_and_a_config_map_say, a_name_that_says_too_little_is_told,
-      passwords_are_checked_and_not_repeated, a_server_that_is_silent_is_given_up,
-      one_who_is_cancelled_does_not_wait, many_answers_come_in_order,
-      values_are_compared_by_what_they_hold, keys_are_shown_to_people,
-      newer_servers_read_what_older_ones_write)
+TESTS(replies_are_parsed_to_their_end, invalid_replies_are_refused_at_once,
+      reply_tree_has_all_values, command_may_have_any_bytes, addresses_are_parsed,
+      invalid_address_is_refused_without_repeating_it, titles_have_no_passwords,
+      endpoint_name_is_resolved_from_secret_and_config_map, incomplete_endpoint_is_reported,
+      wrong_password_is_refused_without_repeating_it, silent_server_times_out,
+      cancelled_read_returns_at_once, pipelined_replies_come_in_order,
+      values_are_compared_by_content, keys_are_printed_escaped_and_truncated,
+      newer_servers_read_dumps_of_older_ones)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Migrations on their way: what is copied, what goes wrong meanwhile. */
+/* Migrations in progress: copied keys, and faults during the copy. */
 #include "redismigration_testing.h"
 
 /* ---- keys of all types ---- */
 
 enum { MANY = 1500 };
 
-static void fill_with_everything(redis_server *s)
+static void fill_with_all_types(redis_server *s)
 {
     static const char binary[] = "a\0b\r\n\xff$5";
     kc_scoped(kc_buf) big = {0};
@@ -40,15 +40,15 @@ static void fill_with_everything(redis_server *s)
 
 enum { ALL = MANY + 16 };
 
-static void nothing_but_everything(kc_testenv *env)
+static void begin_with_all_types(kc_testenv *env)
 {
     definition(env);
-    know_both(env);
-    fill_with_everything(&source);
+    create_both_endpoints(env);
+    fill_with_all_types(&source);
     redis_do(&dest, "FLUSHALL");
 }
 
-static void all_is_there(kc_testenv *env)
+static void assert_migrated(kc_testenv *env)
 {
     static const char *const commands[] = {
         "GET big",
@@ -81,51 +81,52 @@ static void all_is_there(kc_testenv *env)
     const int64_t left = redis_do(&dest, "PTTL session").number;
     assert_true(left > 800000 && left <= 900000);
     assert_int_equal(redis_do(&dest, "PTTL hash").number, -1);
-    SAYS("status.phase", "Succeeded");
-    SAYS("status.state.InFlight.steps.verify.state.different", "0");
-    SAYS("status.state.InFlight.steps.verify.warning", "");
+    ASSERT_FIELD("status.phase", "Succeeded");
+    ASSERT_FIELD("status.state.InFlight.steps.verify.state.different", "0");
+    ASSERT_FIELD("status.state.InFlight.steps.verify.warning", "");
 }
 
-static const story arrives = {.reconcilers = "redismigration",
-                              .config = "reconcilers: {redismigration: {batch: 600}}",
-                              .before = nothing_but_everything,
-                              .event = sample,
-                              .takes = 30 * KC_SECOND,
-                              .end = all_is_there};
+static const scenario arrives = {.reconcilers = "redismigration",
+                                 .config = "reconcilers: {redismigration: {batch: 600}}",
+                                 .before = begin_with_all_types,
+                                 .event = sample,
+                                 .takes = 30 * KC_SECOND,
+                                 .end = assert_migrated};
 
-static void it_copies_keys_of_all_types(void **state)
+static void keys_of_all_types_are_copied(void **state)
 {
     (void)state;
     start_both();
-    kc_auto(kc_testenv) *env = story_begin(&arrives, 1);
-    story_event(&arrives, env);
-    story_pass(&arrives, env, arrives.takes);
-    all_is_there(env);
-    SAYS("status.state.Pending.state.source", "ali-123");
-    TELLS("status.state.PreFlight.objects", "The dest has enough memory");
-    TELLS("status.state.InFlight.steps.copy_keys.state.progress", "/15");
-    assert_int_equal(events_told(env, "PhaseSucceeded", "InFlight ended in Succeeded"), 1);
+    kc_auto(kc_testenv) *env = scenario_begin(&arrives, 1);
+    scenario_event(&arrives, env);
+    scenario_advance(&arrives, env, arrives.takes);
+    assert_migrated(env);
+    ASSERT_FIELD("status.state.Pending.state.source", "ali-123");
+    ASSERT_FIELD_CONTAINS("status.state.PreFlight.objects", "Destination has enough memory");
+    ASSERT_FIELD_CONTAINS("status.state.InFlight.steps.copy_keys.state.progress", "/15");
+    assert_int_equal(count_recorded_events(env, "PhaseSucceeded", "InFlight ended in Succeeded"),
+                     1);
 }
 
-static void it_survives_everything(void **state)
+static void converges_under_faults(void **state)
 {
     (void)state;
     start_both();
-    it_survives_a_crash_after_any_write(&arrives);
-    it_survives_a_stale_cache(&arrives);
-    it_survives_missed_events(&arrives);
-    it_survives_a_bad_network(&arrives);
+    scenario_converges_after_crashes(&arrives);
+    scenario_converges_with_stale_cache(&arrives);
+    scenario_converges_with_missed_events(&arrives);
+    scenario_converges_with_bad_network(&arrives);
 }
 
-static void it_copies_many_keys(void **state)
+static void twenty_thousand_keys_are_copied(void **state)
 {
     (void)state;
     start_both();
     kc_auto(kc_testenv) *env = plane(0);
     definition(env);
-    know_both(env);
+    create_both_endpoints(env);
     redis_fill(&source, "k", 20000);
-    story_add(&(story){.reconcilers = "redismigration"}, kc_testenv_manager(env));
+    scenario_add(&(scenario){.reconcilers = "redismigration"}, kc_testenv_manager(env));
     kc_testenv_run(env, NULL);
     sample(env);
     for (int i = 0; i < 600; i++) {
@@ -134,13 +135,13 @@ static void it_copies_many_keys(void **state)
         if (!strcmp(phase, "Succeeded"))
             break;
     }
-    SAYS("status.phase", "Succeeded");
-    TELLS("status.state.InFlight.steps.copy_keys.state.progress", "200");
+    ASSERT_FIELD("status.phase", "Succeeded");
+    ASSERT_FIELD_CONTAINS("status.state.InFlight.steps.copy_keys.state.progress", "200");
     assert_int_equal(redis_count(&dest), 20000);
     assert_same_text("GET k19999");
 }
 
-/* ---- on the way ---- */
+/* ---- during the copy ---- */
 
 static void wait_until_some_are_copied(kc_testenv *env)
 {
@@ -157,29 +158,29 @@ static void start_many(kc_testenv *env)
     assert_true(redis_count(&dest) < 5000);
 }
 
-static void a_dest_that_is_started_anew_gets_all_keys(void **state)
+static void restarted_destination_gets_all_keys(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begun(1);
     start_many(env);
     redis_server_kill(&dest);
     kc_testenv_advance(env, 20 * KC_SECOND);
-    SAYS("status.phase", "InFlight");
-    TELLS("status.state.InFlight.error", "Connection refused");
+    ASSERT_FIELD("status.phase", "InFlight");
+    ASSERT_FIELD_CONTAINS("status.state.InFlight.error", "Connection refused");
     redis_server_start(&dest);
     assert_succeeds(env);
     assert_int_equal(redis_count(&dest), 5050);
 }
 
-static void a_dest_that_hangs_is_waited_for(void **state)
+static void hanging_destination_is_waited_for(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begun(1);
     start_many(env);
     kill(dest.pid, SIGSTOP);
     kc_testenv_advance(env, 10 * KC_SECOND);
-    SAYS("status.phase", "InFlight");
-    TELLS("status.state.InFlight.error", "no answer in time");
+    ASSERT_FIELD("status.phase", "InFlight");
+    ASSERT_FIELD_CONTAINS("status.state.InFlight.error", "timed out waiting for a reply");
     kc_autofree char *before = text_of(env, &redis_migration_kind, "rmtest",
                                        "status.state.InFlight.steps.copy_keys.state.keys");
     kill(dest.pid, SIGCONT);
@@ -188,7 +189,7 @@ static void a_dest_that_hangs_is_waited_for(void **state)
     assert_true(atoi(before) > 0);
 }
 
-static void a_source_that_is_started_anew_is_gone_through_again(void **state)
+static void restarted_source_is_scanned_again(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begun(1);
@@ -201,22 +202,22 @@ static void a_source_that_is_started_anew_is_gone_through_again(void **state)
     assert_int_equal(redis_count(&dest), 5050);
 }
 
-static void a_dest_without_memory_fails_and_goes_on_with_more(void **state)
+static void destination_out_of_memory_fails_and_resumes_after_reset(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begun(1);
     start_many(env);
     redis_do(&dest, "CONFIG SET maxmemory 1");
     kc_testenv_advance(env, 10 * KC_SECOND);
-    SAYS("status.phase", "Failed");
-    TELLS("status.state.InFlight.error", "it answers: OOM command not allowed");
+    ASSERT_FIELD("status.phase", "Failed");
+    ASSERT_FIELD_CONTAINS("status.state.InFlight.error", "server replied: OOM command not allowed");
     redis_do(&dest, "CONFIG SET maxmemory 0");
     order(env, "reset");
     assert_succeeds(env);
     assert_int_equal(redis_count(&dest), 5050);
 }
 
-static void keys_that_expire_meanwhile_are_no_difference(void **state)
+static void keys_expired_during_the_copy_are_no_difference(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begun(1);
@@ -232,7 +233,7 @@ static void keys_that_expire_meanwhile_are_no_difference(void **state)
     assert_same_text("GET k49");
 }
 
-static void a_key_that_is_too_big_is_named(void **state)
+static void oversized_key_is_named_in_error(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begun(1);
@@ -243,8 +244,9 @@ static void a_key_that_is_too_big_is_named(void **state)
     noise.n = 3 << 20;
     REDIS_DO(&source, KC_STR("SET"), KC_STR("the \"big\" one"), kc_buf_str(&noise));
     migrate(env, "'source':'ali-123','dest':'tx-123'");
-    SAYS("status.phase", "Failed");
-    TELLS("status.state.InFlight.error", "key \"the \\x22big\\x22 one\": an answer of 31457");
+    ASSERT_FIELD("status.phase", "Failed");
+    ASSERT_FIELD_CONTAINS("status.state.InFlight.error",
+                          "key \"the \\x22big\\x22 one\": a reply of 31457");
     redis_do(&source, "FLUSHDB");
     redis_fill(&source, "k", 50);
     order(env, "reset");
@@ -252,7 +254,7 @@ static void a_key_that_is_too_big_is_named(void **state)
 }
 
 /* Back to where all is copied and nothing is compared. */
-static void compare_anew(kc_testenv *env)
+static void verify_again(kc_testenv *env)
 {
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_object) *now = kc_client_patch(
@@ -261,11 +263,11 @@ static void compare_anew(kc_testenv *env)
                "\"steps\":{\"verify\":null}}}}}"),
         &(kc_write_opts){.subresource = "status"}, &err);
     OK(now ? 0 : -1, &err);
-    patch_it(env, &redis_migration_kind, "rmtest", "{'metadata':{'annotations':{'a':'b'}}}");
+    patch_object(env, &redis_migration_kind, "rmtest", "{'metadata':{'annotations':{'a':'b'}}}");
     kc_testenv_advance(env, 5 * KC_SECOND);
 }
 
-static void keys_that_differ_are_named_and_can_be_copied_again(void **state)
+static void differing_keys_are_named_and_can_be_copied_again(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begun(1);
@@ -273,20 +275,21 @@ static void keys_that_differ_are_named_and_can_be_copied_again(void **state)
     assert_succeeds(env);
     redis_do(&dest, "DEL k7");
     redis_do(&dest, "SET k8 other");
-    compare_anew(env);
-    SAYS("status.phase", "Failed");
-    TELLS("status.state.InFlight.error", "verify: 2 of 50 keys differ at the dest: ");
-    TELLS("status.state.InFlight.error", "\"k7\" is missing");
-    TELLS("status.state.InFlight.error", "\"k8\" has another value");
+    verify_again(env);
+    ASSERT_FIELD("status.phase", "Failed");
+    ASSERT_FIELD_CONTAINS("status.state.InFlight.error",
+                          "verify: 2 of 50 keys differ at the destination: ");
+    ASSERT_FIELD_CONTAINS("status.state.InFlight.error", "\"k7\" is missing");
+    ASSERT_FIELD_CONTAINS("status.state.InFlight.error", "\"k8\" has another value");
     order(env, "reset");
     kc_testenv_advance(env, 10 * KC_SECOND);
-    SAYS("status.phase", "Failed");
+    ASSERT_FIELD("status.phase", "Failed");
     order(env, "revert");
     assert_succeeds(env);
     assert_str(redis_do(&dest, "GET k8").str, "value 8");
 }
 
-static void when_all_differs_it_does_not_look_at_all(void **state)
+static void verification_stops_after_100_differences(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begun(1);
@@ -294,22 +297,22 @@ static void when_all_differs_it_does_not_look_at_all(void **state)
     migrate(env, "'source':'ali-123','dest':'tx-123'");
     assert_succeeds(env);
     redis_do(&dest, "FLUSHALL");
-    compare_anew(env);
-    SAYS("status.phase", "Failed");
-    TELLS("status.state.InFlight.error", "verify: at least 100 of ");
+    verify_again(env);
+    ASSERT_FIELD("status.phase", "Failed");
+    ASSERT_FIELD_CONTAINS("status.state.InFlight.error", "verify: at least 100 of ");
 }
 
-static void a_source_that_is_another_now_is_not_touched(void **state)
+static void changed_destination_is_not_written(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begun(1);
     redis_fill(&source, "m", 5000);
     sample(env);
     wait_until_some_are_copied(env);
-    patch_it(env, &kc_kind_config_map, "tx-123", "{'data':{'db':'4'}}");
+    patch_object(env, &kc_kind_config_map, "tx-123", "{'data':{'db':'4'}}");
     kc_testenv_advance(env, 20 * KC_SECOND);
-    SAYS("status.phase", "Failed");
-    TELLS("status.state.InFlight.error", "/4 now, and was 127.0.0.1:");
+    ASSERT_FIELD("status.phase", "Failed");
+    ASSERT_FIELD_CONTAINS("status.state.InFlight.error", "/4 now and was 127.0.0.1:");
     redis_do(&dest, "SELECT 4");
     assert_int_equal(redis_count(&dest), 0);
 }
@@ -317,18 +320,18 @@ static void a_source_that_is_another_now_is_not_touched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        REDIS_TEST(it_copies_keys_of_all_types),
-        REDIS_TEST(it_survives_everything),
-        REDIS_TEST(it_copies_many_keys),
-        REDIS_TEST(a_dest_that_is_started_anew_gets_all_keys),
-        REDIS_TEST(a_dest_that_hangs_is_waited_for),
-        REDIS_TEST(a_source_that_is_started_anew_is_gone_through_again),
-        REDIS_TEST(a_dest_without_memory_fails_and_goes_on_with_more),
-        REDIS_TEST(keys_that_expire_meanwhile_are_no_difference),
-        REDIS_TEST(a_key_that_is_too_big_is_named),
-        REDIS_TEST(keys_that_differ_are_named_and_can_be_copied_again),
-        REDIS_TEST(when_all_differs_it_does_not_look_at_all),
-        REDIS_TEST(a_source_that_is_another_now_is_not_touched),
+        REDIS_TEST(keys_of_all_types_are_copied),
+        REDIS_TEST(converges_under_faults),
+        REDIS_TEST(twenty_thousand_keys_are_copied),
+        REDIS_TEST(restarted_destination_gets_all_keys),
+        REDIS_TEST(hanging_destination_is_waited_for),
+        REDIS_TEST(restarted_source_is_scanned_again),
+        REDIS_TEST(destination_out_of_memory_fails_and_resumes_after_reset),
+        REDIS_TEST(keys_expired_during_the_copy_are_no_difference),
+        REDIS_TEST(oversized_key_is_named_in_error),
+        REDIS_TEST(differing_keys_are_named_and_can_be_copied_again),
+        REDIS_TEST(verification_stops_after_100_differences),
+        REDIS_TEST(changed_destination_is_not_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

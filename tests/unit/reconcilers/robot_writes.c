@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a robot costs the server, from being asked for to 2/2: every write, by name. A write more is
- * a write for each of ten thousand robots (bench/controllers/robots.c).
+ * The writes that a robot causes, from its creation to 2/2 ready pods. One more write is one for
+ * each of ten thousand robots (bench/controllers/robots.c).
  */
 #include "reconciler_testing.h"
 
 #include "calls_testing.h"
 #include "kc/controllers.h"
 
-typedef struct plant {
+typedef struct fixture {
     kc_metrics *metrics;
     kc_testenv *env;
-} plant;
+} fixture;
 
-static void plant_done(plant *p)
+static void fixture_done(fixture *p)
 {
     kc_testenv_stop(p->env);
     kc_metrics_free(p->metrics);
 }
 
 /* A plane with the reconciler robot; with simulated nodes, or without any. */
-static plant plant_begin(uint64_t seed, kc_pods_mode nodes)
+static fixture fixture_begin(uint64_t seed, kc_pods_mode nodes)
 {
     kc_scoped(kc_error) err = {0};
-    plant p = {.metrics = kc_metrics_new()};
+    fixture p = {.metrics = kc_metrics_new()};
     p.env = kc_testenv_start(&(kc_testenv_opts){.seed = seed, .metrics = p.metrics}, NULL);
     apply_file(p.env, "../manifests/robot/robot.llleon.io_robots.yaml");
     const kc_controllers_opts controllers = {.pods = {.mode = nodes}};
@@ -36,7 +36,7 @@ static plant plant_begin(uint64_t seed, kc_pods_mode nodes)
 }
 
 /* What the sample takes. */
-static calls writes_of_a_robot(const plant *p)
+static calls count_writes_of_robot(const fixture *p)
 {
     const calls before = calls_of(p->metrics);
     apply_file(p->env, "../manifests/robot/cr.yaml");
@@ -64,11 +64,11 @@ static void assert_writes(const calls *all, size_t n, const char *verb, const ch
 }
 
 /* Pods that no node takes. */
-static void a_robot_without_nodes_takes_ten_writes(void **state)
+static void robot_without_nodes_takes_ten_writes(void **state)
 {
     (void)state;
-    kc_scoped(plant) p = plant_begin(1, KC_PODS_NONE);
-    const calls all = writes_of_a_robot(&p);
+    kc_scoped(fixture) p = fixture_begin(1, KC_PODS_NONE);
+    const calls all = count_writes_of_robot(&p);
     assert_writes(&all, 1, "create", "robots", "");
     assert_writes(&all, 1, "create", "deployments", "");
     assert_writes(&all, 1, "create", "replicasets", "");
@@ -84,13 +84,13 @@ static void a_robot_without_nodes_takes_ten_writes(void **state)
 
 /* Each of what follows says something new. Where two things have happened before a controller looks
  * again, it writes them as one. */
-static void a_robot_is_at_two_of_two_after_sixteen_writes_at_most(void **state)
+static void robot_is_ready_after_at_most_sixteen_writes(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS_OF(10); seed++) {
-        kc_scoped(plant) p = plant_begin(seed, KC_PODS_SIMULATE);
-        const calls all = writes_of_a_robot(&p);
-        assert_says(p.env, &kc_kind_deployment, "robot-one", "status.readyReplicas", "2");
+        kc_scoped(fixture) p = fixture_begin(seed, KC_PODS_SIMULATE);
+        const calls all = count_writes_of_robot(&p);
+        assert_field_is(p.env, &kc_kind_deployment, "robot-one", "status.readyReplicas", "2");
         assert_writes(&all, 1, "create", "robots", "");
         assert_writes(&all, 1, "create", "deployments", "");
         assert_writes(&all, 1, "create", "replicasets", "");
@@ -108,24 +108,26 @@ static void a_robot_is_at_two_of_two_after_sixteen_writes_at_most(void **state)
 }
 
 /* Those that Kubernetes has people expect, each once. */
-static void a_robot_is_told_of_by_ten_events(void **state)
+static void robot_records_ten_events(void **state)
 {
     (void)state;
     static const struct {
         const char *reason, *part;
         size_t n;
-    } told[] = {{"Synced", "Robot synced successfully", 1},
-                {"ScalingReplicaSet", "Scaled up replica set robot-one-", 1},
-                {"SuccessfulCreate", "Created pod: robot-one-", 2},
-                {"Scheduled", "Successfully assigned default/robot-one-", 2},
-                {"Created", "Created container: nginx", 2},
-                {"Started", "Started container nginx", 2}};
-    kc_scoped(plant) p = plant_begin(1, KC_PODS_SIMULATE);
-    const calls all = writes_of_a_robot(&p);
-    for (size_t i = 0; i < KC_COUNT(told); i++)
-        assert_int_equal(events_told(p.env, told[i].reason, told[i].part), told[i].n);
+    } expected_events[] = {{"Synced", "Robot synced successfully", 1},
+                           {"ScalingReplicaSet", "Scaled up replica set robot-one-", 1},
+                           {"SuccessfulCreate", "Created pod: robot-one-", 2},
+                           {"Scheduled", "Successfully assigned default/robot-one-", 2},
+                           {"Created", "Created container: nginx", 2},
+                           {"Started", "Started container nginx", 2}};
+    kc_scoped(fixture) p = fixture_begin(1, KC_PODS_SIMULATE);
+    const calls all = count_writes_of_robot(&p);
+    for (size_t i = 0; i < KC_COUNT(expected_events); i++)
+        assert_int_equal(
+            count_recorded_events(p.env, expected_events[i].reason, expected_events[i].part),
+            expected_events[i].n);
     assert_writes(&all, 10, NULL, "events", NULL);
 }
 
-TESTS(a_robot_without_nodes_takes_ten_writes, a_robot_is_at_two_of_two_after_sixteen_writes_at_most,
-      a_robot_is_told_of_by_ten_events)
+TESTS(robot_without_nodes_takes_ten_writes, robot_is_ready_after_at_most_sixteen_writes,
+      robot_records_ten_events)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sidecars of pods that are there already. What a deployment's controller would make stands here by
- * hand: a replica set and a pod. */
+/*
+ * Sidecars of existing pods. The test creates the ReplicaSet and the pod, as the controllers of a
+ * deployment would.
+ */
 #include "reconciler_testing.h"
 
 #include "sidecar/inject.h"
@@ -15,7 +17,7 @@ static void config(kc_testenv *env)
 
 static void newer_config(kc_testenv *env)
 {
-    patch_it(env, &kc_kind_config_map, "envoy-initializer", NEWER);
+    patch_object(env, &kc_kind_config_map, "envoy-initializer", NEWER);
 }
 
 #define LABELS "'labels':{'app':'meshed','sidecar.kubecontroller.io/inject':'true'}"
@@ -80,9 +82,9 @@ static char *containers_of(kc_testenv *env, const kc_kind *kind, const char *nam
     assert_non_null(object);
     kc_auto(kc_view) *view = kc_view_of(object);
     kc_buf out = {0};
-    kc_items (kc_dig(kc_view_root(view), path), c)
-        kc_buf_printf(&out, "%s:%s ", kc_as_cstr(kc_get(c, "name"), ""),
-                      kc_as_cstr(kc_get(c, "image"), ""));
+    kc_value_each_item (kc_value_nested(kc_view_root(view), path), c)
+        kc_buf_printf(&out, "%s:%s ", kc_value_as_cstr(kc_value_get(c, "name"), ""),
+                      kc_value_as_cstr(kc_value_get(c, "image"), ""));
     return kc_buf_take(&out);
 }
 
@@ -93,7 +95,7 @@ static char *containers_of(kc_testenv *env, const kc_kind *kind, const char *nam
         assert_string_equal(has_, text);                               \
     } while (0)
 
-static void its_template_has_them(kc_testenv *env)
+static void assert_template_has_sidecars(kc_testenv *env)
 {
     assert_containers(env, &kc_kind_deployment, "meshed", CONTAINERS, "web:w envoy:busybox ");
     assert_containers(env, &kc_kind_deployment, "meshed", "spec.template.spec.volumes",
@@ -103,63 +105,63 @@ static void its_template_has_them(kc_testenv *env)
     assert_int_equal(kc_object_generation(top), 2); /* Changed once. */
 }
 
-static void its_template_has_the_newer(kc_testenv *env)
+static void assert_template_has_newer_sidecars(kc_testenv *env)
 {
     assert_containers(env, &kc_kind_deployment, "meshed", CONTAINERS, "web:w proxy:p envoy:newer ");
-    assert_says(env, &kc_kind_deployment, "meshed", "spec.template.spec.volumes", "");
+    assert_field_is(env, &kc_kind_deployment, "meshed", "spec.template.spec.volumes", "");
 }
 
 #define NO_HOOK "reconcilers: {sidecar: {hook: \"\"}}"
 
-static const story gets = {.reconcilers = "sidecar",
-                           .config = NO_HOOK,
-                           .before = config,
-                           .event = deployment,
-                           .takes = 20 * KC_SECOND,
-                           .end = its_template_has_them};
-
-static const story follows = {.reconcilers = "sidecar",
+static const scenario gets = {.reconcilers = "sidecar",
                               .config = NO_HOOK,
-                              .before = config_and_deployment,
-                              .event = newer_config,
+                              .before = config,
+                              .event = deployment,
                               .takes = 20 * KC_SECOND,
-                              .end = its_template_has_the_newer};
+                              .end = assert_template_has_sidecars};
+
+static const scenario follows = {.reconcilers = "sidecar",
+                                 .config = NO_HOOK,
+                                 .before = config_and_deployment,
+                                 .event = newer_config,
+                                 .takes = 20 * KC_SECOND,
+                                 .end = assert_template_has_newer_sidecars};
 
 static kc_testenv *begin(void (*before)(kc_testenv *env))
 {
-    story s = gets;
+    scenario s = gets;
     s.before = before;
-    kc_testenv *env = story_begin(&s, 1);
+    kc_testenv *env = scenario_begin(&s, 1);
     settle(env);
     return env;
 }
 
 /* ---- templates ---- */
 
-static void the_topmost_template_gets_them(void **state)
+static void top_level_template_gets_the_sidecars(void **state)
 {
     (void)state;
-    it_ends_well(&gets);
+    scenario_converges(&gets);
 }
 
-static void templates_follow_the_map(void **state)
+static void changed_config_map_updates_templates(void **state)
 {
     (void)state;
-    it_ends_well(&follows);
+    scenario_converges(&follows);
 }
 
-static void a_map_that_comes_later_concerns_those_that_are_there(void **state)
+static void later_config_map_updates_existing_workloads(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begin(deployment);
     assert_containers(env, &kc_kind_deployment, "meshed", CONTAINERS, "web:w ");
     config(env);
     settle(env);
-    its_template_has_them(env);
-    assert_int_equal(events_told(env, "SidecarsChanged", "its pods are made anew"), 1);
+    assert_template_has_sidecars(env);
+    assert_int_equal(count_recorded_events(env, "SidecarsChanged", "its pods are replaced"), 1);
 }
 
-static void the_map_of_its_own_namespace_goes_first(void **state)
+static void config_map_of_own_namespace_takes_precedence(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begin(config);
@@ -184,7 +186,7 @@ static void the_map_of_its_own_namespace_goes_first(void **state)
     assert_false(strstr(kc_object_json(now).p, "envoy-conf"));
 }
 
-static void other_workloads_get_them_too(void **state)
+static void other_workload_kinds_get_the_sidecars(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begin(config);
@@ -200,14 +202,14 @@ static void other_workloads_get_them_too(void **state)
     assert_containers(env, &kc_kind_replica_set, "replicas", CONTAINERS, "web:w envoy:busybox ");
 }
 
-static void who_opts_out_is_rid_of_them(void **state)
+static void opted_out_template_loses_sidecars(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begin(config_and_deployment);
-    its_template_has_them(env);
-    patch_it(env, &kc_kind_deployment, "meshed",
-             "{'spec':{'template':{'metadata':{'annotations':{"
-             "'sidecar.kubecontroller.io/inject':'false'}}}}}");
+    assert_template_has_sidecars(env);
+    patch_object(env, &kc_kind_deployment, "meshed",
+                 "{'spec':{'template':{'metadata':{'annotations':{"
+                 "'sidecar.kubecontroller.io/inject':'false'}}}}}");
     kc_autofree char *status =
         text_of(env, &kc_kind_deployment, "meshed", "spec.template.metadata.annotations");
     assert_contains(status, SIDECARS_STATUS);
@@ -223,7 +225,7 @@ static void who_opts_out_is_rid_of_them(void **state)
     assert_containers(env, &kc_kind_deployment, "meshed", CONTAINERS, "web:w ");
 }
 
-static void what_others_own_is_theirs(void **state)
+static void template_of_foreign_owner_is_unchanged(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begin(config);
@@ -234,31 +236,31 @@ static void what_others_own_is_theirs(void **state)
     pod_of(env, top, "meshed-a");
     settle(env);
     assert_containers(env, &kc_kind_deployment, "meshed", CONTAINERS, "web:w ");
-    assert_int_equal(events_told(env, "SidecarsMissing", "it has to be made anew"), 1);
+    assert_int_equal(count_recorded_events(env, "SidecarsMissing", "recreate it"), 1);
 }
 
-/* ---- what cannot be changed ---- */
+/* ---- immutable fields ---- */
 
-static void a_pod_alone_gets_an_event_once(void **state)
+static void standalone_pod_records_one_event(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begin(config);
     kc_auto(kc_object) *pod = make_pod(env, "alone", LABELS);
     settle(env);
-    assert_int_equal(events_told(env, "SidecarsMissing", "it has to be made anew"), 1);
-    patch_it(env, &kc_kind_pod, "alone", "{'metadata':{'annotations':{'a':'b'}}}");
+    assert_int_equal(count_recorded_events(env, "SidecarsMissing", "recreate it"), 1);
+    patch_object(env, &kc_kind_pod, "alone", "{'metadata':{'annotations':{'a':'b'}}}");
     newer_config(env);
     settle(env);
     kc_testenv_advance(env, KC_MINUTE);
     kc_scoped(kc_error) err = {0};
     kc_manager *next = kc_testenv_restart(env, &err);
-    story_add(&gets, next);
+    scenario_add(&gets, next);
     settle(env);
-    assert_int_equal(events_told(env, "SidecarsMissing", ""), 1);
+    assert_int_equal(count_recorded_events(env, "SidecarsMissing", ""), 1);
     assert_containers(env, &kc_kind_pod, "alone", "spec.containers", "web:w ");
 }
 
-static void pods_that_are_not_chosen_are_let_be(void **state)
+static void unselected_pods_are_unchanged(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begin(config);
@@ -267,61 +269,64 @@ static void pods_that_are_not_chosen_are_let_be(void **state)
                              LABELS ",'annotations':{"
                                     "'sidecar.kubecontroller.io/inject':'false'}"));
     settle(env);
-    assert_int_equal(events_told(env, "SidecarsMissing", ""), 0);
+    assert_int_equal(count_recorded_events(env, "SidecarsMissing", ""), 0);
     kc_object_unref(
         make_pod(env, "yes", "'annotations':{'initializer.kubernetes.io/envoy':'true'}"));
     settle(env);
-    assert_int_equal(events_told(env, "SidecarsMissing", ""), 1);
+    assert_int_equal(count_recorded_events(env, "SidecarsMissing", ""), 1);
 }
 
-static void a_map_without_sense_is_told_and_changes_nothing(void **state)
+static void invalid_config_map_is_reported_and_changes_nothing(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begin(config_and_deployment);
-    patch_it(env, &kc_kind_config_map, "envoy-initializer", "{'data':{'config':'containers: 5'}}");
+    patch_object(env, &kc_kind_config_map, "envoy-initializer",
+                 "{'data':{'config':'containers: 5'}}");
     settle(env);
-    its_template_has_them(env);
-    assert_true(events_told(env, "BadSidecars", "containers: it is to be a list") > 0);
+    assert_template_has_sidecars(env);
+    assert_true(count_recorded_events(env, "BadSidecars", "containers: must be a list") > 0);
     newer_config(env);
     settle(env);
-    its_template_has_the_newer(env);
+    assert_template_has_newer_sidecars(env);
 }
 
-/* A mount of a volume that nobody has: the server says no, and trying again would not help. */
-static void what_the_server_refuses_is_told(void **state)
+/* A mount of a missing volume: the server refuses it, and a retry would not help. */
+static void template_refused_by_the_server_is_reported(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begin(config_and_deployment);
-    patch_it(env, &kc_kind_config_map, "envoy-initializer",
-             "{'data':{'config':'containers: [{name: e, image: e, volumeMounts: [{name: nowhere, "
-             "mountPath: /x}]}]'}}");
+    patch_object(
+        env, &kc_kind_config_map, "envoy-initializer",
+        "{'data':{'config':'containers: [{name: e, image: e, volumeMounts: [{name: nowhere, "
+        "mountPath: /x}]}]'}}");
     settle(env);
-    its_template_has_them(env);
-    assert_true(events_told(env, "SidecarsRefused", "nowhere") > 0);
+    assert_template_has_sidecars(env);
+    assert_true(count_recorded_events(env, "SidecarsRefused", "nowhere") > 0);
 }
 
-static void a_map_that_is_gone_changes_nothing(void **state)
+static void deleted_config_map_changes_nothing(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begin(config_and_deployment);
     kc_client_delete(kc_testenv_client(env), &kc_kind_config_map,
                      KC_KEY("default", "envoy-initializer"), NULL, NULL);
     settle(env);
-    its_template_has_them(env);
+    assert_template_has_sidecars(env);
 }
 
 /* ---- settings ---- */
 
-static void settings_without_sense_are_refused(void **state)
+static void invalid_settings_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *config, *says;
+        const char *config, *message;
     } cases[] = {
         {"{config: envoy}", "config: \"envoy\" is not namespace/name"},
         {"{selector: \"a in\"}", "selector: "},
-        {"{hook: \":9444\"}", "hook-url: it has to say how :9444 is reached"},
-        {"{hook-url: \"http://x\"}", "hook-url: http://x begins with neither https nor service"},
+        {"{hook: \":9444\"}",
+         "hook-url is required: the API server cannot derive how to reach :9444"},
+        {"{hook-url: \"http://x\"}", "hook-url: http://x must start with https:// or service://"},
         {"{hook-url: \"service://x\"}", "is not service://namespace/name:port"},
         {"{hok: \"\"}", "did you mean \"hook\"?"},
     };
@@ -331,35 +336,36 @@ static void settings_without_sense_are_refused(void **state)
         kc_auto(kc_testenv) *env = plane(1);
         kc_auto(kc_app_config) *file = kc_app_config_parse(kc_cstr(text), &err);
         kc_auto(kc_app) *app = kc_app_new(&(kc_app_opts){.config = file, .names = "sidecar"});
-        const bool bad = !file || kc_app_with_linked(app, &err) < 0 ||
+        const bool bad = !file || kc_app_add_linked(app, &err) < 0 ||
                          kc_app_setup(app, kc_testenv_manager(env), &err) < 0;
         assert_true(bad);
-        assert_contains(kc_error_text(&err), cases[i].says);
+        assert_contains(kc_error_text(&err), cases[i].message);
     }
 }
 
-static void it_survives_everything(void **state)
+static void converges_under_faults(void **state)
 {
     (void)state;
-    it_survives_a_crash_after_any_write(&gets);
-    it_survives_a_stale_cache(&gets);
-    it_survives_missed_events(&gets);
-    it_survives_a_bad_network(&gets);
+    scenario_converges_after_crashes(&gets);
+    scenario_converges_with_stale_cache(&gets);
+    scenario_converges_with_missed_events(&gets);
+    scenario_converges_with_bad_network(&gets);
 }
 
-static void it_survives_everything_while_the_map_changes(void **state)
+static void converges_under_faults_while_the_config_map_changes(void **state)
 {
     (void)state;
-    it_survives_a_crash_after_any_write(&follows);
-    it_survives_a_stale_cache(&follows);
-    it_survives_missed_events(&follows);
-    it_survives_a_bad_network(&follows);
+    scenario_converges_after_crashes(&follows);
+    scenario_converges_with_stale_cache(&follows);
+    scenario_converges_with_missed_events(&follows);
+    scenario_converges_with_bad_network(&follows);
 }
 
-TESTS(the_topmost_template_gets_them, templates_follow_the_map,
-      a_map_that_comes_later_concerns_those_that_are_there, the_map_of_its_own_namespace_goes_first,
-      other_workloads_get_them_too, who_opts_out_is_rid_of_them, what_others_own_is_theirs,
-      a_pod_alone_gets_an_event_once, pods_that_are_not_chosen_are_let_be,
-      a_map_without_sense_is_told_and_changes_nothing, what_the_server_refuses_is_told,
-      a_map_that_is_gone_changes_nothing, settings_without_sense_are_refused,
-      it_survives_everything, it_survives_everything_while_the_map_changes)
+TESTS(top_level_template_gets_the_sidecars, changed_config_map_updates_templates,
+      later_config_map_updates_existing_workloads, config_map_of_own_namespace_takes_precedence,
+      other_workload_kinds_get_the_sidecars, opted_out_template_loses_sidecars,
+      template_of_foreign_owner_is_unchanged, standalone_pod_records_one_event,
+      unselected_pods_are_unchanged, invalid_config_map_is_reported_and_changes_nothing,
+      template_refused_by_the_server_is_reported, deleted_config_map_changes_nothing,
+      invalid_settings_are_refused, converges_under_faults,
+      converges_under_faults_while_the_config_map_changes)

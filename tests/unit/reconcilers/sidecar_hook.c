@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sidecars' hook, asked as an API server does: at the URL of its configuration, over HTTPS,
- * with the authority that stands there. In real time, as there is a network in it. */
+/*
+ * The webhook of the sidecars, called as an API server does: at the URL of its configuration, over
+ * HTTPS, with the configured CA. It runs in real time, since it uses the network.
+ */
 #include "reconciler_testing.h"
 #include "webhook_testing.h"
 
@@ -8,7 +10,7 @@
 
 #include "kc/json_patch.h"
 
-/* ---- the stage ---- */
+/* ---- fixture ---- */
 
 static kc_object *configuration(kc_testenv *env)
 {
@@ -19,8 +21,8 @@ static kc_object *configuration(kc_testenv *env)
 /* An entry of it, by its name; NULL when it is not there. */
 static const kc_value *entry_of(const kc_view *view, const char *name)
 {
-    kc_items (kc_get(kc_view_root(view), "webhooks"), hook)
-        if (kc_str_is(kc_as_str(kc_get(hook, "name")), name))
+    kc_value_each_item (kc_value_get(kc_view_root(view), "webhooks"), hook)
+        if (kc_str_is(kc_value_as_str(kc_value_get(hook, "name")), name))
             return hook;
     return NULL;
 }
@@ -32,7 +34,7 @@ static bool is_published(kc_testenv *env)
 {
     kc_auto(kc_object) *object = configuration(env);
     kc_auto(kc_view) *view = object ? kc_view_of(object) : NULL;
-    return kc_dig(entry_of(view, ANNOTATED), "clientConfig.caBundle");
+    return kc_value_nested(entry_of(view, ANNOTATED), "clientConfig.caBundle");
 }
 
 #define eventually(condition)                                                \
@@ -48,9 +50,9 @@ static kc_testenv *begun(const char *settings, const char *map)
 {
     kc_scoped(kc_error) err = {0};
     kc_autofree char *text = kc_asprintf("reconcilers: {sidecar: %s}", settings);
-    const story s = {.reconcilers = "sidecar", .config = text};
+    const scenario s = {.reconcilers = "sidecar", .config = text};
     kc_testenv *env = kc_testenv_start(&(kc_testenv_opts){0}, NULL);
-    story_add(&s, kc_testenv_manager(env));
+    scenario_add(&s, kc_testenv_manager(env));
     if (map)
         apply_file(env, map);
     OK(kc_testenv_run(env, &err), &err);
@@ -67,15 +69,16 @@ static kc_testenv *running(const char *settings, const char *map)
 #define ENVOY "../manifests/sidecar/envoy-initializer.yaml"
 
 /* As the configuration says; both entries say the same. */
-static kc_transport *way_to_hook(kc_testenv *env)
+static kc_transport *transport_to_hook(kc_testenv *env)
 {
     kc_scoped(kc_error) err = {0};
     kc_scoped(kc_buf) authority = {0};
     kc_auto(kc_object) *object = configuration(env);
     kc_auto(kc_view) *view = kc_view_of(object);
-    const kc_value *config = kc_get(entry_of(view, ANNOTATED), "clientConfig");
-    assert_true(kc_base64_read(&authority, kc_as_str(kc_get(config, "caBundle")), KC_BASE64));
-    const kc_str url = kc_as_str(kc_get(config, "url"));
+    const kc_value *config = kc_value_get(entry_of(view, ANNOTATED), "clientConfig");
+    assert_true(
+        kc_base64_read(&authority, kc_value_as_str(kc_value_get(config, "caBundle")), KC_BASE64));
+    const kc_str url = kc_value_as_str(kc_value_get(config, "url"));
     assert_true(kc_str_ends(url, KC_STR("/mutate--v1-pod")));
     kc_autofree char *server = kc_str_dup(kc_str_sub(url, 0, url.n - strlen("/mutate--v1-pod")));
     const kc_config way = {.server = server, .ca_data = kc_buf_str(&authority), .ns = "default"};
@@ -93,7 +96,7 @@ static char *review_of(const char *operation, const char *pod, bool dry_run)
                        operation, dry_run ? "true" : "false", pod);
 }
 
-static kc_view *ask(kc_transport *t, const char *operation, const char *pod, bool dry_run)
+static kc_view *send_review(kc_transport *t, const char *operation, const char *pod, bool dry_run)
 {
     kc_scoped(kc_buf) out = {0};
     kc_scoped(kc_error) err = {0};
@@ -102,7 +105,7 @@ static kc_view *ask(kc_transport *t, const char *operation, const char *pod, boo
         fail_msg("%s", kc_buf_cstr(&out));
     kc_view *answer = kc_view_parse(kc_buf_str(&out), NULL, &err);
     assert_non_null(answer);
-    assert_true(kc_as_bool(kc_dig(kc_view_root(answer), "response.allowed"), false));
+    assert_true(kc_value_as_bool(kc_value_nested(kc_view_root(answer), "response.allowed"), false));
     return answer;
 }
 
@@ -111,9 +114,9 @@ static kc_object *admitted(kc_transport *t, const char *pod)
 {
     kc_scoped(kc_buf) text = {0};
     kc_scoped(kc_error) err = {0};
-    kc_auto(kc_view) *answer = ask(t, "CREATE", pod, false);
+    kc_auto(kc_view) *answer = send_review(t, "CREATE", pod, false);
     kc_auto(kc_object) *before = object_of(pod);
-    const kc_str encoded = kc_as_str(kc_dig(kc_view_root(answer), "response.patch"));
+    const kc_str encoded = kc_value_as_str(kc_value_nested(kc_view_root(answer), "response.patch"));
     if (!encoded.p)
         return kc_take(before);
     assert_true(kc_base64_read(&text, encoded, KC_BASE64));
@@ -126,12 +129,13 @@ static kc_object *admitted(kc_transport *t, const char *pod)
 /* "" when there is none. */
 static char *warning_of(const kc_view *answer)
 {
-    return kc_strdup(kc_as_cstr(kc_at(kc_dig(kc_view_root(answer), "response.warnings"), 0), ""));
+    return kc_strdup(kc_value_as_cstr(
+        kc_value_at(kc_value_nested(kc_view_root(answer), "response.warnings"), 0), ""));
 }
 
 static bool is_patched(const kc_view *answer)
 {
-    return kc_dig(kc_view_root(answer), "response.patch");
+    return kc_value_nested(kc_view_root(answer), "response.patch");
 }
 
 #define POD(metadata)                                                                              \
@@ -142,41 +146,42 @@ static bool is_patched(const kc_view *answer)
 
 /* ---- pods ---- */
 
-static void a_pod_that_is_chosen_gets_its_sidecars(void **state)
+static void selected_pod_gets_its_sidecars(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{}", ENVOY);
-    kc_auto(kc_transport) *t = way_to_hook(env);
+    kc_auto(kc_transport) *t = transport_to_hook(env);
     kc_auto(kc_object) *labelled = admitted(t, POD(LABEL)), *marked = admitted(t, POD(MARK));
     assert_contains(kc_object_json(labelled).p, "\"name\":\"envoy\"");
     assert_contains(kc_object_json(labelled).p, "\"name\":\"envoy-conf\"");
     assert_contains(kc_object_json(marked).p, "\"name\":\"envoy\"");
     /* What it gave is what the server takes, and the controller is content with. */
     kc_scoped(kc_error) err = {0};
-    kc_client *own = kc_client_with(kc_testenv_client(env), &(kc_client_bind){.ns = "default"});
+    kc_client *own =
+        kc_client_with(kc_testenv_client(env), &(kc_client_overrides){.ns = "default"});
     kc_auto(kc_object) *made = kc_client_create(own, labelled, NULL, &err);
     kc_client_unref(own);
     OK(made ? 0 : -1, &err);
     settle(env);
-    assert_int_equal(events_told(env, "SidecarsMissing", ""), 0);
+    assert_int_equal(count_recorded_events(env, "SidecarsMissing", ""), 0);
 }
 
-static void what_it_gave_is_let_pass(void **state)
+static void patched_pod_needs_no_patch(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{}", ENVOY);
-    kc_auto(kc_transport) *t = way_to_hook(env);
+    kc_auto(kc_transport) *t = transport_to_hook(env);
     kc_auto(kc_object) *once = admitted(t, POD(LABEL));
     kc_autofree char *text = kc_str_dup(kc_object_json(once));
-    kc_auto(kc_view) *again = ask(t, "CREATE", text, false);
+    kc_auto(kc_view) *again = send_review(t, "CREATE", text, false);
     assert_false(is_patched(again));
 }
 
-static void others_are_let_pass(void **state)
+static void unselected_pod_is_unchanged(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{}", ENVOY);
-    kc_auto(kc_transport) *t = way_to_hook(env);
+    kc_auto(kc_transport) *t = transport_to_hook(env);
     static const struct {
         const char *operation, *pod;
     } cases[] = {
@@ -186,19 +191,19 @@ static void others_are_let_pass(void **state)
         {"CREATE", "{'metadata':{" LABEL "},'spec':{'containers':[{'name':'envoy','image':'m'}]}}"},
     };
     for (size_t i = 0; i < KC_COUNT(cases); i++) {
-        kc_auto(kc_view) *answer = ask(t, cases[i].operation, cases[i].pod, false);
+        kc_auto(kc_view) *answer = send_review(t, cases[i].operation, cases[i].pod, false);
         assert_false(is_patched(answer));
     }
 }
 
-typedef struct asker {
+typedef struct sender {
     kc_transport *way;
     int n; /* Answered well. */
-} asker;
+} sender;
 
-static void ask_often(void *user)
+static void send_reviews(void *user)
 {
-    asker *a = user;
+    sender *a = user;
     for (int i = 0; i < 20; i++) {
         kc_scoped(kc_buf) out = {0};
         kc_autofree char *review = review_of("CREATE", POD(LABEL), false);
@@ -207,36 +212,36 @@ static void ask_often(void *user)
     }
 }
 
-static void several_are_answered_at_a_time(void **state)
+static void concurrent_requests_are_answered(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{}", ENVOY);
-    kc_auto(kc_transport) *t = way_to_hook(env);
+    kc_auto(kc_transport) *t = transport_to_hook(env);
     kc_thread *threads[4];
-    asker askers[4] = {{t}, {t}, {t}, {t}};
+    sender senders[4] = {{t}, {t}, {t}, {t}};
     for (size_t i = 0; i < KC_COUNT(threads); i++)
-        threads[i] = kc_thread_start("asker", ask_often, &askers[i], NULL);
+        threads[i] = kc_thread_start("asker", send_reviews, &senders[i], NULL);
     for (size_t i = 0; i < KC_COUNT(threads); i++)
         kc_thread_join(threads[i]);
     for (size_t i = 0; i < KC_COUNT(threads); i++)
-        assert_int_equal(askers[i].n, 20);
+        assert_int_equal(senders[i].n, 20);
 }
 
 /* ---- maps ---- */
 
-static void without_a_map_a_pod_is_let_in_with_a_warning(void **state)
+static void pod_without_config_map_is_admitted_with_a_warning(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{}", NULL);
-    kc_auto(kc_transport) *t = way_to_hook(env);
-    kc_auto(kc_view) *answer = ask(t, "CREATE", POD(LABEL), false);
+    kc_auto(kc_transport) *t = transport_to_hook(env);
+    kc_auto(kc_view) *answer = send_review(t, "CREATE", POD(LABEL), false);
     kc_autofree char *warning = warning_of(answer);
-    assert_contains(warning, "there is no ConfigMap");
+    assert_contains(warning, "ConfigMap of the sidecars not found");
     assert_false(is_patched(answer));
 }
 
 /* In a dry run nothing is written, not even an event. */
-static void a_map_without_sense_is_told(void **state)
+static void invalid_config_map_is_reported(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{}", NULL);
@@ -244,15 +249,16 @@ static void a_map_without_sense_is_told(void **state)
         make(env, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'envoy-initializer',"
                   "'namespace':'default'},'data':{'config':'containers: 5'}}");
     settle(env);
-    kc_auto(kc_transport) *t = way_to_hook(env);
-    kc_auto(kc_view) *dry = ask(t, "CREATE", POD(LABEL), true);
+    kc_auto(kc_transport) *t = transport_to_hook(env);
+    kc_auto(kc_view) *dry = send_review(t, "CREATE", POD(LABEL), true);
     kc_autofree char *warning = warning_of(dry);
-    assert_contains(warning, "cannot be understood");
+    assert_contains(warning, "invalid sidecar ConfigMap");
     settle(env);
-    assert_int_equal(events_told(env, "BadSidecars", ""), 0);
-    kc_auto(kc_view) *wet = ask(t, "CREATE", POD(LABEL), false);
+    assert_int_equal(count_recorded_events(env, "BadSidecars", ""), 0);
+    kc_auto(kc_view) *wet = send_review(t, "CREATE", POD(LABEL), false);
     assert_false(is_patched(wet));
-    eventually(events_told(env, "BadSidecars", "data.config: containers: it is to be a list") == 1);
+    eventually(
+        count_recorded_events(env, "BadSidecars", "data.config: containers: must be a list") == 1);
 }
 
 /* ---- its configuration ---- */
@@ -262,18 +268,18 @@ static void assert_entry(kc_testenv *env, const char *name, const char *path, co
     kc_scoped(kc_buf) out = {0};
     kc_auto(kc_object) *object = configuration(env);
     kc_auto(kc_view) *view = kc_view_of(object);
-    kc_json_write(&out, kc_dig(entry_of(view, name), path));
+    kc_json_write(&out, kc_value_nested(entry_of(view, name), path));
     assert_string_equal(kc_buf_cstr(&out), json);
 }
 
-static bool entry_says(kc_testenv *env, const char *name, const char *path, const char *text)
+static bool entry_field_is(kc_testenv *env, const char *name, const char *path, const char *text)
 {
     kc_auto(kc_object) *object = configuration(env);
     kc_auto(kc_view) *view = object ? kc_view_of(object) : NULL;
-    return kc_str_is(kc_as_str(kc_dig(entry_of(view, name), path)), text);
+    return kc_str_is(kc_value_as_str(kc_value_nested(entry_of(view, name), path)), text);
 }
 
-static void its_configuration_says_the_rule(void **state)
+static void webhook_configuration_has_the_selector(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{selector: 'a=b,c notin (d,e),!f,g'}", NULL);
@@ -287,7 +293,7 @@ static void its_configuration_says_the_rule(void **state)
     assert_entry(env, ANNOTATED, "objectSelector", "{}");
 }
 
-static void no_pod_is_asked_about_twice(void **state)
+static void each_pod_matches_one_webhook_only(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{}", NULL);
@@ -299,19 +305,19 @@ static void no_pod_is_asked_about_twice(void **state)
                  "\"values\":[\"true\"]}]");
 }
 
-static void without_a_rule_only_the_annotation_counts(void **state)
+static void empty_selector_uses_the_annotation_only(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{selector: ''}", ENVOY);
-    kc_auto(kc_transport) *t = way_to_hook(env);
+    kc_auto(kc_transport) *t = transport_to_hook(env);
     assert_entry(env, LABELLED, "name", "null");
-    kc_auto(kc_view) *labelled = ask(t, "CREATE", POD(LABEL), false);
+    kc_auto(kc_view) *labelled = send_review(t, "CREATE", POD(LABEL), false);
     assert_false(is_patched(labelled));
-    kc_auto(kc_view) *marked = ask(t, "CREATE", POD(MARK), false);
+    kc_auto(kc_view) *marked = send_review(t, "CREATE", POD(MARK), false);
     assert_true(is_patched(marked));
 }
 
-static void it_may_be_reached_through_a_service(void **state)
+static void webhook_is_reached_through_a_service(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{hook: ':0', hook-url: 'service://mesh/hook:8443'}", NULL);
@@ -321,7 +327,7 @@ static void it_may_be_reached_through_a_service(void **state)
     assert_entry(env, LABELLED, "clientConfig.url", "null");
 }
 
-static void its_configuration_is_put_right(void **state)
+static void changed_webhook_configuration_is_restored(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{}", NULL);
@@ -333,18 +339,18 @@ static void its_configuration_is_put_right(void **state)
                "\"namespaceSelector\":{\"matchLabels\":{\"mesh\":\"yes\"}}}]}"),
         NULL, NULL);
     assert_non_null(changed);
-    eventually(entry_says(env, LABELLED, "failurePolicy", "Ignore"));
+    eventually(entry_field_is(env, LABELLED, "failurePolicy", "Ignore"));
     assert_entry(env, LABELLED, "namespaceSelector", "{\"matchLabels\":{\"mesh\":\"yes\"}}");
     assert_true(is_published(env));
     kc_client_delete(client, &kc_kind_mutating_webhook, key, NULL, NULL);
     eventually(is_published(env));
-    kc_auto(kc_transport) *t = way_to_hook(env);
-    kc_auto(kc_view) *answer = ask(t, "CREATE", POD(LABEL), false);
+    kc_auto(kc_transport) *t = transport_to_hook(env);
+    kc_auto(kc_view) *answer = send_review(t, "CREATE", POD(LABEL), false);
     assert_non_null(answer);
 }
 
-/* So that whoever waits for us can rely on it. */
-static void it_is_ready_when_the_hook_is_asked(void **state)
+/* A client that waits for readiness can rely on the webhook. */
+static void readiness_requires_published_webhook(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = begun("{}", NULL);
@@ -352,7 +358,7 @@ static void it_is_ready_when_the_hook_is_asked(void **state)
     assert_true(is_published(env));
 }
 
-static bool is_put_off(kc_testenv *env)
+static bool is_backing_off(kc_testenv *env)
 {
     kc_scoped(kc_buf) metrics = {0};
     kc_metrics_write(kc_manager_metrics(kc_testenv_manager(env)), &metrics);
@@ -363,25 +369,25 @@ static bool is_put_off(kc_testenv *env)
 }
 
 /* Another hub, say, that says something else as often as we do. */
-static void it_does_not_quarrel_without_end(void **state)
+static void conflicting_writers_back_off(void **state)
 {
     (void)state;
     kc_auto(kc_testenv) *env = running("{}", NULL);
-    for (int i = 0; i < 20 && !is_put_off(env); i++) {
+    for (int i = 0; i < 20 && !is_backing_off(env); i++) {
         kc_auto(kc_object) *changed = kc_client_patch(
             kc_testenv_client(env), &kc_kind_mutating_webhook, KC_KEY("", SIDECAR_CONFIGURATION),
             KC_PATCH_STRATEGIC,
             KC_STR("{\"webhooks\":[{\"name\":\"" LABELLED "\",\"failurePolicy\":\"Fail\"}]}"), NULL,
             NULL);
         assert_non_null(changed);
-        eventually(is_put_off(env) || entry_says(env, LABELLED, "failurePolicy", "Ignore"));
+        eventually(is_backing_off(env) || entry_field_is(env, LABELLED, "failurePolicy", "Ignore"));
     }
-    assert_true(is_put_off(env));
+    assert_true(is_backing_off(env));
 }
 
-TESTS(a_pod_that_is_chosen_gets_its_sidecars, what_it_gave_is_let_pass, others_are_let_pass,
-      several_are_answered_at_a_time, without_a_map_a_pod_is_let_in_with_a_warning,
-      a_map_without_sense_is_told, its_configuration_says_the_rule, no_pod_is_asked_about_twice,
-      without_a_rule_only_the_annotation_counts, it_may_be_reached_through_a_service,
-      its_configuration_is_put_right, it_is_ready_when_the_hook_is_asked,
-      it_does_not_quarrel_without_end)
+TESTS(selected_pod_gets_its_sidecars, patched_pod_needs_no_patch, unselected_pod_is_unchanged,
+      concurrent_requests_are_answered, pod_without_config_map_is_admitted_with_a_warning,
+      invalid_config_map_is_reported, webhook_configuration_has_the_selector,
+      each_pod_matches_one_webhook_only, empty_selector_uses_the_annotation_only,
+      webhook_is_reached_through_a_service, changed_webhook_configuration_is_restored,
+      readiness_requires_published_webhook, conflicting_writers_back_off)

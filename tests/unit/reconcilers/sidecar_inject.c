@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is to be done to a pod, by itself: a pod and a ConfigMap go in, a patch comes out. */
+/* The patch of a pod, computed from a pod and a ConfigMap. */
 #include "testing.h"
 
 #include "sidecar/inject.h"
@@ -11,7 +11,7 @@ static kc_object *map_of(const char *config)
 {
     kc_auto(kc_edit) *map = kc_edit_new();
     kc_scoped(kc_error) err = {0};
-    kc_edit_put(map, "data.config", kc_node_str(map, kc_cstr(config)));
+    kc_edit_set_nested(map, "data.config", kc_node_str(map, kc_cstr(config)));
     return kc_edit_freeze(map, &err);
 }
 
@@ -63,9 +63,9 @@ static char *names_of(const kc_object *pod, const char *list)
 {
     kc_auto(kc_view) *view = kc_view_of(pod);
     kc_buf out = {0};
-    kc_items (kc_get(kc_get(kc_view_root(view), "spec"), list), item)
-        kc_buf_printf(&out, "%.*s:%.*s ", KC_ARG(kc_as_str(kc_get(item, "name"))),
-                      KC_ARG(kc_as_str(kc_get(item, "image"))));
+    kc_value_each_item (kc_value_get(kc_value_get(kc_view_root(view), "spec"), list), item)
+        kc_buf_printf(&out, "%.*s:%.*s ", KC_ARG(kc_value_as_str(kc_value_get(item, "name"))),
+                      KC_ARG(kc_value_as_str(kc_value_get(item, "image"))));
     return kc_buf_take(&out);
 }
 
@@ -77,7 +77,7 @@ static char *names_of(const kc_object *pod, const char *list)
 
 /* ---- merging ---- */
 
-static void what_a_pod_lacks_is_added(void **state)
+static void missing_sidecars_are_added(void **state)
 {
     (void)state;
     kc_auto(sidecars) *what = sidecars_of(ENVOY);
@@ -92,7 +92,7 @@ static void what_a_pod_lacks_is_added(void **state)
                                              "\\\"volumes\\\":[\\\"conf\\\"]");
 }
 
-static void its_own_output_is_let_pass(void **state)
+static void injected_pod_is_unchanged(void **state)
 {
     (void)state;
     kc_auto(sidecars) *what = sidecars_of(ENVOY);
@@ -101,7 +101,7 @@ static void its_own_output_is_let_pass(void **state)
     assert_untouched(after, what);
 }
 
-static void containers_of_the_users_are_left_alone(void **state)
+static void user_containers_are_unchanged(void **state)
 {
     (void)state;
     kc_auto(sidecars) *what = sidecars_of(ENVOY);
@@ -121,7 +121,7 @@ static void containers_of_the_users_are_left_alone(void **state)
     assert_list(without, "containers", "envoy:mine ");
 }
 
-static void what_changed_in_the_map_changes_in_the_pod(void **state)
+static void changed_config_map_changes_the_pod(void **state)
 {
     (void)state;
     kc_auto(sidecars) *what = sidecars_of(ENVOY), *newer = sidecars_of(NEWER_ENVOY);
@@ -134,7 +134,7 @@ static void what_changed_in_the_map_changes_in_the_pod(void **state)
 }
 
 /* A user's changes stay until the map says something new. */
-static void what_users_change_in_ours_stays(void **state)
+static void user_changes_of_sidecars_stay_until_the_config_map_changes(void **state)
 {
     (void)state;
     kc_auto(sidecars) *what = sidecars_of(ENVOY), *newer = sidecars_of(NEWER_ENVOY);
@@ -152,7 +152,7 @@ static void what_users_change_in_ours_stays(void **state)
 }
 
 /* So it does not matter what was there in between. */
-static void ours_stand_last_in_the_order_of_the_map(void **state)
+static void sidecars_come_last_in_config_map_order(void **state)
 {
     (void)state;
     kc_auto(sidecars) *one = sidecars_of("containers: [{name: b, image: x}]"),
@@ -164,7 +164,7 @@ static void ours_stand_last_in_the_order_of_the_map(void **state)
     assert_string_equal(kc_object_json(then).p, kc_object_json(at_once).p);
 }
 
-static void what_was_taken_out_comes_back(void **state)
+static void removed_sidecar_is_added_again(void **state)
 {
     (void)state;
     kc_auto(sidecars) *what = sidecars_of(ENVOY);
@@ -179,7 +179,7 @@ static void what_was_taken_out_comes_back(void **state)
     assert_list(after, "containers", "web:w envoy:envoy:1 ");
 }
 
-static void ours_are_removed_where_none_are_wanted(void **state)
+static void sidecars_are_removed_when_not_wanted(void **state)
 {
     (void)state;
     kc_auto(sidecars) *what = sidecars_of(ENVOY);
@@ -192,7 +192,7 @@ static void ours_are_removed_where_none_are_wanted(void **state)
     assert_untouched(pod, NULL);
 }
 
-static void an_annotation_that_is_none_means_nothing(void **state)
+static void invalid_status_annotation_is_ignored(void **state)
 {
     (void)state;
     kc_auto(sidecars) *what = sidecars_of(ENVOY);
@@ -209,7 +209,7 @@ static void an_annotation_that_is_none_means_nothing(void **state)
     }
 }
 
-static void odd_pods_do_no_harm(void **state)
+static void malformed_pods_do_not_crash(void **state)
 {
     (void)state;
     kc_auto(sidecars) *what = sidecars_of(ENVOY);
@@ -224,7 +224,7 @@ static void odd_pods_do_no_harm(void **state)
 }
 
 /* A client says how long they are, and waits. */
-static void long_lists_take_no_long_time(void **state)
+static void five_hundred_containers_are_patched_in_time(void **state)
 {
     (void)state;
     kc_auto(sidecars) *what = sidecars_of(ENVOY);
@@ -241,7 +241,7 @@ static void long_lists_take_no_long_time(void **state)
     assert_true(kc_clock_now(kc_clock_real()) - before < 5 * KC_SECOND);
 }
 
-/* ---- which pods ---- */
+/* ---- selected pods ---- */
 
 static bool wanted(const char *metadata, const char *rule)
 {
@@ -254,7 +254,7 @@ static bool wanted(const char *metadata, const char *rule)
 #define YES "'initializer.kubernetes.io/envoy':'true'"
 #define NO  "'sidecar.kubecontroller.io/inject':'false'"
 
-static void pods_are_chosen_by_annotation_or_rule(void **state)
+static void pods_are_selected_by_annotation_or_selector(void **state)
 {
     (void)state;
     assert_true(wanted("{'annotations':{" YES "}}", NULL));
@@ -266,7 +266,7 @@ static void pods_are_chosen_by_annotation_or_rule(void **state)
     assert_false(wanted("{}", "a=b"));
 }
 
-static void opting_out_goes_before_all(void **state)
+static void opt_out_annotation_has_precedence(void **state)
 {
     (void)state;
     assert_false(wanted("{'annotations':{" YES "," NO "}}", NULL));
@@ -275,35 +275,35 @@ static void opting_out_goes_before_all(void **state)
 
 /* ---- reading ---- */
 
-static void a_map_without_sense_is_told(void **state)
+static void invalid_config_map_is_reported(void **state)
 {
     (void)state;
     static const struct {
-        const char *config, *says;
+        const char *config, *message;
     } cases[] = {
         {"containers: [", "data.config: "},
-        {"just text", "data.config: it is to have containers and volumes"},
-        {"initContainers: []", "data.config: initContainers: it may have containers and volumes"},
-        {"containers: {}", "data.config: containers: it is to be a list"},
-        {"containers: [{image: x}]", "data.config: containers[0]: \"\" is no name"},
+        {"just text", "data.config: containers and volumes are required"},
+        {"initContainers: []", "data.config: initContainers: unknown field"},
+        {"containers: {}", "data.config: containers: must be a list"},
+        {"containers: [{image: x}]", "data.config: containers[0]: \"\" is not a valid name"},
         {"containers: [{name: a}]", "data.config: containers[0]: a has no image"},
         {"containers: [{name: a, image: x}, {name: a, image: z}]",
-         "data.config: containers[1]: there are two of the name a"},
-        {"volumes: [{name: A_B}]", "data.config: volumes[0]: \"A_B\" is no name"},
+         "data.config: containers[1]: duplicate name a"},
+        {"volumes: [{name: A_B}]", "data.config: volumes[0]: \"A_B\" is not a valid name"},
     };
     for (size_t i = 0; i < KC_COUNT(cases); i++) {
         kc_scoped(kc_error) err = {0};
         kc_auto(kc_object) *map = map_of(cases[i].config);
         assert_null(sidecars_read(map, &err));
-        assert_contains(kc_error_text(&err), cases[i].says);
+        assert_contains(kc_error_text(&err), cases[i].message);
     }
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_object) *empty = object_of("{'data':{'conf':'x'}}");
     assert_null(sidecars_read(empty, &err));
-    assert_error(&err, KC_INVALID, "data.config: it is not there");
+    assert_error(&err, KC_INVALID, "data.config is missing");
 }
 
-static void a_list_has_an_end(void **state)
+static void number_of_sidecars_is_limited(void **state)
 {
     (void)state;
     kc_scoped(kc_error) err = {0};
@@ -327,10 +327,11 @@ static void equal_content_has_an_equal_hash(void **state)
     assert_untouched(after, two);
 }
 
-TESTS(long_lists_take_no_long_time, ours_stand_last_in_the_order_of_the_map,
-      what_a_pod_lacks_is_added, its_own_output_is_let_pass, containers_of_the_users_are_left_alone,
-      what_changed_in_the_map_changes_in_the_pod, what_users_change_in_ours_stays,
-      what_was_taken_out_comes_back, ours_are_removed_where_none_are_wanted,
-      an_annotation_that_is_none_means_nothing, odd_pods_do_no_harm,
-      pods_are_chosen_by_annotation_or_rule, opting_out_goes_before_all,
-      a_map_without_sense_is_told, a_list_has_an_end, equal_content_has_an_equal_hash)
+TESTS(five_hundred_containers_are_patched_in_time, sidecars_come_last_in_config_map_order,
+      missing_sidecars_are_added, injected_pod_is_unchanged, user_containers_are_unchanged,
+      changed_config_map_changes_the_pod,
+      user_changes_of_sidecars_stay_until_the_config_map_changes, removed_sidecar_is_added_again,
+      sidecars_are_removed_when_not_wanted, invalid_status_annotation_is_ignored,
+      malformed_pods_do_not_crash, pods_are_selected_by_annotation_or_selector,
+      opt_out_annotation_has_precedence, invalid_config_map_is_reported,
+      number_of_sidecars_is_limited, equal_content_has_an_equal_hash)

@@ -5,19 +5,22 @@
 
 #include <unistd.h>
 
-static void licenses_that_are_known_have_a_text(void **state)
+static void known_licenses_have_a_text(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) apache = {0}, none = {0};
     kc_scoped(kc_error) err = {0};
-    assert_int_equal(
-        kc__license_text(&(kc__license_opts){.owner = "Us", .year = 2026}, &apache, NULL), 0);
+    assert_int_equal(kc__scaffold_license_text(
+                         &(kc__scaffold_license_opts){.owner = "Us", .year = 2026}, &apache, NULL),
+                     0);
     assert_str(kc_buf_str(&apache),
                "/* SPDX-License-Identifier: Apache-2.0 */\n/* Copyright 2026 Us */\n");
-    assert_int_equal(kc__license_text(&(kc__license_opts){.license = "none"}, &none, NULL), 0);
+    assert_int_equal(
+        kc__scaffold_license_text(&(kc__scaffold_license_opts){.license = "none"}, &none, NULL), 0);
     assert_int_equal(none.n, 0);
-    assert_true(kc__license_text(&(kc__license_opts){.license = "gpl"}, &none, &err) < 0);
-    assert_error(&err, KC_INVALID, "there is no 'gpl'");
+    assert_true(
+        kc__scaffold_license_text(&(kc__scaffold_license_opts){.license = "gpl"}, &none, &err) < 0);
+    assert_error(&err, KC_INVALID, "unknown license 'gpl'");
 }
 
 /* What becomes of a file with this text. */
@@ -28,12 +31,13 @@ static int read_text(const char *text, kc_buf *out, kc_error *err)
     assert_true(file >= 0);
     assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
     close(file);
-    const int done = kc__license_text(&(kc__license_opts){.file = path}, out, err);
+    const int done =
+        kc__scaffold_license_text(&(kc__scaffold_license_opts){.file = path}, out, err);
     unlink(path);
     return done;
 }
 
-static void a_file_has_to_be_a_comment(void **state)
+static void license_file_must_be_a_comment(void **state)
 {
     (void)state;
     static const char *const good[] = {
@@ -48,18 +52,18 @@ static void a_file_has_to_be_a_comment(void **state)
         kc_scoped(kc_buf) out = {0};
         kc_scoped(kc_error) err = {0};
         assert_true(read_text(bad[i], &out, &err) < 0);
-        assert_error(&err, KC_INVALID, "is no comment of C");
+        assert_error(&err, KC_INVALID, "is not a C comment");
     }
 }
 
-static void a_file_that_is_not_there_is_said(void **state)
+static void missing_license_file_is_an_error(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) out = {0};
     kc_scoped(kc_error) err = {0};
-    assert_true(kc__license_text(&(kc__license_opts){.file = "/nowhere/x"}, &out, &err) < 0);
-    assert_error(&err, KC_NOT_FOUND, "there is no file /nowhere/x");
+    assert_true(kc__scaffold_license_text(&(kc__scaffold_license_opts){.file = "/nowhere/x"}, &out,
+                                          &err) < 0);
+    assert_error(&err, KC_NOT_FOUND, "file /nowhere/x not found");
 }
 
-TESTS(licenses_that_are_known_have_a_text, a_file_has_to_be_a_comment,
-      a_file_that_is_not_there_is_said)
+TESTS(known_licenses_have_a_text, license_file_must_be_a_comment, missing_license_file_is_an_error)

@@ -2,19 +2,19 @@
 #include "scaffold/template.h"
 #include "testing.h"
 
-static const kc__template_value items[] = {
+static const kc__scaffold_template_value items[] = {
     {"kind", "Robot"}, {"api_group", "apps.example.io"}, {"nothing", NULL}, {"braces", "{{kind}}"}};
-static const kc__template_values values = {items, KC_COUNT(items)};
+static const kc__scaffold_template_values values = {items, KC_COUNT(items)};
 
 static void assert_expands(const char *text, const char *expected)
 {
     kc_scoped(kc_buf) out = {0};
     kc_scoped(kc_error) err = {0};
-    assert_int_equal(kc__template_expand(kc_cstr(text), values, &out, &err), 0);
+    assert_int_equal(kc__scaffold_template_expand(kc_cstr(text), values, &out, &err), 0);
     assert_str(kc_buf_str(&out), expected);
 }
 
-static void names_become_their_values(void **state)
+static void names_are_replaced_by_values(void **state)
 {
     (void)state;
     assert_expands("{{kind}}", "Robot");
@@ -35,29 +35,29 @@ static void other_braces_stay(void **state)
     assert_expands("{{", "{{");
 }
 
-static void values_are_not_looked_at_again(void **state)
+static void values_are_not_expanded_again(void **state)
 {
     (void)state;
     assert_expands("{{braces}}", "{{kind}}");
 }
 
-static void a_name_without_a_value_is_an_error_with_its_line(void **state)
+static void unknown_value_is_an_error_with_its_line(void **state)
 {
     (void)state;
     kc_scoped(kc_buf) out = {0};
     kc_scoped(kc_error) err = {0};
-    assert_true(kc__template_expand(KC_STR("a\nb {{color}}\n"), values, &out, &err) < 0);
-    assert_error(&err, KC_INVALID, "line 2: there is no value 'color'");
+    assert_true(kc__scaffold_template_expand(KC_STR("a\nb {{color}}\n"), values, &out, &err) < 0);
+    assert_error(&err, KC_INVALID, "line 2: unknown value 'color'");
 }
 
 static void templates_are_found_by_name(void **state)
 {
     (void)state;
-    const kc__template *main_c = kc__template_find("project/main.c.in");
+    const kc__scaffold_template *main_c = kc__scaffold_template_find("project/main.c.in");
     assert_non_null(main_c);
     assert_true(kc_str_contains(main_c->text, KC_STR("int main(void)")));
-    assert_null(kc__template_find("project/none"));
+    assert_null(kc__scaffold_template_find("project/none"));
 }
 
-TESTS(names_become_their_values, other_braces_stay, values_are_not_looked_at_again,
-      a_name_without_a_value_is_an_error_with_its_line, templates_are_found_by_name)
+TESTS(names_are_replaced_by_values, other_braces_stay, values_are_not_expanded_again,
+      unknown_value_is_an_error_with_its_line, templates_are_found_by_name)

@@ -7,17 +7,19 @@ typedef struct expected {
     const char *name, *value;
 } expected;
 
-static void assert_values(const char *project_text, const kc__resource *resource,
-                          const kc__values_opts *opts, const expected *wanted, size_t n)
+static void assert_values(const char *project_text, const kc__scaffold_resource *resource,
+                          const kc__scaffold_values_opts *opts, const expected *wanted, size_t n)
 {
-    kc_auto(kc__project) *project = kc__project_parse(kc_cstr(project_text), NULL);
+    kc_auto(kc__scaffold_project_file) *project =
+        kc__scaffold_project_parse(kc_cstr(project_text), NULL);
     assert_non_null(project);
-    kc__project_put(project, resource);
-    kc__values values;
-    kc__values_fill(&values, project, resource, opts ? opts : &(kc__values_opts){0});
+    kc__scaffold_project_put(project, resource);
+    kc__scaffold_values values;
+    kc__scaffold_values_fill(&values, project, resource,
+                             opts ? opts : &(kc__scaffold_values_opts){0});
     for (size_t i = 0; i < n; i++)
-        assert_string_equal(kc__values_get(&values, wanted[i].name), wanted[i].value);
-    kc__values_done(&values);
+        assert_string_equal(kc__scaffold_values_get(&values, wanted[i].name), wanted[i].value);
+    kc__scaffold_values_done(&values);
 }
 #define ASSERT_VALUES(project, resource, opts, ...)                         \
     assert_values(project, resource, opts, (const expected[]){__VA_ARGS__}, \
@@ -25,38 +27,39 @@ static void assert_values(const char *project_text, const kc__resource *resource
 
 #define PROJECT "{domain: example.io, projectName: robots}"
 
-static const kc__resource ship = {.group = KC_STR_INIT("apps"),
-                                  .version = KC_STR_INIT("v1"),
-                                  .kind = KC_STR_INIT("SpaceShip"),
-                                  .plural = KC_STR_INIT("spaceships"),
-                                  .domain = KC_STR_INIT("example.io"),
-                                  .api = true};
+static const kc__scaffold_resource ship = {.group = KC_STR_INIT("apps"),
+                                           .version = KC_STR_INIT("v1"),
+                                           .kind = KC_STR_INIT("SpaceShip"),
+                                           .plural = KC_STR_INIT("spaceships"),
+                                           .domain = KC_STR_INIT("example.io"),
+                                           .api = true};
 
-static void a_kind_has_its_names(void **state)
+static void kind_has_its_names(void **state)
 {
     (void)state;
-    ASSERT_VALUES(
-        PROJECT, &ship, NULL, {"name", "space_ship"}, {"id", "space_ship"}, {"hook", "space_ship"},
-        {"kind_variable", "space_ship_kind"}, {"controller", "spaceship"},
-        {"types", "api/apps/v1/zz_generated.h"}, {"api_group", "apps.example.io"},
-        {"defaulting_path", "/mutate-apps-example-io-v1-spaceship"},
-        {"defaulting_call", "kc_webhook_default(hooks, &space_ship_kind,"}, {"kind_namespace", ""},
-        {"kind_role", "ClusterRole"}, {"storage", "/// +kubebuilder:storageversion\n"});
+    ASSERT_VALUES(PROJECT, &ship, NULL, {"name", "space_ship"}, {"id", "space_ship"},
+                  {"hook", "space_ship"}, {"kind_variable", "space_ship_kind"},
+                  {"controller", "spaceship"}, {"types", "api/apps/v1/zz_generated.h"},
+                  {"api_group", "apps.example.io"},
+                  {"defaulting_path", "/mutate-apps-example-io-v1-spaceship"},
+                  {"defaulting_call", "kc_webhook_add_defaulter(hooks, &space_ship_kind,"},
+                  {"kind_namespace", ""}, {"kind_role", "ClusterRole"},
+                  {"storage", "/// +kubebuilder:storageversion\n"});
 }
 
-static void a_controller_has_a_name_of_its_own(void **state)
+static void controller_has_its_own_name(void **state)
 {
     (void)state;
-    ASSERT_VALUES(PROJECT, &ship, &(kc__values_opts){.controller = KC_STR("ship-backup")},
+    ASSERT_VALUES(PROJECT, &ship, &(kc__scaffold_values_opts){.controller = KC_STR("ship-backup")},
                   {"name", "space_ship"}, {"hook", "space_ship"}, {"id", "ship_backup"},
                   {"id_guard", "SHIP_BACKUP"}, {"controller", "ship-backup"});
 }
 
-static void in_a_namespace_markers_say_which(void **state)
+static void namespaced_project_has_namespace_markers(void **state)
 {
     (void)state;
     const char *project = "{domain: example.io, projectName: robots, namespaced: true}";
-    kc__resource wide = ship;
+    kc__scaffold_resource wide = ship;
     wide.cluster_scoped = true;
     ASSERT_VALUES(project, &ship, NULL, {"kind_namespace", "namespace=robots-system,"},
                   {"rbac_namespace", "namespace=robots-system,"}, {"kind_role", "Role"},
@@ -65,17 +68,17 @@ static void in_a_namespace_markers_say_which(void **state)
                   {"rbac_namespace", "namespace=robots-system,"});
 }
 
-static void the_types_of_others_are_where_they_say(void **state)
+static void external_types_use_the_given_header(void **state)
 {
     (void)state;
-    kc__resource other = {.group = KC_STR("cert-manager"),
-                          .version = KC_STR("v1"),
-                          .kind = KC_STR("Certificate"),
-                          .plural = KC_STR("certificates"),
-                          .domain = KC_STR("io"),
-                          .external = true,
-                          .path = KC_STR("certmanager/v1/"),
-                          .module = KC_STR("certmanager@v1.18.2")};
+    kc__scaffold_resource other = {.group = KC_STR("cert-manager"),
+                                   .version = KC_STR("v1"),
+                                   .kind = KC_STR("Certificate"),
+                                   .plural = KC_STR("certificates"),
+                                   .domain = KC_STR("io"),
+                                   .external = true,
+                                   .path = KC_STR("certmanager/v1/"),
+                                   .module = KC_STR("certmanager@v1.18.2")};
     ASSERT_VALUES(PROJECT, &other, NULL, {"types", "certmanager/v1/zz_generated.h"},
                   {"types_folder", "certmanager/v1"}, {"api_group", "cert-manager.io"},
                   {"module", "certmanager"}, {"module_version", " 1.18.2"},
@@ -87,44 +90,44 @@ static void the_types_of_others_are_where_they_say(void **state)
                   {"api_group", "cert-manager"}, {"module_version", ""});
 }
 
-static void kinds_of_kubernetes_are_known(void **state)
+static void kubernetes_kinds_are_known(void **state)
 {
     (void)state;
-    const kc__resource pod = {.group = KC_STR("core"),
-                              .version = KC_STR("v1"),
-                              .kind = KC_STR("Pod"),
-                              .plural = KC_STR("pods"),
-                              .core = true};
+    const kc__scaffold_resource pod = {.group = KC_STR("core"),
+                                       .version = KC_STR("v1"),
+                                       .kind = KC_STR("Pod"),
+                                       .plural = KC_STR("pods"),
+                                       .core = true};
     ASSERT_VALUES(PROJECT, &pod, NULL, {"kind_variable", "kc_kind_pod"}, {"types", "kc/kinds.h"},
                   {"api_group", ""}, {"marker_group", "\"\""},
                   {"defaulting_path", "/mutate--v1-pod"});
-    kc__resource node = pod;
+    kc__scaffold_resource node = pod;
     node.kind = KC_STR("Node");
-    assert_true(kc__is_cluster_scoped(&node));
-    assert_false(kc__is_cluster_scoped(&pod));
+    assert_true(kc__scaffold_is_cluster_scoped(&node));
+    assert_false(kc__scaffold_is_cluster_scoped(&pod));
 }
 
-static void a_path_of_its_own_is_where_it_is_served(void **state)
+static void custom_webhook_path_is_used(void **state)
 {
     (void)state;
-    kc__resource with = ship;
+    kc__scaffold_resource with = ship;
     with.validation = true;
     with.validation_path = KC_STR("/mine");
     ASSERT_VALUES(
         PROJECT, &with, NULL, {"validation_path", "/mine"},
-        {"validation_call", "kc_webhook_validate_at(hooks, \"/mine\", &space_ship_kind,"});
+        {"validation_call", "kc_webhook_add_validator_at(hooks, \"/mine\", &space_ship_kind,"});
     with.validation_path = KC_STR("/a-path-that-makes-the-line-too-long");
     ASSERT_VALUES(PROJECT, &with, NULL,
-                  {"validation_call", "kc_webhook_validate_at(hooks, "
+                  {"validation_call", "kc_webhook_add_validator_at(hooks, "
                                       "\"/a-path-that-makes-the-line-too-long\", "
-                                      "&space_ship_kind,\n                          "});
+                                      "&space_ship_kind,\n                               "});
 }
 
-static void an_image_has_its_lines(void **state)
+static void image_values_are_expanded(void **state)
 {
     (void)state;
-    kc__resource with = ship;
-    with.image = (kc__image){KC_STR("a:b"), KC_STR("run, -v"), KC_STR("80"), KC_STR("7")};
+    kc__scaffold_resource with = ship;
+    with.image = (kc__scaffold_image){KC_STR("a:b"), KC_STR("run, -v"), KC_STR("80"), KC_STR("7")};
 #define INDENT "                          "
     ASSERT_VALUES(PROJECT, &with, NULL, {"image", "a:b"},
                   {"image_command", INDENT "\"  command: [\\\"run\\\", \\\"-v\\\"]\\n\"\n"},
@@ -135,7 +138,7 @@ static void an_image_has_its_lines(void **state)
                   {"port_default", ""});
 }
 
-static void a_kind_that_is_there_twice_has_two_names(void **state)
+static void second_version_of_a_kind_has_a_suffix(void **state)
 {
     (void)state;
     ASSERT_VALUES("{domain: example.io, projectName: robots, resources: [{group: apps, version: "
@@ -148,7 +151,6 @@ static void a_kind_that_is_there_twice_has_two_names(void **state)
                   {"storage", "/// +kubebuilder:storageversion\n"});
 }
 
-TESTS(a_kind_has_its_names, a_controller_has_a_name_of_its_own, in_a_namespace_markers_say_which,
-      the_types_of_others_are_where_they_say, kinds_of_kubernetes_are_known,
-      a_path_of_its_own_is_where_it_is_served, an_image_has_its_lines,
-      a_kind_that_is_there_twice_has_two_names)
+TESTS(kind_has_its_names, controller_has_its_own_name, namespaced_project_has_namespace_markers,
+      external_types_use_the_given_header, kubernetes_kinds_are_known, custom_webhook_path_is_used,
+      image_values_are_expanded, second_version_of_a_kind_has_a_suffix)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Mixed attack and normal load against one server for a long time: normal clients' p99 stays below the bound, the server is never
+restarted, and its memory at the end is within a fifth of what it was after warming up.
+
+KC_ATTACK_MINUTES says for how long; 30 by default.
+"""
+import os
+import random
+import time
+
+from attack import MIB, P99, SLACK, Measure, Target, Threads, attack, mixed_cases
+
+MINUTES = float(os.environ.get("KC_ATTACK_MINUTES", "30"))
+SETTLE = 60.0  # Seconds until memory must have been given back.
+
+
+def fire(target, until, outcomes):
+    """
+    Runs one mixable case after the other. A case shares the server's budgets with others here, so that it may be refused (429) where
+    it expects another answer: such cases are counted and do not fail the run.
+    """
+    order = random.Random()
+    while time.monotonic() < until:
+        try:
+            order.choice(mixed_cases()).function(target)
+            outcomes.append(True)
+        except (AssertionError, OSError):
+            outcomes.append(False)
+
+
+def warm_up(target):
+    """Every case once, so that caches and pools have their usual size."""
+    for case in mixed_cases():
+        case.function(target)
+    time.sleep(SETTLE)
+
+
+@attack(long=True, alone=True)
+def mixed_attacks_do_not_delay_others_or_leak_memory():
+    with Target(trust_localhost=False) as t:  # Cases of clients without credentials are among them.
+        t.ready()
+        warm_up(t)
+        t.mixed = True
+        settled, measure, threads, outcomes = t.rss(), Measure(t), Threads(), []
+        until = time.monotonic() + MINUTES * 60
+        for _ in range(2):
+            threads.go(fire, t, until, outcomes)
+        try:
+            threads.join(timeout=MINUTES * 60 + 120)
+        finally:
+            print("mixed: " + measure.end().row(), flush=True)
+        time.sleep(SETTLE)
+        t.serves()
+        row = "%s, %d attacks, %d of them refused otherwise, RSS after %.0f s of rest %d MiB" % (
+            measure.row(), len(outcomes), outcomes.count(False), SETTLE, t.rss() / MIB)
+        assert measure.latency["p99"] < P99 * SLACK, row
+        assert t.rss() < settled * 1.2, "RSS was %d MiB before: %s" % (settled / MIB, row)
+        return row
