@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# scripts/test on a small tree (fixtures/gate) in which each kind of failure occurs: its closing block must name all of them.
+
+setup_file() {
+    export TREE=$BATS_FILE_TMPDIR/tree SCRIPTS=$BATS_TEST_DIRNAME/../../scripts
+    make_tree "$TREE"
+    run_gate "$TREE"
+}
+
+# make_tree DIRECTORY: the fixture with the real scripts under test; all other checks pass.
+make_tree() {
+    local name
+    mkdir -p "$1/scripts" "$1/tests/system" "$1/tests/attack"
+    cp -r "$BATS_TEST_DIRNAME"/fixtures/gate/. "$1"
+    cp "$SCRIPTS"/{test,gate.bash,failures,build,e2e} "$1/scripts"
+    for name in format check-clang check-layers; do pass "$1/scripts/$name" true; done
+    pass "$1/scripts/conformance" "echo '3 steps in 1 conversation'"
+    pass "$1/tests/attack/run" "echo '1 passed, 0 failed'"
+    for name in $(sed -n 's/^ *for name in \(crash .*\); do$/\1/p' "$1/scripts/test"); do pass "$1/tests/system/$name.py" true; done
+    for name in scaffold generate gate; do printf '@test "%s" {\n    true\n}\n' "$name" >"$1/tests/e2e/$name.bats"; done
+}
+
+pass() { printf '#!/bin/sh\n%s\n' "$2" >"$1" && chmod +x "$1"; }
+
+# run_gate DIRECTORY [NAME=VALUE…]: the output in DIRECTORY/out, the exit code in DIRECTORY/rc.
+run_gate() {
+    local rc=0
+    mkdir -p "$1/kept"
+    env -u STRICT TMPDIR="$1/kept" CI=true "${@:2}" "$1/scripts/test" >"$1/out" 2>&1 3>&- 4>&- || rc=$?
+    echo $rc >"$1/rc"
+}
+
+# entry TEXT…: the closing block, which follows the line `took`, has an entry whose lines contain these, in this order.
+entry() {
+    local file=${FILE:-$TREE/out} block
+    block=$(sed '1,/^took /d' "$file")
+    grep -A 2 -F -- "$1" <<<"$block" | tr '\n' ' ' | grep -F -- "$2" | grep -F -- "${3:-}" || { echo "$block"; return 1; }
+}
+
+@test "failed assertion is named with its place and message" {
+    entry "FAIL   release: gate.asserts: two_is_three (tests/asserts.c:12)" "0x2 != 0x3" "log: build/log/release-suite.log"
+}
+
+@test "crash under AddressSanitizer is named with the frame of ours" {
+    entry "FAIL   debug: gate.memory: reads_behind_its_memory (tests/memory.c:15)" "AddressSanitizer: heap-buffer-overflow"
+}
+
+@test "report of ThreadSanitizer is named with the frame of ours" {
+    entry "FAIL   tsan: gate.race: " "ThreadSanitizer: data race in add_many"
+    entry "(tests/race.c:" "two_threads_write"
+}
+
+@test "hanging program is named with the test that was running" {
+    entry "FAIL   release: gate.hangs: waits_for_ever" "last test waits_for_ever"
+}
+
+@test "program that passes the second time is flaky, with its first message" {
+    entry "FLAKY  release: gate.flake: passes_the_second_time (tests/flake.c:" "the first time"
+    grep -qx '1 flaky' "$TREE/out"
+    grep -q 'gate.flake' "$TREE/build/log/flaky"
+}
+
+@test "failed test with clients is named with its place" {
+    entry "FAIL   debug: real clients: broken: wrong is right (tests/e2e/broken.bats:7)" "\`false' failed" "log: build/log/debug:-real-clients.log"
+}
+
+@test "last line counts, the block has 60 lines at most, and the gate fails" {
+    [ "$(cat "$TREE/rc")" -eq 1 ]
+    [[ "$(tail -n 1 "$TREE/out")" =~ ^[0-9]+\ passed,\ 5\ failed$ ]]
+    [ "$(sed '1,/^took /d' "$TREE/out" | wc -l)" -le 60 ]
+    ! grep -q $'\033' "$TREE/out"
+}
+
+@test "logs of failed stages are kept outside the tree" {
+    cd "$TREE"/kept/kubecontroller-test/*/
+    [ -s release-suite.log ] && [ -s debug-suite.log ] && [ -s tsan-suite.log ]
+    tail -n 1 summary.txt | grep -q ' passed, 5 failed'
+}
+
+@test "stage that does not end is ended and said to have hung" {
+    local FILE=$BATS_TEST_TMPDIR/tree/out
+    make_tree "$BATS_TEST_TMPDIR/tree"
+    rm "$BATS_TEST_TMPDIR"/tree/tests/{e2e/broken.bats,asserts.c,hangs.c,memory.c,race.c}
+    sed -i 's/list(APPEND programs .*/set(programs passes)/; /TARGET hangs/,$d' "$BATS_TEST_TMPDIR/tree/CMakeLists.txt"
+    sed -i 's/limited "system $1" 300/limited "system $1" 2/' "$BATS_TEST_TMPDIR/tree/scripts/test"
+    pass "$BATS_TEST_TMPDIR/tree/tests/system/quota.py" "echo quota_test_runs; sleep 600"
+    run_gate "$BATS_TEST_TMPDIR/tree"
+    entry "FAIL   system quota" "no end within 2 s" "log: build/log/system-quota.log"
+    [[ "$(tail -n 1 "$FILE")" =~ ^[0-9]+\ passed,\ 1\ failed$ ]]
+}
+
+@test "failed build is named with the compiler's first error; a flaky test passes the gate, but not with STRICT=1" {
+    local FILE=$BATS_TEST_TMPDIR/tree/out
+    make_tree "$BATS_TEST_TMPDIR/tree"
+    rm "$BATS_TEST_TMPDIR"/tree/tests/e2e/broken.bats
+    sed -i 's/list(APPEND programs .*/set(programs passes)/; s/set(programs passes)$/set(programs passes flake)/; /TARGET hangs/,$d' \
+        "$BATS_TEST_TMPDIR/tree/CMakeLists.txt"
+    run_gate "$BATS_TEST_TMPDIR/tree"
+    cat "$FILE"
+    [ "$(cat "$BATS_TEST_TMPDIR/tree/rc")" -eq 0 ]
+    rm "$BATS_TEST_TMPDIR"/tree/build/*/flake.ran
+    run_gate "$BATS_TEST_TMPDIR/tree" STRICT=1
+    [ "$(cat "$BATS_TEST_TMPDIR/tree/rc")" -eq 1 ]
+    echo 'int broken(void) { return nothing; }' >>"$BATS_TEST_TMPDIR/tree/tests/passes.c"
+    run_gate "$BATS_TEST_TMPDIR/tree"
+    entry "build with gcc, release: (tests/passes.c:" "error: " "log: build/log/build-with-gcc--release.log"
+}
