@@ -5,7 +5,7 @@
 #
 #   build/log/counts      `PASSED` of each stage, a number a line
 #   build/log/failures    a line for each failed test: STAGE, UNIT, TEST, FILE:LINE, MESSAGE, LOG, separated by tabs
-#   build/log/again       a line for each failed UNIT that can run again: STAGE, UNIT, COMMAND
+#   build/log/again       a line for each failed UNIT that can run again: STAGE, UNIT, SECONDS, COMMAND
 #   build/log/passed-again  those that passed then: STAGE, UNIT
 #   build/log/flaky       what was ever flaky in this tree, newest last
 #   build/log/summary.txt the whole closing block
@@ -16,7 +16,6 @@
 
 readonly FLAKY_MAX=3
 readonly AGAIN_MAX=10       # Units that run again; where more fail, the cause is no neighbour.
-readonly AGAIN_SECONDS=900
 readonly CLOSING_LINES=60
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
@@ -41,6 +40,7 @@ passed() { echo "$1" >>build/log/counts; }
 limited() {
     local stage=$1 seconds=$2 log=$3 start=$SECONDS child rc=0
     shift 3
+    stage_limit=$seconds
     timeout --kill-after=10 "$seconds" "$@" >"$log" 2>&1 </dev/null &
     child=$!
     if [ -t 1 ]; then
@@ -55,10 +55,10 @@ limited() {
     return $rc
 }
 
-# failures STAGE KIND LOG [AGAIN]: keeps what scripts/failures finds in LOG. The function AGAIN prints the command that runs UNIT again. The
-# number of failed tests is left in $n_failures.
+# failures STAGE KIND LOG [AGAIN]: keeps what scripts/failures finds in LOG, which `limited` wrote last. The function AGAIN prints the command
+# that runs UNIT again, with the limit that the stage had.
 failures() {
-    local stage=$1 kind=$2 log=$3 again=${4:-} rows unit
+    local stage=$1 kind=$2 log=$3 again=${4:-} rows unit n_failures
     rows=$(scripts/failures "$kind" "$log")
     [ -n "$rows" ] || rows="-$tab-$tab-$tab$(grep -v '^$' "$log" | tail -n 1 | tr '\t' ' ')"
     n_failures=$(wc -l <<<"$rows")
@@ -67,17 +67,17 @@ failures() {
     awk -F '\t' '{printf "      %s: %s (%s): %s\n", $1, $2, $3, $4}' <<<"$rows" | sed -n 1,20p
     [ -n "$again" ] || return 0
     cut -f 1 <<<"$rows" | sort -u | while IFS= read -r unit; do
-        printf '%s\t%s\t%s\n' "$stage" "$unit" "$($again "$unit")"
+        printf '%s\t%s\t%d\t%s\n' "$stage" "$unit" "$stage_limit" "$($again "$unit")"
     done >>build/log/again
 }
 
 # run_again: the units that failed, each alone.
 run_again() {
-    local stage unit command n=0
-    while IFS=$tab read -r stage unit command; do
+    local stage unit seconds command n=0
+    while IFS=$tab read -r stage unit seconds command; do
         n=$((n + 1))
         [ $n -le $AGAIN_MAX ] || { echo "not run again: more than $AGAIN_MAX programs and suites failed"; return; }
-        if limited "again: $unit" $AGAIN_SECONDS "build/log/again-$n.log" bash -c "$command"; then
+        if limited "again: $unit" "$seconds" "build/log/again-$n.log" bash -c "$command"; then
             printf '%s\t%s\n' "$stage" "$unit" >>build/log/passed-again
         fi
         printf 'again: %s: %s: %s\n' "$stage" "$unit" \
@@ -93,8 +93,11 @@ entries() {
 
 describe() {
     awk -F '\t' -v mark="$1" '{
-        where = $4 == "-" ? "" : " (" $4 ")"
-        printf "%s  %s: %s%s%s\n      %s\n      log: %s\n", mark, $1, $2 == "-" ? "" : $2 ": ", $3 == "-" ? "" : $3, where, $5, $6
+        name = $1
+        if ($2 != "-") name = name ": " $2
+        if ($3 != "-") name = name ": " $3
+        if ($4 != "-") name = name " (" $4 ")"
+        printf "%s  %s\n      %s\n      log: %s\n", mark, name, $5, $6
     }'
 }
 
@@ -112,7 +115,8 @@ keep_logs() {
 
 # gate_end: the closing block and the last line; the exit code of the gate.
 gate_end() {
-    local n_passed n_failed n_flaky n_flaky_tests lines verdict=0
+    local n_passed n_failed n_flaky n_flaky_tests lines allowed=$FLAKY_MAX verdict=0
+    [ -z "${STRICT:-}" ] || allowed=0
     run_again
     n_failed=$(entries failed | wc -l)
     n_flaky=$(sort -u build/log/passed-again | wc -l)
@@ -125,10 +129,11 @@ gate_end() {
     head -n $((CLOSING_LINES - 3)) build/log/summary.txt
     [ "$lines" -le $((CLOSING_LINES - 3)) ] || printf '… %d more lines: build/log/summary.txt\n' $((lines - CLOSING_LINES + 3))
     [ "$n_failed" -eq 0 ] || verdict=1
-    if [ "$n_flaky" -gt 0 ]; then
-        if [ "$n_flaky" -gt $FLAKY_MAX ] || [ -n "${STRICT:-}" ]; then verdict=1; fi
-        printf '%s%d flaky%s%s\n' "$yellow" "$n_flaky" "$plain" "$([ $verdict -eq 0 ] || echo "; more than $([ -n "${STRICT:-}" ] && echo 0 || echo $FLAKY_MAX) fail")" |
-            tee -a build/log/summary.txt
+    if [ "$n_flaky" -gt "$allowed" ]; then
+        verdict=1
+        printf '%s%d flaky; at most %d may be%s\n' "$red" "$n_flaky" "$allowed" "$plain" | tee -a build/log/summary.txt
+    elif [ "$n_flaky" -gt 0 ]; then
+        printf '%s%d flaky%s\n' "$yellow" "$n_flaky" "$plain" | tee -a build/log/summary.txt
     fi
     printf '%d passed, %d failed\n' "$n_passed" "$n_failed" | tee -a build/log/summary.txt
     [ "${CI:-}" != true ] || [ ! -s build/log/failures ] || keep_logs

@@ -16,22 +16,24 @@ setup() { load helpers; namespace; }
 
 VOLUME=/var/run/secrets/kubernetes.io/serviceaccount
 
-# pod NAME COMMAND [SPEC]: one container that runs the command, a JSON array.
+# pod NAME COMMAND [SPEC [CONTAINER]]: one container that runs the command, a JSON array; SPEC and CONTAINER are further members of them.
 pod() {
     k create -f - <<JSON
 {"apiVersion":"v1","kind":"Pod","metadata":{"name":"$1"},
  "spec":{"restartPolicy":"Never","terminationGracePeriodSeconds":1${3:-},
- "containers":[{"name":"c","image":"none","command":$2}]}}
+ "containers":[{"name":"c","image":"none","command":$2${4:-}}]}}
 JSON
 }
 
-# script NAME SCRIPT [SPEC]
-script() { pod "$1" "[\"sh\",\"-c\",$(printf '%s' "$2" | python3 -c 'import json,sys; print(json.dumps(sys.stdin.read()))')]" "${3:-}"; }
+# script NAME SCRIPT [SPEC [CONTAINER]]
+script() { pod "$1" "[\"sh\",\"-c\",$(printf '%s' "$2" | python3 -c 'import json,sys; print(json.dumps(sys.stdin.read()))')]" "${@:3}"; }
 
 # ends POD PHASE
 ends() { eventually field_is pod "$1" '{.status.phase}' "$2" || { k describe pod "$1"; log "$1"; return 1; }; }
 
-log() { cut -d' ' -f4- "$PODS/pods/$(k get pod "$1" -o jsonpath='{.metadata.uid}')/c/0.log"; }
+# folder POD: what the node keeps of it.
+folder() { echo "$PODS/pods/$(k get pod "$1" -o jsonpath='{.metadata.uid}')"; }
+log() { cut -d' ' -f4- "$(folder "$1")/c/0.log"; }
 
 # may_read ACCOUNT: the account may read ConfigMaps of the test's namespace.
 may_read() {
@@ -96,7 +98,20 @@ JSON
     [ -e "$js/node_modules/.installed" ] || skip "no JavaScript client: run the suite js first"
     may_read default
     k create configmap greeting --from-literal=text=hello
-    pod javascript "[\"$(command -v node)\",\"--input-type=module\",\"-e\",\"import * as k8s from '$js/node_modules/@kubernetes/client-node/dist/index.js'; const c = new k8s.KubeConfig(); c.loadFromCluster(); const m = await c.makeApiClient(k8s.CoreV1Api).readNamespacedConfigMap({name: 'greeting', namespace: '$NS'}); console.log(m.data.text);\"]"
+    # Pods do not see the folders /tmp and /var/tmp of the machine, where this tree may be: the client comes in a volume.
+    script javascript "until [ -e /client/program.mjs ]; do sleep 0.1; done; exec $(command -v node) /client/program.mjs" \
+        ',"volumes":[{"name":"client","emptyDir":{}}]' ',"volumeMounts":[{"name":"client","mountPath":"/client"}]'
+    local client; client=$(folder javascript)/.volumes/client
+    eventually [ -d "$client" ]
+    cp -r "$js/node_modules" "$client/"
+    cat >"$client/program.new" <<JS
+import * as k8s from '@kubernetes/client-node';
+const config = new k8s.KubeConfig();
+config.loadFromCluster();
+const greeting = await config.makeApiClient(k8s.CoreV1Api).readNamespacedConfigMap({name: 'greeting', namespace: '$NS'});
+console.log(greeting.data.text);
+JS
+    mv "$client/program.new" "$client/program.mjs"
     ends javascript Succeeded
     run -0 log javascript
     says hello

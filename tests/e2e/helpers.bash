@@ -37,6 +37,13 @@ eventually() {
     done
 }
 
+# wait_for PID: the exit code of a child that is to end; one that does not is killed.
+wait_for() {
+    eventually process_ended "$1" || kill -KILL "$1"
+    wait "$1"
+}
+process_ended() { ! kill -0 "$1" 2>/dev/null; }
+
 # The exit code of the process a shell waits for can be asked for by that shell alone, and bats runs each test in one of its own:
 # this one lives as long as the server and leaves the code in a file.
 server_run() {
@@ -126,7 +133,7 @@ controllers_start() {
     echo $! >"$SERVER/controllers.pid"
 }
 
-controllers_ended() { ! kill -0 "$(cat "$SERVER/controllers.pid")" 2>/dev/null; }
+controllers_ended() { process_ended "$(cat "$SERVER/controllers.pid")"; }
 
 # controllers_stop: SIGTERM; it ends in time, and nothing bad is in its log.
 controllers_stop() {
@@ -160,7 +167,7 @@ hub_stop() {
     local rc=0
     [ -n "${hub_pid:-}" ] || return 0
     kill -TERM "$hub_pid"
-    wait "$hub_pid" || rc=$?
+    wait_for "$hub_pid" || rc=$?
     hub_pid=
     [ "$rc" -eq 0 ] || { echo "exit code $rc"; tail -n 30 "$BATS_TEST_TMPDIR/hub.log"; return 1; }
     ! grep -nE 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/hub.log"
@@ -202,7 +209,7 @@ up_is_ready() { ! kill -0 "$pid" 2>/dev/null || grep -q 'ready after' "$BATS_TES
 down() {
     local rc=0
     kill "-$1" "$pid"
-    wait "$pid" || rc=$?
+    wait_for "$pid" || rc=$?
     pid=
     cat "$BATS_TEST_TMPDIR/err"
     [ "$rc" -eq "$2" ] || { echo "exit code $rc"; return 1; }
