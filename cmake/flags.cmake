@@ -8,7 +8,7 @@
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(-Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings
                     -Wno-missing-field-initializers -fno-common -fstack-protector-strong
-                    -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+                    -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=../../=) # As CMake passes paths, and as ccache does.
 set(KC_RELOCATIONS -Wl,-z,pack-relative-relocs) # Unknown to older versions of lld.
 add_link_options(-Wl,-z,relro,-z,now -Wl,--as-needed ${KC_RELOCATIONS})
 
