@@ -479,10 +479,9 @@ void kc__store_watch_hubs_expire(kc__store *store, uint64_t revision);
 /* ---- watcher.c ---- */
 
 typedef enum kc__store_watcher_state {
-    KC__STORE_WATCHER_BEHIND, /* Reads the ring. */
+    KC__STORE_WATCHER_BEHIND, /* Reads the ring; receives nothing while in the hub's list. */
     KC__STORE_WATCHER_LIVE,   /* Receives events from the hub. */
     KC__STORE_WATCHER_EXPIRED,
-    KC__STORE_WATCHER_LAGGED, /* Still in the hub's list, but receives nothing more. */
 } kc__store_watcher_state;
 
 struct kc__store_watcher {

@@ -8,7 +8,9 @@
  * change is proportional to its receivers, and an idle watcher costs only its memory.
  *
  *     watcher:  behind ──(reads the ring in batches)──▶ live ──(the hub queues events)──▶ …
- *                  └──▶ expired: no longer in the ring       └──▶ lagged: too slow, closed
+ *                 │ ▲                                       │
+ *                 │ └────────────(its queue is full)────────┘
+ *                 └──▶ expired: no longer in the ring
  *
  * A watcher receives every event after its revision exactly once, in order. It does not evaluate
  * selectors: its owner does, because an object may enter or leave a selection with an event.
@@ -46,8 +48,7 @@ typedef struct kc__store_watcher kc__store_watcher;
 typedef enum kc__store_watch_result {
     KC__STORE_WATCH_EVENT,   /* *ret_event is the next event. */
     KC__STORE_WATCH_EMPTY,   /* Up to date; `ready` is called when another event arrives. */
-    KC__STORE_WATCH_EXPIRED, /* The requested revision is no longer available: 410. */
-    KC__STORE_WATCH_LAGGED,  /* The watcher was too slow: its queue was full. */
+    KC__STORE_WATCH_EXPIRED, /* The next events are no longer available: 410. */
 } kc__store_watch_result;
 
 typedef struct kc__store_watch_opts {
@@ -56,7 +57,7 @@ typedef struct kc__store_watch_opts {
     uint64_t since; /* Deliver events after this revision; may be in the future. */
     kc_str prefix;  /* Only keys with this prefix: "" all, "default/" a namespace. Copied. */
     kc_str key;     /* Only this key, if not empty. Copied. */
-    /* Maximum number of queued events; beyond it the watcher lags. Defaults to 1000 … */
+    /* Maximum number of queued events; beyond it the watcher reads the ring. Defaults to 1000 … */
     size_t max_queued;
     size_t max_bytes; /* … or their bytes. Defaults to 16 MiB, but one event always fits. */
     void (*ready)(void *user); /* An event arrived after EMPTY. Must not free the watcher. */

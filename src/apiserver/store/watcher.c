@@ -4,8 +4,9 @@
  *
  * A watcher starts behind, even if it requests a future revision, and reads the ring part by part
  * as its owner takes events. When it has read everything, it joins its hub and is live: the hub
- * queues events for it. A watcher that is behind can expire but not lag, because it queues only
- * what it reads itself; a live watcher can lag but not expire.
+ * queues events for it. A live watcher whose queue is full is behind again, with its queue: a burst
+ * of changes ends no watch. A watcher that is behind expires if the ring drops events that it has
+ * not read.
  *
  * Invariant: selected events up to `position` were returned or are queued, in order; every queued
  * event is newer than the returned ones.
@@ -117,21 +118,15 @@ static bool watcher_queue_fits(const kc__store_watcher *w, const kc__store_event
     return w->n == 0 || (w->n < w->max_queued && w->bytes + size_of(event) <= w->max_bytes);
 }
 
-/* The watcher stays in the list until its owner stops it, because the list is being iterated. */
-static void lag(kc__store_watcher *w)
-{
-    w->position = (*queued(w, 0))->revision - 1;
-    w->phase = KC__STORE_WATCHER_LAGGED;
-    clear(w);
-}
-
 void kc__store_watcher_offer(kc__store_watcher *w, const kc__store_event *event)
 {
     if (w->phase != KC__STORE_WATCHER_LIVE || event->revision <= w->joined_at ||
         !kc__store_key_filter_matches(&w->interest, kc__store_event_key(event)))
         return;
-    if (!watcher_queue_fits(w, event)) {
-        lag(w);
+    /* The events of one revision stay together: the ring is read from a revision on. */
+    if (event->revision > w->position && !watcher_queue_fits(w, event)) {
+        /* It leaves the list when its owner takes events: the list is being iterated. */
+        w->phase = KC__STORE_WATCHER_BEHIND;
         return;
     }
     w->position = event->revision;
@@ -141,7 +136,7 @@ void kc__store_watcher_offer(kc__store_watcher *w, const kc__store_event *event)
     w->waiting = false;
 }
 
-/* As a watcher that lags, it stays in the list. */
+/* As a watcher whose queue is full, it stays in the list. */
 void kc__store_watcher_expire(kc__store_watcher *w)
 {
     if (w->phase != KC__STORE_WATCHER_LIVE)
@@ -158,6 +153,9 @@ void kc__store_watcher_expire(kc__store_watcher *w)
 static void catch_up(kc__store_watcher *w)
 {
     kc__store_ring_part part;
+    if (w->listed)
+        kc__store_watch_hub_leave(w->hub, w);
+    w->listed = false;
     const uint64_t revision = kc__store_revision(w->cache->store);
     if (!kc__store_ring_read(&w->cache->ring, w->position, revision, &w->interest, &part)) {
         w->phase = KC__STORE_WATCHER_EXPIRED;
@@ -183,8 +181,6 @@ kc__store_watch_result kc__store_watch_next(kc__store_watcher *w, kc__store_even
     }
     if (w->phase == KC__STORE_WATCHER_EXPIRED)
         return KC__STORE_WATCH_EXPIRED;
-    if (w->phase == KC__STORE_WATCHER_LAGGED)
-        return KC__STORE_WATCH_LAGGED;
     w->waiting = true;
     return KC__STORE_WATCH_EMPTY;
 }

@@ -8,10 +8,11 @@
  * A watch with selectors derives its own events from those of the resource: an object that starts
  * to match is ADDED; an object that stops to match is DELETED, with its last matching state and the
  * revision of the change. A bookmark tells the client a revision up to which it has seen
- * everything: once a minute and at the end. A watch that cannot continue (too old, too slow) ends
- * with an ERROR event or closes; the client lists again. A watch of a custom resource also closes
- * when its CRD is deleted or changed, because the objects may then be served in another form, and
- * every watch when its credential is revoked or expires (request/credential_check.h).
+ * everything: once a minute and at the end. A watch that cannot continue, because the
+ * server no longer has the next events, ends with an ERROR event; the client lists again. A watch
+ * of a custom resource also closes when its CRD is deleted or changed, because the objects may then
+ * be served in another form, and every watch when its credential is revoked or expires
+ * (request/credential_check.h).
  *
  *     kc__store_watcher ─▶ stage by stage ─▶ kc__rest_watch_output ─┬▶ bytes, frames: connection
  *                                            (watch_output.c)       └▶ objects: same process
@@ -221,7 +222,6 @@ static kc__http_fill write_changes(watching *w, kc__rest_watch_output *out)
             break;
         case KC__STORE_WATCH_EMPTY: return KC__HTTP_FILL_WAIT;
         case KC__STORE_WATCH_EXPIRED: write_expired(w, out); return KC__HTTP_FILL_END;
-        case KC__STORE_WATCH_LAGGED: return KC__HTTP_FILL_END;
         }
     }
     return KC__HTTP_FILL_MORE;
