@@ -91,7 +91,7 @@ void kc__process_proc_kill(kc__process_runtime *rt, kc__process_proc *proc)
     }
     kc__process_cgroup_kill(proc->cgroup);
     if (alone && proc->cgroup < 0)
-        kc__process_marked_kill(rt, proc->key);
+        kc__process_container_kill_marked(rt, proc->key);
 }
 
 /* ---- start ---- */

@@ -272,12 +272,6 @@ int kc__process_proc_state_write(int dir_fd, int attempt, const kc__process_proc
 bool kc__process_proc_state_read(int dir_fd, int attempt, kc__process_proc_state *ret);
 /* The newest attempt in a container's directory; -1: none. */
 int kc__process_proc_state_latest(int dir_fd);
-/* Start time of a process in ticks since boot; 0: it does not exist. Together with the pid it
- * identifies one process. */
-uint64_t kc__process_start_time(pid_t pid);
-/* Whether it has a handler for a signal. The init process of a pid namespace ignores signals
- * without one. */
-bool kc__process_handles_signal(pid_t pid, int sig);
 /* Kills containers left over from an earlier process and records their end. */
 void kc__process_proc_state_sweep(kc__process_runtime *rt);
 /* Called before an attempt: removes old attempts except the last, and that one's /tmp. */
@@ -286,8 +280,20 @@ void kc__process_proc_state_prune(int dir_fd, int attempt);
  * ("UID/CONTAINER/ATTEMPT") and the directory, because several runtimes may run on one host. The
  * caller frees it. */
 char *kc__process_container_mark(const kc__process_runtime *rt, const char *key);
-/* Kills every process with the mark. Used without pid namespace and cgroup. */
-void kc__process_marked_kill(const kc__process_runtime *rt, const char *key);
+/* Kills every process with the container's mark. Used without pid namespace and cgroup. */
+void kc__process_container_kill_marked(const kc__process_runtime *rt, const char *key);
+
+/* ---- process_proc.c: what /proc says of a process ---- */
+
+/* Start time of a process in ticks since boot; 0: it does not exist. Together with the pid it
+ * identifies one process. */
+uint64_t kc__process_start_time(pid_t pid);
+/* Whether it has a handler for a signal. The init process of a pid namespace ignores signals
+ * without one. */
+bool kc__process_handles_signal(pid_t pid, int sig);
+/* Kills every process whose environment has KC_CONTAINER=mark, also one that forks or executes
+ * another program meanwhile. Blocks until they have ended, for a second at most. */
+void kc__process_kill_marked(const char *mark);
 
 /* ---- process_cgroup.c ---- */
 

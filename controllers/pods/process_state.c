@@ -24,8 +24,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MARK "KC_CONTAINER="
-
 /* The reasons that a state may have; only displayed, never compared. */
 static const char *const reasons[] = {"OOMKilled", "StartError", "ContainerStatusUnknown"};
 
@@ -151,53 +149,7 @@ void kc__process_proc_state_prune(int dir_fd, int attempt)
     kc__process_names_done(&names);
 }
 
-uint64_t kc__process_start_time(pid_t pid)
-{
-    char path[32];
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    kc_scoped(kc_buf) text = {0};
-    if (pid <= 0 || !kc__process_file_bytes(AT_FDCWD, path, 4096, false, &text))
-        return 0;
-    /* The name may contain parentheses; plain fields follow the last one. */
-    kc_str rest = kc_buf_str(&text);
-    rest = kc_str_sub(rest, (size_t)(kc_str_rfind(rest, ')') + 1), rest.n);
-    kc_str field = {0};
-    for (int i = 2; i <= 22 && rest.p; i++) {
-        field = kc_str_cut(&rest, ' ');
-        if (i == 3 && (kc_str_is(field, "Z") || kc_str_is(field, "X")))
-            return 0;
-    }
-    uint64_t started = 0;
-    kc_str_to_u64(field, &started);
-    return started;
-}
-
-bool kc__process_handles_signal(pid_t pid, int sig)
-{
-    char path[32];
-    snprintf(path, sizeof(path), "/proc/%d/status", pid);
-    kc_scoped(kc_buf) text = {0};
-    kc__process_file_bytes(AT_FDCWD, path, 8192, false, &text);
-    const char *mask = strstr(kc_buf_cstr(&text), "SigCgt:");
-    return mask && strtoull(mask + 7, NULL, 16) >> (sig - 1) & 1;
-}
-
-/* ---- marks ---- */
-
-/* Whether its environment has the line KC_CONTAINER=mark. */
-static bool process_state_is_marked(const char *pid, const char *mark)
-{
-    char path[64], want[512];
-    snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
-    snprintf(want, sizeof(want), MARK "%.450s", mark);
-    kc_scoped(kc_buf) text = {0};
-    if (!kc__process_file_bytes(AT_FDCWD, path, (size_t)256 << 10, false, &text))
-        return false;
-    for (kc_str rest = kc_buf_str(&text); rest.p;)
-        if (kc_str_is(kc_str_cut(&rest, '\0'), want))
-            return true;
-    return false;
-}
+/* ---- leftover containers ---- */
 
 char *kc__process_container_mark(const kc__process_runtime *rt, const char *key)
 {
@@ -207,30 +159,11 @@ char *kc__process_container_mark(const kc__process_runtime *rt, const char *key)
                        (unsigned long long)dir_fd.st_ino, key);
 }
 
-void kc__process_marked_kill(const kc__process_runtime *rt, const char *key)
+void kc__process_container_kill_marked(const kc__process_runtime *rt, const char *key)
 {
     kc_autofree char *mark = kc__process_container_mark(rt, key);
-    const int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    kc__process_names names = {0};
-    if (proc >= 0)
-        kc__process_dir_names(proc, &names, NULL);
-    kc_vec_each (&names, name) {
-        int64_t pid;
-        if (!kc_str_to_i64(kc_cstr(*name), &pid) || pid <= 1 || pid == getpid())
-            continue;
-        /* The pidfd is opened before the check, so that the process that was checked is killed. */
-        const int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-        if (fd >= 0 && process_state_is_marked(*name, mark))
-            syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
-        if (fd >= 0)
-            close(fd);
-    }
-    kc__process_names_done(&names);
-    if (proc >= 0)
-        close(proc);
+    kc__process_kill_marked(mark);
 }
-
-/* ---- leftover containers ---- */
 
 static void end_left_over(kc__process_runtime *rt, int dir_fd, const char *key,
                           kc__process_proc_state *state)
@@ -244,7 +177,7 @@ static void end_left_over(kc__process_runtime *rt, int dir_fd, const char *key,
     if (fd >= 0)
         close(fd);
     if (rt->isolation.namespaces == KC__PROCESS_NAMESPACES_NONE)
-        kc__process_marked_kill(rt, key);
+        kc__process_container_kill_marked(rt, key);
     kc__pod_container_report *r = &state->report;
     r->phase = KC__POD_CONTAINER_ENDED;
     r->ended = kc_clock_wall(rt->clock);
