@@ -6,7 +6,7 @@
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all run test conformance soak bench fuzz fmt lint clean help bootstrap bootstrap-test bootstrap-bench release debug tsan
+.PHONY: all run check test conformance soak bench fuzz fmt lint clean help bootstrap bootstrap-test bootstrap-bench release debug tsan
 
 all: bootstrap              ## build/release: kc and the SDK libraries, for cmake --install
 	@scripts/build release kc sdk
@@ -14,6 +14,9 @@ all: bootstrap              ## build/release: kc and the SDK libraries, for cmak
 run: bootstrap              ## build and run a complete control plane on this machine; data in ./data
 	@scripts/build release kc
 	@exec build/release/kc up
+
+check: bootstrap-test       ## run the unit tests that a change reaches; T=runtime/reflector: only these
+	@scripts/check $(T)
 
 test: bootstrap-test        ## run all checks and tests, as CI does
 	@scripts/test
