@@ -2,7 +2,8 @@
 #
 # kc_layer(NAME [SUBLAYERS] USES layers... HEADERS public headers... LIBS libraries...)
 #
-# Makes the static library kc_NAME of src/NAME, subfolders included. Layering is enforced by the include path: for each layer a folder
+# Makes the library kc_NAME of src/NAME, subfolders included: static, and shared in builds with sanitizers, whose 600 test programs would
+# each hold a copy of the debug information otherwise (a third of the time to build them, and 3 GB). Layering is enforced by the include path: for each layer a folder
 # of links is made in the build tree, holding the layer's own public headers and its source folder,
 #
 #     <build>/layers/base/kc/str.h    -> include/kc/str.h
@@ -13,6 +14,13 @@
 #
 # With SUBLAYERS, only the sources in src/NAME itself are compiled here, and see all of the layer; each subfolder is a sub-layer
 # (kc_sublayer, below).
+
+if(KC_SANITIZE AND NOT KC_FUZZ)
+    set(KC_LAYER_TYPE SHARED)
+    set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
+else()
+    set(KC_LAYER_TYPE STATIC)
+endif()
 
 function(kc_layer NAME)
     cmake_parse_arguments(ARG "SUBLAYERS" "" "USES;HEADERS;LIBS" ${ARGN})
@@ -47,7 +55,7 @@ function(kc_layer NAME)
     else()
         file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${NAME}/*.c)
     endif()
-    add_library(kc_${NAME} STATIC ${sources})
+    add_library(kc_${NAME} ${KC_LAYER_TYPE} ${sources})
     set_target_properties(kc_${NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(kc_${NAME} PUBLIC ${root})
     list(TRANSFORM ARG_USES PREPEND kc_)

@@ -18,7 +18,7 @@ make_tree() {
     pass "$1/scripts/conformance" "echo '3 steps in 1 conversation'"
     pass "$1/tests/attack/run" "echo '1 passed, 0 failed'"
     for name in $(sed -n 's/^ *for name in \(crash .*\); do$/\1/p' "$1/scripts/test"); do pass "$1/tests/system/$name.py" true; done
-    for name in scaffold generate gate $(sed -n "s/^readonly ON_ETCD='\(.*\)'$/\1/p" "$1/scripts/test"); do printf '@test "%s" {\n    true\n}\n' "$name" >"$1/tests/e2e/$name.bats"; done
+    for name in $(sed -n "s/^readonly \(ON_ETCD\|WITHOUT_SERVER\)='\(.*\)'$/\2/p" "$1/scripts/test"); do printf '@test "%s" {\n    true\n}\n' "$name" >"$1/tests/e2e/$name.bats"; done
 }
 
 pass() { printf '#!/bin/sh\n%s\n' "$2" >"$1" && chmod +x "$1"; }
