@@ -96,7 +96,10 @@ static int read_more(play *p)
 {
     int64_t left = p->deadline - kc_clock_now(kc_clock_real());
     struct pollfd ready = {.fd = p->output, .events = POLLIN};
-    if (left <= 0 || poll(&ready, 1, (int)(left / KC_MILLISECOND) + 1) <= 0)
+    const int found = left <= 0 ? 0 : poll(&ready, 1, (int)(left / KC_MILLISECOND) + 1);
+    if (found < 0 && errno == EINTR)
+        return 0;
+    if (found <= 0)
         return -1;
     ssize_t n = read(p->output, kc_buf_reserve(&p->unread, 4096), 4096);
     if (n <= 0)

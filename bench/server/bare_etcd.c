@@ -236,7 +236,7 @@ static void put_value(kc__etcd *etcd, size_t number, char *value)
 {
     char key[KEY_BYTES];
     snprintf(key, sizeof(key), "%skey-%zu", options.prefix, number % OBJECTS);
-    snprintf(value, 16, "%zu", number);
+    snprintf(value, 16, "%u", (unsigned)number); /* Values have at least 16 bytes. */
     kc_auto(kc__etcd_reply) *reply = kc__etcd_call(
         etcd, &(kc__etcd_request){
                   .method = KC__ETCD_PUT,

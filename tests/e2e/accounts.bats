@@ -41,7 +41,7 @@ may_read() {
     k create rolebinding "reader-$1" --role=reader --serviceaccount="$NS:$1"
 }
 
-needs_mounts() { eventually grep -q 'running pods as processes' "$SERVER/controllers.err"; grep -q 'namespaces: mount' "$SERVER/controllers.err" || skip "no mount namespaces"; }
+needs_mounts() { mounts_work || skip "no mount namespaces"; }
 
 @test "pod in a new namespace gets the default account and a token volume" {
     k run plain --image=none

@@ -147,6 +147,13 @@ controllers_stop() {
     fi
 }
 
+# mounts_work: whether the machine lets the pods of controllers_start have mount and pid namespaces. A chroot and a container without
+# CAP_SYS_ADMIN do not, for root neither.
+mounts_work() {
+    eventually grep -q 'running pods as processes' "$SERVER/controllers.err"
+    grep -q 'namespaces: mount' "$SERVER/controllers.err"
+}
+
 # hub_start VERB FLAG…: `kc hub` or `kc run` beside the server, which logs to $BATS_TEST_TMPDIR/hub.log. Returns when it is
 # ready: $hub_pid is its process, $HEALTH its address.
 hub_start() {

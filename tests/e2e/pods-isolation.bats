@@ -25,6 +25,9 @@ teardown() {
 
 needs_root() { [ "$(id -u)" = 0 ] || skip "needs root"; }
 
+# mounts_possible: whether the machine lets root have mount and pid namespaces. A chroot and a container without CAP_SYS_ADMIN do not.
+mounts_possible() { unshare --mount --pid --fork true 2>/dev/null; }
+
 # unprivileged: from now on `kc` runs as nobody, in a folder of its own.
 unprivileged() {
     [ "$(id -u)" = 0 ] || return 0
@@ -68,6 +71,7 @@ secrets_stay() {
 @test "root: pods run as users of the range, without privileges or access to credentials" {
     needs_root
     echo 'sesame,admin,1,"system:masters"' >"$place/tokens.csv"
+    mounts_possible || chmod 600 "$place/tokens.csv" # Nothing else would hide it, and kc refuses to start.
     start --token-auth-file="$place/tokens.csv"
     grep -q 'processes of this machine' "$BATS_TEST_TMPDIR/out"
     in_pod steal "PLACE=$place; $steal"
@@ -84,7 +88,10 @@ secrets_stay() {
     never_says 'No such file'
     in_pod proc "cat /proc/$pid/environ /proc/$pid/cmdline; kill -9 $pid; ls -d /proc/[0-9]*; echo end"
     says end
-    never_says KUBECONFIG "/proc/$pid"$'\n'
+    never_says KUBECONFIG
+    if mounts_possible; then
+        never_says "/proc/$pid"$'\n'
+    fi
     kill -0 "$pid"
 }
 

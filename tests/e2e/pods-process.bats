@@ -43,8 +43,6 @@ log() { cut -d' ' -f4- "$PODS/pods/$(k get pod "$1" -o jsonpath='{.metadata.uid}
 
 logged() { log "$1" 2>/dev/null | grep -qF -- "$2"; }
 
-mounts_work() { grep -q 'namespaces: mount' "$SERVER/controllers.err"; }
-
 @test "node reports its capacity and version" {
     eventually k get node machine
     k wait --for=condition=Ready node/machine --timeout=20s

@@ -21,6 +21,7 @@
 #include "kc/thread.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -234,7 +235,9 @@ static inline KC_UNUSED bool etcd_member_is_healthy(const etcd_member *m)
     if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
         send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) > 0)
         for (ssize_t more = 1; more > 0 && n < sizeof(response) - 1; n += (size_t)KC_MAX(more, 0))
-            more = recv(fd, response + n, sizeof(response) - 1 - n, 0);
+            do
+                more = recv(fd, response + n, sizeof(response) - 1 - n, 0);
+            while (more < 0 && errno == EINTR); /* As in http_testing.h. */
     close(fd);
     return strstr(response, "\"health\":\"true\"") != NULL;
 }

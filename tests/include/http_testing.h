@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_testing.h: a blocking client over a real socket, plain or TLS, for tests of the server. All
- * waits have a timeout, so a test fails instead of hanging.
+ * waits have a timeout, so a test fails instead of hanging. The system does not restart calls with
+ * a timeout that it interrupted, and an io_uring of libuv interrupts: the client repeats them.
  */
 #ifndef HTTP_TESTING_H
 #define HTTP_TESTING_H
@@ -38,8 +39,9 @@ static inline client *client_connect_with(int port, int receive_buffer)
         setsockopt(c->fd, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
     setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
     setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-    if (connect(c->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
-        fail_msg("cannot connect to port %d: %s", port, strerror(errno));
+    while (connect(c->fd, (struct sockaddr *)&to, sizeof(to)) < 0 && errno != EISCONN)
+        if (errno != EINTR) /* After that the next call waits for the same connection. */
+            fail_msg("cannot connect to port %d: %s", port, strerror(errno));
     return c;
 }
 
@@ -59,11 +61,25 @@ static inline void client_free(client *c)
 }
 KC_AUTO_DEFINE(client, client_free)
 
+/* Whether a call that returned `n`, with errno 0 before it, was interrupted. */
+static inline bool client_interrupted(const client *c, ssize_t n)
+{
+    if (n > 0 || errno != EINTR)
+        return false;
+    const int why = c->ssl ? SSL_get_error(c->ssl, (int)n) : SSL_ERROR_WANT_READ;
+    errno = EINTR;
+    return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE;
+}
+
 static inline void client_send_bytes(client *c, kc_str text)
 {
     while (text.n) {
-        ssize_t n = c->ssl ? SSL_write(c->ssl, text.p, (int)text.n)
-                           : send(c->fd, text.p, text.n, MSG_NOSIGNAL);
+        ssize_t n;
+        do {
+            errno = 0;
+            n = c->ssl ? SSL_write(c->ssl, text.p, (int)text.n)
+                       : send(c->fd, text.p, text.n, MSG_NOSIGNAL);
+        } while (client_interrupted(c, n));
         if (n <= 0)
             return; /* The server has closed the connection; its response tells why. */
         text = kc_str_sub(text, (size_t)n, text.n);
@@ -75,11 +91,20 @@ static inline void client_send(client *c, const char *text)
     client_send_bytes(c, kc_cstr(text));
 }
 
+static inline ssize_t client_receive(client *c, char *to, size_t size)
+{
+    ssize_t n;
+    do {
+        errno = 0;
+        n = c->ssl ? SSL_read(c->ssl, to, (int)size) : recv(c->fd, to, size, 0);
+    } while (client_interrupted(c, n));
+    return n;
+}
+
 /* Reads once. False at the end. */
 static inline bool client_read(client *c)
 {
-    char *to = kc_buf_reserve(&c->in, 65536);
-    ssize_t n = c->ssl ? SSL_read(c->ssl, to, 65536) : recv(c->fd, to, 65536, 0);
+    const ssize_t n = client_receive(c, kc_buf_reserve(&c->in, 65536), 65536);
     if (n > 0) {
         c->in.n += (size_t)n;
         return true;

@@ -104,7 +104,12 @@ static inline client *client_connect_tls(int port, tls_client_opts opts)
     if (opts.session)
         SSL_set_session(c->ssl, opts.session);
     SSL_set_fd(c->ssl, c->fd);
-    if (SSL_connect(c->ssl) == 1)
+    int connected;
+    do {
+        errno = 0;
+        connected = SSL_connect(c->ssl);
+    } while (client_interrupted(c, connected));
+    if (connected == 1)
         return c;
     client_free(c);
     return NULL;

@@ -15,6 +15,36 @@
 /* A server that sends nothing for this long is given up. */
 enum { RECEIVE_TIMEOUT_SECONDS = 120 };
 
+/* A system call with a timeout is not restarted when the process was stopped and continues. */
+static ssize_t receive_bytes(void *socket, char *to, size_t size)
+{
+    const int *fd = socket;
+    ssize_t n;
+    do
+        n = recv(*fd, to, size, 0);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+static int close_socket(void *socket)
+{
+    int *fd = socket;
+    const int failed = close(*fd);
+    free(fd);
+    return failed;
+}
+
+static FILE *open_stream(int fd)
+{
+    int *socket = kc_new(int);
+    *socket = fd;
+    FILE *in = fopencookie(socket, "r",
+                           (cookie_io_functions_t){.read = receive_bytes, .close = close_socket});
+    if (!in)
+        close_socket(socket);
+    return in;
+}
+
 static FILE *connect_to_server(const char *root, kc_error *err)
 {
     const struct timeval timeout = {.tv_sec = RECEIVE_TIMEOUT_SECONDS};
@@ -25,11 +55,9 @@ static FILE *connect_to_server(const char *root, kc_error *err)
         return NULL;
     }
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-    FILE *in = fdopen(fd, "r");
-    if (!in) {
+    FILE *in = open_stream(fd);
+    if (!in)
         kc_error_set(err, KC_INTERNAL, "cannot read: %s", strerror(errno));
-        close(fd);
-    }
     return in;
 }
 

@@ -50,7 +50,7 @@ static void set_connection(kc__client_transport_handle *h, const kc__client_tran
 
 static void set_version(kc__client_transport_handle *h, bool http1)
 {
-    SET(h, HTTP_VERSION, http1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS);
+    SET(h, HTTP_VERSION, http1 ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
     /* Wait for the first connection to report whether it multiplexes instead of opening more. */
     SET(h, PIPEWAIT, http1 ? 0L : 1L);
 }
@@ -71,7 +71,7 @@ static void set_tls(kc__client_transport_handle *h, const kc__client_transport_h
 {
     const kc__credential *c = h->credential;
     struct curl_blob blob;
-    SET(h, SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+    SET(h, SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     SET(h, SSL_VERIFYPEER, http->config->insecure ? 0L : 1L);
     SET(h, SSL_VERIFYHOST, http->config->insecure ? 0L : 2L);
     if (c->ca) {

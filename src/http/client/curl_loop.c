@@ -309,7 +309,7 @@ static void make_multi(kc__curl_loop *loop)
     loop->multi = curl_multi_init();
     curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, (long)o->connections);
     if (o->multiplex)
-        curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+        curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
     if (o->host_connections)
         curl_multi_setopt(loop->multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)o->host_connections);
 }

@@ -21,8 +21,11 @@
  * uses a condition variable instead of libuv and handles tasks and timers in the same way.
  *
  * Threads: any thread may access `posted` and `stopping`; all other fields belong to the loop's
- * thread (and to the starting thread until that runs). SIGPIPE is blocked on the loop's thread: a
- * closed connection is an error of a write, not a signal.
+ * thread (and to the starting thread until that runs). libuv's loop is created and closed by the
+ * loop's thread: since 1.45 it has an io_uring, and the kernel interrupts system calls of every
+ * thread that has used one when it is closed. A caller's read with a timeout would fail with EINTR.
+ * SIGPIPE is blocked on the loop's thread: a closed connection is an error of a write, not a
+ * signal.
  */
 #include "http/loop/loop_internal.h"
 
@@ -54,7 +57,9 @@ struct kc__loop {
 
     kc_thread *thread;
     pthread_t id;
-    kc_latch running;
+    int failure;      /* Of libuv, or 0; set before `running` ends. */
+    kc_latch running; /* Until the thread has begun, or failed to. */
+    kc_latch woken;   /* Until kc__loop_stop does not use libuv's loop any more. */
 
     int64_t date_second;
     char date[KC__HTTP_DATE];
@@ -316,30 +321,6 @@ static void block_sigpipe(void)
     pthread_sigmask(SIG_BLOCK, &pipe_only, NULL);
 }
 
-static void run_event_loop(void *user)
-{
-    kc__loop *loop = user;
-    block_sigpipe();
-    loop->id = pthread_self();
-    kc_latch_count_down(&loop->running);
-    if (loop->simulated)
-        run_simulated(loop);
-    else
-        uv_run(&loop->uv, UV_RUN_DEFAULT);
-}
-
-static void loop_free(kc__loop *loop)
-{
-    int r = loop->simulated ? 0 : uv_loop_close(&loop->uv);
-    assert(r == 0 && "the loop has open handles");
-    (void)r;
-    kc_heap_done(&loop->timers);
-    kc_cond_done(&loop->more);
-    kc_mutex_done(&loop->mutex);
-    kc_latch_done(&loop->running);
-    free(loop);
-}
-
 static int init_handles(kc__loop *loop)
 {
     int r = uv_async_init(&loop->uv, &loop->wake, on_wake);
@@ -361,16 +342,45 @@ static int init_uv(kc__loop *loop)
     return r;
 }
 
-static kc__loop *loop_new(const kc_clock *clock, kc_error *err)
+static void run_uv(kc__loop *loop)
+{
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    kc_latch_wait(&loop->woken);
+    int r = uv_loop_close(&loop->uv);
+    assert(r == 0 && "the loop has open handles");
+    (void)r;
+}
+
+static void run_event_loop(void *user)
+{
+    kc__loop *loop = user;
+    block_sigpipe();
+    loop->id = pthread_self();
+    loop->failure = loop->simulated ? 0 : init_uv(loop);
+    const bool fine = loop->failure == 0;
+    kc_latch_count_down(&loop->running);
+    if (fine && loop->simulated)
+        run_simulated(loop);
+    else if (fine)
+        run_uv(loop);
+}
+
+/* Ends the thread, which is about to end, and frees the loop. */
+static void loop_free(kc__loop *loop)
+{
+    kc_thread_join(loop->thread);
+    kc_heap_done(&loop->timers);
+    kc_cond_done(&loop->more);
+    kc_mutex_done(&loop->mutex);
+    kc_latch_done(&loop->running);
+    kc_latch_done(&loop->woken);
+    free(loop);
+}
+
+static kc__loop *loop_new(const kc_clock *clock)
 {
     kc__loop *loop = kc_new(kc__loop);
     loop->simulated = kc_sim_current() != NULL;
-    int r = loop->simulated ? 0 : init_uv(loop);
-    if (r < 0) {
-        kc_error_set(err, KC_INTERNAL, "cannot create an event loop: %s", uv_strerror(r));
-        free(loop);
-        return NULL;
-    }
     kc_mutex_init(&loop->mutex);
     kc_cond_init(&loop->more);
     loop->clock = clock ? clock : kc_clock_real();
@@ -379,24 +389,26 @@ static kc__loop *loop_new(const kc_clock *clock, kc_error *err)
     loop->own_end = &loop->own;
     kc_latch_init(&loop->running);
     kc_latch_add(&loop->running, 1);
+    kc_latch_init(&loop->woken);
+    kc_latch_add(&loop->woken, 1);
     return loop;
 }
 
 kc__loop *kc__loop_start(const char *name, const kc_clock *clock, kc_error *err)
 {
-    kc__loop *loop = loop_new(clock, err);
-    if (!loop)
-        return NULL;
+    kc__loop *loop = loop_new(clock);
     loop->thread = kc_thread_start(name, run_event_loop, loop, err);
     if (!loop->thread) {
-        if (!loop->simulated) {
-            close_handles(loop);
-            uv_run(&loop->uv, UV_RUN_DEFAULT);
-        }
         loop_free(loop);
         return NULL;
     }
     kc_latch_wait(&loop->running);
+    if (loop->failure < 0) {
+        kc_error_set(err, KC_INTERNAL, "cannot create an event loop: %s",
+                     uv_strerror(loop->failure));
+        loop_free(loop);
+        return NULL;
+    }
     return loop;
 }
 
@@ -407,7 +419,7 @@ kc__loop *kc__loop_stop(kc__loop *loop)
     assert(!kc__loop_is_current(loop));
     atomic_store(&loop->stopping, true);
     wake_loop(loop);
-    kc_thread_join(loop->thread);
+    kc_latch_count_down(&loop->woken);
     loop_free(loop);
     return NULL;
 }

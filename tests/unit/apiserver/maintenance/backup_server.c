@@ -4,8 +4,11 @@
 
 #include "apiserver/maintenance/backup_socket.h"
 #include "apiserver/maintenance/restore.h"
+#include "apiserver/storage/stored_record.h"
 #include "kc/thread.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
 
 typedef struct writing {
@@ -136,6 +139,58 @@ static void data_directory_with_a_long_name_has_a_socket(void **state)
     kc__maintenance_backup_server_stop(server);
 }
 
+typedef struct backup_client {
+    const char *root, *path;
+    pthread_t id;
+    atomic_bool began;
+    int result;
+} backup_client;
+
+static void run_backup(void *user)
+{
+    backup_client *c = user;
+    kc__maintenance_backup_header header;
+    c->id = pthread_self();
+    atomic_store(&c->began, true);
+    c->result = kc__maintenance_backup_running(c->root, c->path, &header, NULL);
+}
+
+static void ignore_signal(int number)
+{
+    (void)number;
+}
+
+static void interrupted_backup_continues(void **state)
+{
+    (void)state;
+    kc_auto(scratch) *dir = scratch_new();
+    kc_autofree char *path = scratch_path(dir, "backup");
+    backup_client c = {.root = dir->dir, .path = path, .result = -1};
+    const struct sigaction action = {.sa_handler = ignore_signal}; /* Without SA_RESTART. */
+    struct sigaction before;
+    char revision[sizeof(uint64_t)];
+    kc_scoped(kc_buf) answer = {0};
+    kc__storage_put_u64(revision, 1);
+    kc_buf_append(&answer, kc_str_of(revision, sizeof(revision)));
+    kc__maintenance_entry_write(&answer, &(kc__storage_entry){0});
+    const int listener = kc__maintenance_backup_socket(dir->dir, true);
+    assert_int_equal(listen(listener, 1), 0);
+    sigaction(SIGUSR1, &action, &before);
+    kc_thread *thread = kc_thread_start("backup", run_backup, &c, NULL);
+    const int server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    assert_true(server >= 0 && atomic_load(&c.began));
+    for (int i = 0; i < 20; i++) {
+        pthread_kill(c.id, SIGUSR1);
+        kc_clock_sleep(kc_clock_real(), 5 * KC_MILLISECOND);
+    }
+    assert_int_equal(send(server, answer.p, answer.n, MSG_NOSIGNAL), (ssize_t)answer.n);
+    kc_thread_join(thread);
+    sigaction(SIGUSR1, &before, NULL);
+    close(server);
+    close(listener);
+    assert_int_equal(c.result, 0);
+}
+
 TESTS(backup_beside_writes_shows_one_revision, socket_has_mode_0600_and_is_removed_with_the_server,
       backup_without_a_server_says_so, client_that_reads_nothing_does_not_delay_the_stop,
-      data_directory_with_a_long_name_has_a_socket)
+      data_directory_with_a_long_name_has_a_socket, interrupted_backup_continues)

@@ -206,7 +206,7 @@ static void full_disk_is_logged_and_container_keeps_running(void **state)
     (void)state;
     needs_root();
     kc_autofree char *folder = new_folder();
-    if (mount("tmpfs", folder, "tmpfs", 0, "size=1m") < 0)
+    if (mount("tmpfs", folder, "tmpfs", 0, "size=1m,mode=700") < 0)
         skip();
     node *n = node_start(&(node_opts){.pods.dir = folder, .keep = true});
     kc_auto(kc_pod) *pod = pod_running("yes | head -c 5000000; exit 5");

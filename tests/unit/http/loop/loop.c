@@ -5,6 +5,10 @@
 #include "http/loop/loop.h"
 #include "kc/sim.h"
 
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 typedef struct note {
     kc__loop_task task;
     struct board *board;
@@ -314,8 +318,36 @@ static void simulated_tasks_and_timers_run_in_simulated_time(void **state)
     kc_sim_leave(sim);
 }
 
+static void stop_after_a_while(void *user)
+{
+    kc_clock_sleep(kc_clock_real(), 50 * KC_MILLISECOND);
+    kc__loop_stop(user);
+}
+
+/* Calls with a timeout are not restarted, so an interrupted one fails with EINTR. */
+static void end_of_a_loop_does_not_interrupt_the_thread_that_started_it(void **state)
+{
+    (void)state;
+    const struct timeval timeout = {.tv_usec = 500 * 1000};
+    int ends[2];
+    char byte;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+    kc__loop *loop = kc__loop_start("test", NULL, NULL);
+    assert_non_null(loop);
+    kc_thread *other = kc_thread_start("stops", stop_after_a_while, loop, NULL);
+    const ssize_t n = recv(ends[0], &byte, 1, 0);
+    const int why = errno;
+    kc_thread_join(other);
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_equal(n, -1);
+    assert_int_equal(why, EAGAIN);
+}
+
 TESTS(tasks_run_in_order_on_the_loop_thread, call_returns_after_its_function_has_run_on_the_loop,
       tasks_of_each_thread_keep_their_order, task_may_post_itself_again,
       posted_tasks_run_before_the_loop_ends, timers_fire_in_order_of_deadlines,
       timers_follow_virtual_time, timer_can_be_moved, date_follows_the_clock,
-      simulated_tasks_and_timers_run_in_simulated_time)
+      simulated_tasks_and_timers_run_in_simulated_time,
+      end_of_a_loop_does_not_interrupt_the_thread_that_started_it)
