@@ -7,6 +7,7 @@ import collections
 import os
 import re
 import subprocess
+import sys
 
 FOLDERS = ("src", "include", "controllers", "reconcilers", "cmd")
 COMMENTS = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)
@@ -19,8 +20,19 @@ Function = collections.namedtuple("Function", "type name parameters body line bo
 
 def sources(folders=FOLDERS):
     """The paths of the sources, templates aside, from the root of the repository."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *folders], capture_output=True, text=True, check=True).stdout
-    return [path for path in listed.splitlines() if path.endswith((".c", ".h")) and "/templates/" not in path and os.path.exists(path)]
+    found = [path for path in listed("-co", "--exclude-standard", *folders)
+             if path.endswith((".c", ".h")) and "/templates/" not in path and os.path.exists(path)]
+    if not found:
+        sys.exit("%s: git lists no sources" % os.path.basename(sys.argv[0]))
+    return found
+
+
+def listed(*arguments):
+    """What `git ls-files` lists. It refuses the folder of another user ("dubious ownership"): then nothing can be checked, and nothing passes."""
+    done = subprocess.run(["git", "ls-files", *arguments], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit("%s: git cannot list the files" % os.path.basename(sys.argv[0]))
+    return done.stdout.splitlines()
 
 
 def stripped(path):

@@ -11,7 +11,7 @@ setup_file() {
     controllers_start --pods=process --pods-dir="$PODS" --node-name=machine "${UNSAFE[@]}"
 }
 
-teardown_file() { load helpers; controllers_stop; server_stop; }
+teardown_file() { load helpers; each controllers_stop server_stop; }
 setup() { load helpers; namespace; }
 
 VOLUME=/var/run/secrets/kubernetes.io/serviceaccount

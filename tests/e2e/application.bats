@@ -10,7 +10,7 @@ setup_file() {
     kubectl apply -f manifests/application/apps.example.io_applications.yaml
     controllers_start --pods=simulate
 }
-teardown_file() { load helpers; controllers_stop; server_stop; }
+teardown_file() { load helpers; each controllers_stop server_stop; }
 
 setup() {
     load helpers
@@ -26,7 +26,7 @@ told() { k get events --field-selector "involvedObject.name=$1,reason=$2" -o nam
 @test "application status follows the pods with its label" {
     hub_start run application -c configs/kubecontroller.yaml
     kubectl apply -f manifests/application/cr.yaml
-    kubectl wait --for=condition=Available application/shop --timeout=20s
+    kubectl wait --for=condition=Available application/shop --timeout=90s
     eventually field_is application shop '{.status.readyPods}' 2
     run -0 kubectl get applications
     [[ $output =~ NAME\ +PODS\ +READY\ +AVAILABLE\ +AGE ]]
@@ -35,11 +35,11 @@ told() { k get events --field-selector "involvedObject.name=$1,reason=$2" -o nam
     eventually told shop Available
 
     k scale deployment shop-web --replicas=1
-    kubectl wait --for=condition=Available=False application/shop --timeout=20s
+    kubectl wait --for=condition=Available=False application/shop --timeout=90s
     field_is application shop '{.status.conditions[0].message}' "1 of its pods is ready, 2 are required"
     eventually told shop Unavailable
     k patch application shop --type merge -p '{"spec":{"minReady":1}}'
-    kubectl wait --for=condition=Available application/shop --timeout=20s
+    kubectl wait --for=condition=Available application/shop --timeout=90s
 }
 
 @test "pod with a changed label is counted by the other application" {

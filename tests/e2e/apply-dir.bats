@@ -25,8 +25,7 @@ setup() {
 }
 
 teardown() {
-    [ -z "$job" ] || background_end
-    [ -z "$pid" ] || down INT 0
+    each background_end up_end
 }
 
 # map NAME VALUE: a manifest.
@@ -267,8 +266,7 @@ widget.dir.test/w serverside-applied" ]
     rm "$dir/c.yaml" "$dir/x.yaml"
     eventually lacks configmap c
     kill -TERM "$job"
-    wait "$job"
-    job=
+    background_ends
     run -0 cat "$BATS_TEST_TMPDIR/background"
     says "configmap/b serverside-applied" "configmap/b pruned"
     [ "$(grep -c 'x.yaml: line 2' <<<"$output")" -eq 1 ]
@@ -344,7 +342,7 @@ widget.dir.test/w serverside-applied" ]
         map "new$round" one >"$dir/new.yaml"
         sleep "0.1$round"
         kill -KILL "$pid"
-        wait "$pid" || true
+        wait_for "$pid" || true
         pid=
         up_ports
         up --without=hub,pods --manifests="$dir"
@@ -357,10 +355,10 @@ widget.dir.test/w serverside-applied" ]
 
 @test "up: missing directory is refused before anything is created" {
     up_prepare
-    run -1 timeout 20 "$KC" up --file-rootpath="$root" --manifests=/no/such
+    run -1 timeout 90 "$KC" up --file-rootpath="$root" --manifests=/no/such
     says "kc up: --manifests: cannot read the directory of manifests /no/such: No such file or directory"
     [ ! -e "$root" ]
-    run -1 timeout 20 "$KC" up --file-rootpath="$root" --manifests=/dev/null
+    run -1 timeout 90 "$KC" up --file-rootpath="$root" --manifests=/dev/null
     says "/dev/null is not a directory"
 }
 
@@ -398,11 +396,15 @@ widget.dir.test/w serverside-applied" ]
     up --without=hub,pods --manifests="$dir"
     eventually has configmap a
     sleep 6
-    [ "$(ls "/proc/$pid/task" | wc -l)" -le $((before + 1)) ]
+    one_more() { [ "$(ls "/proc/$pid/task" | wc -l)" -le $((before + 1)) ]; }
+    eventually one_more
     thread=$(grep -l '^manifests' /proc/"$pid"/task/*/comm)
     ticks() { awk '{print $14 + $15}' "$(dirname "$thread")/stat"; }
-    was=$(ticks)
-    sleep 3
-    [ "$(ticks)" -eq "$was" ]
+    is_idle() {
+        was=$(ticks)
+        sleep 3
+        [ "$(ticks)" -eq "$was" ]
+    }
+    eventually is_idle
     grep -q '^voluntary_ctxt_switches' "$(dirname "$thread")/status"
 }

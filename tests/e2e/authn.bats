@@ -55,10 +55,11 @@ END
 }
 teardown_file() {
     load helpers
+    end_now "$(cat "$REVIEWS/pid")"
     server_stop
-    kill "$(cat "$REVIEWS/pid")"
 }
-setup() { load helpers; }
+setup() { load helpers; job=; }
+teardown() { background_end; }
 
 WHOAMI='{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'
 
@@ -251,12 +252,13 @@ bootstrap() {
 @test "failing webhook gets 401, and other tokens are not delayed by a slow one" {
     answers 401 with_bearer status-503
     echo '{"authenticated":true,"user":{"username":"judy"}}' >"$REVIEWS/slow-one.review"
-    with_bearer slow-one >"$BATS_TEST_TMPDIR/slow" &
+    background with_bearer slow-one
     eventually grep -q slow-one "$REVIEWS/log"
     answers 'alice 2 dev,system:authenticated' with_bearer usertoken
-    [ ! -s "$BATS_TEST_TMPDIR/slow" ]
-    wait $!
-    [ "$(cat "$BATS_TEST_TMPDIR/slow")" = 'judy - system:authenticated' ]
+    [ ! -s "$BATS_TEST_TMPDIR/background" ]
+    touch "$REVIEWS/go"
+    background_ends
+    [ "$(cat "$BATS_TEST_TMPDIR/background")" = 'judy - system:authenticated' ]
 }
 
 @test "TokenReview asks the webhook, too" {

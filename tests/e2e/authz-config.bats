@@ -35,7 +35,7 @@ setup_file() {
     read -r port _ < <(free_ports)
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 \
         -keyout "$CERT.key" -out "$CERT.crt" 2>/dev/null
-    "$E2E/fixtures/authorizer" "$port" "$REVIEWS" "$CERT.crt" "$CERT.key" 3>&- 4>&- &
+    "$E2E/fixtures/authorizer" "$port" "$REVIEWS" "$CERT.crt" "$CERT.key" >"$BATS_FILE_TMPDIR/authorizer.out" 2>&1 3>&- 4>&- &
     echo $! >"$BATS_FILE_TMPDIR/authorizer.pid"
     kubectl --kubeconfig "$WEBHOOK" config set-cluster w --server "https://127.0.0.1:$port/authorize" --certificate-authority "$CERT.crt"
     kubectl --kubeconfig "$WEBHOOK" config set-credentials s --token secret
@@ -48,8 +48,8 @@ setup_file() {
 }
 teardown_file() {
     load helpers
+    end_now "$(cat "$BATS_FILE_TMPDIR/authorizer.pid")"
     server_stop
-    kill "$(cat "$BATS_FILE_TMPDIR/authorizer.pid")"
 }
 setup() {
     load helpers

@@ -8,7 +8,7 @@ setup_file() {
     export REVIEWS=$BATS_FILE_TMPDIR/reviews CONFIG=$BATS_FILE_TMPDIR/webhook.kubeconfig
     local port
     read -r port _ < <(free_ports)
-    "$E2E/fixtures/authorizer" "$port" "$REVIEWS" 3>&- 4>&- &
+    "$E2E/fixtures/authorizer" "$port" "$REVIEWS" >"$BATS_FILE_TMPDIR/authorizer.out" 2>&1 3>&- 4>&- &
     echo $! >"$BATS_FILE_TMPDIR/authorizer.pid"
     kubectl --kubeconfig "$CONFIG" config set-cluster w --server "http://127.0.0.1:$port/authorize"
     kubectl --kubeconfig "$CONFIG" config set-credentials s --token secret
@@ -18,8 +18,8 @@ setup_file() {
 }
 teardown_file() {
     load helpers
+    end_now "$(cat "$BATS_FILE_TMPDIR/authorizer.pid")"
     server_stop
-    kill "$(cat "$BATS_FILE_TMPDIR/authorizer.pid")"
 }
 setup() {
     load helpers

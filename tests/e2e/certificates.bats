@@ -10,7 +10,7 @@ setup_file() {
         --cluster-signing-cert-file="$SERVER/root/certs/ca.crt" --cluster-signing-key-file="$SERVER/root/certs/ca.key"
 }
 
-teardown_file() { load helpers; controllers_stop; server_stop; }
+teardown_file() { load helpers; each controllers_stop server_stop; }
 setup() { load helpers; NS=default; cd "$BATS_TEST_TMPDIR"; }
 
 # request NAME SUBJECT SIGNER [USAGE…]: a key and a request, as NAME.key and the object NAME.

@@ -16,9 +16,8 @@ setup_file() {
 
 teardown_file() {
     load helpers
-    kill "$(cat "$CONVERTER/pid")" || true
-    controllers_stop
-    server_stop
+    end_now "$(cat "$CONVERTER/pid")"
+    each controllers_stop server_stop
 }
 
 setup() {
@@ -32,7 +31,7 @@ setup() {
 
 teardown() {
     load helpers
-    [ -z "$job" ] || background_end
+    background_end
     # First a working webhook, whatever the test has left.
     kubectl delete crd "servers.$GROUP" --ignore-not-found --wait=false >/dev/null 2>&1
 }
@@ -67,7 +66,7 @@ define() {
  "spec":{"group":"$GROUP","scope":"Namespaced","names":{"plural":"servers","singular":"server","kind":"Server","listKind":"ServerList"},
   "versions":$(versions true false),"conversion":$(conversion "$1")}}
 JSON
-    kubectl wait --for=condition=Established --timeout=20s "crd/servers.$GROUP"
+    kubectl wait --for=condition=Established --timeout=90s "crd/servers.$GROUP"
     eventually k get "servers.v1.$GROUP"
 }
 
@@ -151,9 +150,9 @@ reviews() { wc -l <"$CONVERTER/log"; }
  "spec":{"group":"$GROUP","scope":"Namespaced","names":{"plural":"servers","kind":"Server"},"versions":$(versions true false),
   "conversion":$(conversion '{"url":"https://127.0.0.1:1/","caBundle":"aGVsbG8="}')}}
 JSON
-    kubectl wait --for='jsonpath={.status.conditions[?(@.type=="Established")].reason}=InvalidCABundle' --timeout=20s "crd/servers.$GROUP"
+    kubectl wait --for='jsonpath={.status.conditions[?(@.type=="Established")].reason}=InvalidCABundle' --timeout=90s "crd/servers.$GROUP"
     use "$(client /convert)"
-    kubectl wait --for=condition=Established --timeout=20s "crd/servers.$GROUP"
+    kubectl wait --for=condition=Established --timeout=90s "crd/servers.$GROUP"
     run kubectl patch crd "servers.$GROUP" --type=merge -p "{\"spec\":{\"conversion\":$(conversion '{"caBundle":"aGVsbG8="}')}}"
     [ "$status" -ne 0 ]
     says 'spec.conversion.webhookClientConfig.caBundle: Invalid value: "aGVsbG8=": unable to load root certificates: unable to parse bytes as PEM block'
@@ -189,16 +188,15 @@ JSON
     k delete configmap owner
     gone() { ! k get "server.v1.$GROUP" a >/dev/null 2>&1; }
     # The garbage collector looks for new kinds every 30 seconds.
-    for _ in $(seq 240); do ! gone || break; sleep 0.25; done
-    gone
-    kubectl delete namespace "$NS" --timeout=60s
+    LIMIT=300 eventually gone
+    kubectl delete namespace "$NS" --timeout=90s
     run ! kubectl get namespace "$NS"
 }
 
 @test "definition is deleted while its webhook is away" {
     define "$(client none)"
     k create -f - <<<"$(server a)"
-    kubectl delete crd "servers.$GROUP" --timeout=30s
+    kubectl delete crd "servers.$GROUP" --timeout=90s
 }
 
 @test "change of the webhook converts again" {

@@ -73,7 +73,7 @@ spec:
         properties:
           spec: {type: object, description: What machines were asked to do once., properties: {mode: {type: string}}}
 YAML
-    kubectl wait --for=condition=Established --timeout=20s crd/machines.plant.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/machines.plant.example.com
 }
 
 teardown_file() {
@@ -166,14 +166,14 @@ machine() {
         sed "s/machines/presses/g; s/Machine/Press/g; s/\"mc\"/\"pr\"/; s/\"machine\"/\"press\"/; s/\"description\": \"A machine of the plant.\"/\"x-kubernetes-validations\": [{\"rule\": \"self.spec.arms > 0\"}]/" |
         kubectl create -f -'
     says "created"
-    kubectl wait --for=condition=Established --timeout=20s crd/presses.plant.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/presses.plant.example.com
     machine one '"mode":"fast","arms":0' | sed 's/Machine/Press/' >"$BATS_TEST_TMPDIR/press.json"
     run ! k create -f "$BATS_TEST_TMPDIR/press.json"
     says 'The Press "one" is invalid: <nil>: Invalid value: "object": failed rule: self.spec.arms > 0'
     machine one '"mode":"fast","arms":1' | sed 's/Machine/Press/' | k create -f -
     run -0 kubectl get crd presses.plant.example.com -o 'jsonpath={.spec.versions[0].schema.openAPIV3Schema.x-kubernetes-validations[0].rule}'
     [ "$output" = "self.spec.arms > 0" ]
-    kubectl delete crd presses.plant.example.com --timeout=20s
+    kubectl delete crd presses.plant.example.com --timeout=90s
 }
 
 # ---- groups of others ----
@@ -220,12 +220,12 @@ refused_group() {
     run -1 bash -c "$(declare -f things); things plant.kubernetes.io pipes Pipe 'api-approved.kubernetes.io: maybe' | kubectl create -f -"
     says 'protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with "unapproved", see https://github.com/kubernetes/enhancements/pull/1111'
     things plant.k8s.io pipes Pipe 'api-approved.kubernetes.io: "unapproved, a test"' | kubectl create -f -
-    kubectl wait --for=condition=Established --timeout=20s crd/pipes.plant.k8s.io
+    kubectl wait --for=condition=Established --timeout=90s crd/pipes.plant.k8s.io
     run -0 kubectl get crd pipes.plant.k8s.io -o 'jsonpath={.status.conditions[?(@.type=="KubernetesAPIApprovalPolicyConformant")].reason}'
     [ "$output" = UnapprovedAnnotation ]
     kubectl annotate --overwrite crd pipes.plant.k8s.io api-approved.kubernetes.io=https://github.com/kubernetes/kubernetes/pull/78458
-    kubectl wait --for=condition=KubernetesAPIApprovalPolicyConformant --timeout=20s crd/pipes.plant.k8s.io
-    kubectl delete crd pipes.plant.k8s.io --timeout=20s
+    kubectl wait --for=condition=KubernetesAPIApprovalPolicyConformant --timeout=90s crd/pipes.plant.k8s.io
+    kubectl delete crd pipes.plant.k8s.io --timeout=90s
 }
 
 # ---- v1beta1 ----
@@ -249,7 +249,7 @@ YAML
 @test "v1beta1 CRD without a schema preserves every field" {
     run -0 bash -c "$(declare -f beta); beta | kubectl apply -f -"
     says "created" "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated"
-    kubectl wait --for=condition=Established --timeout=20s crd/networks.samplecrd.k8s.io
+    kubectl wait --for=condition=Established --timeout=90s crd/networks.samplecrd.k8s.io
     run -0 bash -c "$(declare -f beta); beta | kubectl apply -f -"
     says "unchanged"
     k apply -f - <<'YAML'
@@ -266,6 +266,6 @@ YAML
     [[ ${lines[1]} =~ ^example-network\ +192.168.0.0/16$ ]]
     run -0 kubectl explain crd.spec.additionalPrinterColumns --api-version=apiextensions.k8s.io/v1beta1
     says "JSONPath"
-    run -0 bash -c "$(declare -f beta); beta | kubectl delete --timeout=20s -f -"
+    run -0 bash -c "$(declare -f beta); beta | kubectl delete --timeout=90s -f -"
     run ! k get networks
 }

@@ -35,7 +35,7 @@ spec:
           status: {type: object, properties: {replicas: {type: integer}}}
 YAML
     kubectl apply -f "$DEFINITION"
-    kubectl wait --for=condition=Established --timeout=20s crd/robots.factory.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/robots.factory.example.com
 }
 
 teardown_file() {
@@ -43,10 +43,8 @@ teardown_file() {
     server_stop
 }
 
-setup() {
-    load helpers
-    namespace
-}
+setup() { load helpers; namespace; job=; }
+teardown() { background_end; }
 
 robot() {
     printf '{"apiVersion":"factory.example.com/v1","kind":"Robot","metadata":{"name":"%s"},"spec":{%s}}' "$1" "$2"
@@ -99,11 +97,9 @@ robot() {
 }
 
 @test "watch of custom objects delivers events" {
-    k get robots -w -o name >"$BATS_TEST_TMPDIR/seen" &
-    local watcher=$!
+    background k get robots -w -o name
     robot one '' | k create -f -
-    eventually grep -q robot.factory.example.com/one "$BATS_TEST_TMPDIR/seen"
-    kill $watcher
+    eventually background_says robot.factory.example.com/one
 }
 
 @test "explain shows the descriptions of the CRD" {
@@ -126,12 +122,12 @@ robot() {
 
 @test "deleting a CRD deletes its objects" {
     sed 's/robots/drones/g; s/Robot/Drone/g; s/rb/dr/g' "$DEFINITION" | kubectl apply -f -
-    kubectl wait --for=condition=Established --timeout=20s crd/drones.factory.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/drones.factory.example.com
     robot one '' | sed 's/Robot/Drone/' | k create -f -
-    kubectl delete crd drones.factory.example.com --timeout=20s
+    kubectl delete crd drones.factory.example.com --timeout=90s
     run ! k get drones.factory.example.com
     sed 's/robots/drones/g; s/Robot/Drone/g; s/rb/dr/g' "$DEFINITION" | kubectl apply -f -
-    kubectl wait --for=condition=Established --timeout=20s crd/drones.factory.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/drones.factory.example.com
     [ -z "$(k get drones -o name)" ]
 }
 

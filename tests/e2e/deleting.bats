@@ -8,12 +8,12 @@ setup_file() {
     load helpers
     server_start
     kubectl apply -f "$E2E/fixtures/machines.yaml"
-    kubectl wait --for=condition=Established --timeout=20s crd/machines.factory.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/machines.factory.example.com
 }
 
 teardown_file() { load helpers; server_stop; }
 setup() { load helpers; namespace; job=; }
-teardown() { [ -z "$job" ] || background_end; }
+teardown() { background_end; }
 
 machine() { k create -f - <<<"{\"apiVersion\":\"factory.example.com/v1\",\"kind\":\"Machine\",\"metadata\":{\"name\":\"$1\"},\"spec\":{\"load\":3}}"; }
 
@@ -103,31 +103,31 @@ release() { k patch "$1" "$2" --type=json -p '[{"op":"remove","path":"/metadata/
 
 @test "wait for a condition, also of a custom object" {
     machine press
-    background k wait machine/press --for=condition=Ready --timeout=20s
+    background k wait machine/press --for=condition=Ready --timeout=90s
     k patch machine press --subresource=status --type=merge -p '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}'
-    wait "$job"
+    background_ends
     background_says "machine.factory.example.com/press condition met"
-    k wait machine/press --for=condition=Ready=true --timeout=20s
+    k wait machine/press --for=condition=Ready=true --timeout=90s
     run -1 k wait machine/press --for=condition=Broken --timeout=1s
     says "timed out waiting for the condition on machines/press"
 }
 
 @test "wait for creation and for deletion" {
-    background k wait configmap/late --for=create --timeout=20s
+    background k wait configmap/late --for=create --timeout=90s
     config_map late
-    wait "$job"
+    background_ends
     background_says "configmap/late condition met"
-    background k wait configmap/late --for=delete --timeout=20s
+    background k wait configmap/late --for=delete --timeout=90s
     k delete configmap late
-    wait "$job"
-    k wait configmap/never --for=delete --timeout=20s
+    background_ends
+    k wait configmap/never --for=delete --timeout=90s
 }
 
 @test "wait for a field to have a value, or any value" {
     machine press
-    k wait machine/press --for=jsonpath='{.spec.mode}'=slow --timeout=20s
-    k wait machine/press --for=jsonpath='{.spec.load}' --timeout=20s
-    background k wait machines --all --for=jsonpath='{.status.conditions[0].type}'=Ready --timeout=20s
+    k wait machine/press --for=jsonpath='{.spec.mode}'=slow --timeout=90s
+    k wait machine/press --for=jsonpath='{.spec.load}' --timeout=90s
+    background k wait machines --all --for=jsonpath='{.status.conditions[0].type}'=Ready --timeout=90s
     k patch machine press --subresource=status --type=merge -p '{"status":{"conditions":[{"type":"Ready"}]}}'
-    wait "$job"
+    background_ends
 }

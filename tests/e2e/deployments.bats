@@ -12,7 +12,7 @@ setup_file() {
     kubectl taint nodes --all node.kubernetes.io/not-ready- >/dev/null 2>&1 || true
 }
 
-teardown_file() { load helpers; controllers_stop; server_stop; }
+teardown_file() { load helpers; each controllers_stop server_stop; }
 setup() { load helpers; namespace; }
 
 # shows PATTERN…: as `says`, for patterns.
@@ -35,7 +35,7 @@ deployment() {
     rolled_out
 }
 
-rolled_out() { k rollout status deployment/web --timeout=60s; }
+rolled_out() { k rollout status deployment/web --timeout=90s; }
 of() { k get "$1" -o jsonpath="$2"; }
 images() { of pods '{.items[*].spec.containers[0].image}'; }
 count() { k get "$@" --no-headers 2>/dev/null | wc -l; }
@@ -141,7 +141,7 @@ history_says() { k rollout history deployment/web | grep -qE "$1"; }
     deployment
     k patch deployment web --type=merge -p \
         '{"spec":{"progressDeadlineSeconds":2,"template":{"spec":{"nodeSelector":{"nowhere":"yes"}}}}}'
-    run -1 k rollout status deployment/web --timeout=30s
+    run -1 k rollout status deployment/web --timeout=90s
     says 'deployment "web" exceeded its progress deadline'
     [ "$(of deployment/web '{.status.availableReplicas}')" = 2 ]
     k rollout undo deployment/web
@@ -214,7 +214,7 @@ replaced() { ! k get pod "$1" >/dev/null 2>&1 && counts 2 pods; }
 
 @test "foreground deletion of a deployment deletes its ReplicaSets and pods first" {
     deployment
-    run -0 timeout 30 kubectl -n "$NS" delete deployment web --cascade=foreground
+    run -0 timeout 90 kubectl -n "$NS" delete deployment web --cascade=foreground
     counts 0 replicasets
     counts 0 pods
 }

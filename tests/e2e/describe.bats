@@ -10,7 +10,7 @@ setup_file() {
     export NS
     kubectl create namespace $NS
     kubectl apply -f "$E2E/fixtures/machines.yaml"
-    kubectl wait --for=condition=Established --timeout=20s crd/machines.factory.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/machines.factory.example.com
     sed "s/NAMESPACE/$NS/" "$E2E/fixtures/kinds.yaml" | k create -f -
     k create -f - <<<'{"apiVersion":"factory.example.com/v1","kind":"Machine","metadata":{"name":"press"},"spec":{"load":3}}'
 }

@@ -39,22 +39,29 @@ setup_file() {
 
 teardown_file() {
     load helpers
-    server_stop
-    etcd_stop
+    each server_stop etcd_stop
 }
 
-setup() {
-    load helpers
-    namespace
+setup() { load helpers; namespace; later=() job=; }
+
+teardown() {
+    background_end
+    servers_stop "${later[@]}"
+}
+
+# later_server FLAG…: one more server; $SERVER and $HTTP are its own from now on. `teardown` stops it.
+later_server() {
+    SERVER=$(mktemp -d "$BATS_FILE_TMPDIR/server.XXXXXX")
+    later+=("$SERVER")
+    server_start --backend=etcd --etcd-servers="$ETCD" "$@"
 }
 
 # second_server COMMAND…: with a second server on the same etcd; $FIRST is the first one's kubeconfig.
 second_server() {
-    local FIRST=$KUBECONFIG SERVER='' HTTP HTTPS KUBECONFIG KUBECACHEDIR rc=0
-    server_start --backend=etcd --etcd-servers="$ETCD"
-    "$@" || rc=$?
-    server_stop || rc=$?
-    return $rc
+    local FIRST=$KUBECONFIG SERVER HTTP HTTPS KUBECONFIG KUBECACHEDIR
+    later_server
+    "$@"
+    server_stop
 }
 
 on_first() { kubectl --kubeconfig="$FIRST" -n "$NS" "$@"; }
@@ -134,12 +141,10 @@ conflicts_are_found() {
 
 watch_sees_the_other() {
     k create configmap first
-    k get configmap -w -o name >"$BATS_TEST_TMPDIR/watched" 3>&- 4>&- &
-    local watch=$!
-    eventually grep -q configmap/first "$BATS_TEST_TMPDIR/watched"
+    background k get configmap -w -o name
+    eventually background_says configmap/first
     on_first create configmap watched
-    eventually grep -q configmap/watched "$BATS_TEST_TMPDIR/watched"
-    kill $watch
+    eventually background_says configmap/watched
 }
 
 @test "watch on one server shows writes of the other" {
@@ -172,7 +177,7 @@ server_is_not_ready() { ! server_is_ready; }
 @test "server survives a restart of etcd and is not ready meanwhile" {
     k create configmap before
     etcd_stop
-    run ! timeout 20 kubectl -n "$NS" create configmap during --request-timeout=5s
+    run ! timeout 90 kubectl -n "$NS" create configmap during --request-timeout=5s
     eventually server_is_not_ready
     etcd_start
     eventually server_is_ready
@@ -230,28 +235,25 @@ sets_are_shared() {
 }
 
 @test "sets of kc certs create are accepted by the servers of all machines" {
-    local SERVER='' HTTP HTTPS KUBECONFIG KUBECACHEDIR OTHER
+    local SERVER HTTP HTTPS KUBECONFIG KUBECACHEDIR
     "$KC" certs create --out="$BATS_TEST_TMPDIR/sets" a=127.0.0.1 b=127.0.0.1
-    server_start --backend=etcd --etcd-servers="$ETCD" --etcd-prefix=/sets --cert-dir="$BATS_TEST_TMPDIR/sets/a"
-    local first_https=$HTTPS first=$SERVER FIRST=$KUBECONFIG
+    later_server --etcd-prefix=/sets --cert-dir="$BATS_TEST_TMPDIR/sets/a"
+    local first_https=$HTTPS FIRST=$KUBECONFIG
     namespace
-    SERVER=
-    server_start --backend=etcd --etcd-servers="$ETCD" --etcd-prefix=/sets --cert-dir="$BATS_TEST_TMPDIR/sets/b"
+    later_server --etcd-prefix=/sets --cert-dir="$BATS_TEST_TMPDIR/sets/b"
     sets_are_shared "$first_https"
-    server_stop
-    SERVER=$first server_stop
+    servers_stop "${later[@]}"
 }
 
 @test "kc up runs on etcd with the keys of kc certs create" {
     local port
     read -r port _ < <(free_ports)
     "$KC" certs create --out="$BATS_TEST_TMPDIR/sets" me=127.0.0.1
-    "$KC" up --file-rootpath="$BATS_TEST_TMPDIR/up" --backend=etcd --etcd-servers="$ETCD" --etcd-prefix=/up --cert-dir="$BATS_TEST_TMPDIR/sets/me" \
-        --secure-port="$port" --insecure-port=0 --pods=simulate >"$BATS_TEST_TMPDIR/up.log" 2>&1 3>&- 4>&- &
-    local up=$!
+    background "$KC" up --file-rootpath="$BATS_TEST_TMPDIR/up" --backend=etcd --etcd-servers="$ETCD" --etcd-prefix=/up \
+        --cert-dir="$BATS_TEST_TMPDIR/sets/me" --secure-port="$port" --insecure-port=0 --pods=simulate
     eventually kubectl --kubeconfig="$BATS_TEST_TMPDIR/up/admin.kubeconfig" get namespaces kube-system
-    kill -TERM $up
-    wait $up
+    kill -TERM "$job"
+    background_ends
 }
 
 @test "metrics show the events of etcd that wait to be applied" {

@@ -5,6 +5,7 @@
 # leaves on disk, how it ends. $KC names the binary; build/release/kc unless it is set.
 
 setup() {
+    load helpers
     cd "$BATS_TEST_DIRNAME/../.." || return
     KC=${KC:-build/release/kc}
     root=$BATS_TEST_TMPDIR/root
@@ -13,7 +14,7 @@ setup() {
 
 teardown() {
     # The jobs that a test left running, by their own process ids.
-    [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true
+    [ -z "$pid" ] || end_now "$pid"
 }
 
 # refused SENTENCE FLAG…: exit 2, the sentence on standard error, nothing on standard output, nothing on disk.
@@ -35,20 +36,17 @@ start() {
     "$KC" apiserver --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure" "$@" \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
     pid=$!
-    for _ in $(seq 300); do
-        grep -q 'try:' "$BATS_TEST_TMPDIR/out" && return 0
-        kill -0 "$pid" 2>/dev/null || break
-        sleep 0.1
-    done
-    cat "$BATS_TEST_TMPDIR/err"
-    return 1
+    eventually tells_or_ended
+    grep -q 'try:' "$BATS_TEST_TMPDIR/out" || { cat "$BATS_TEST_TMPDIR/err"; return 1; }
 }
+
+tells_or_ended() { grep -q 'try:' "$BATS_TEST_TMPDIR/out" || process_ended "$pid"; }
 
 # stop SIGNAL: ends the server; $status is its exit code.
 stop() {
     status=0
     kill "-$1" "$pid"
-    wait "$pid" || status=$?
+    wait_for "$pid" || status=$?
     pid=
 }
 
@@ -338,7 +336,7 @@ flags_of_apiserver() {
     start
     # Both wait while it is stopped; SIGINT, the lower number, is taken first.
     kill -STOP "$pid"
-    until grep -q "^State:.T" "/proc/$pid/status"; do sleep 0.01; done
+    eventually grep -q "^State:.T" "/proc/$pid/status"
     kill -TERM "$pid"
     kill -INT "$pid"
     stop CONT
@@ -365,10 +363,7 @@ flags_of_apiserver() {
     read -r insecure < <("$BATS_TEST_DIRNAME/free-ports" 1)
     "$KC" apiserver --file-rootpath="$root" --secure-port=0 --insecure-port="$insecure" >"$BATS_TEST_TMPDIR/out" 3>&- &
     pid=$!
-    for _ in $(seq 300); do
-        grep -q 'try:' "$BATS_TEST_TMPDIR/out" && break
-        sleep 0.1
-    done
+    eventually tells_or_ended
     grep -qF "kubectl -s http://127.0.0.1:$insecure get namespaces" "$BATS_TEST_TMPDIR/out"
     [ ! -e "$root/certs/apiserver.crt" ]
     [ ! -e "$root/admin.kubeconfig" ]

@@ -9,9 +9,9 @@ setup_file() {
     controllers_start --controllers=garbagecollector
 }
 
-teardown_file() { load helpers; controllers_stop; server_stop; }
+teardown_file() { load helpers; each controllers_stop server_stop; }
 setup() { load helpers; namespace; job=; }
-teardown() { [ -z "$job" ] || background_end; }
+teardown() { background_end; }
 
 is_there() { k get "$@" >/dev/null 2>&1; }
 is_gone() { ! is_there "$@"; }
@@ -62,8 +62,7 @@ family() {
     is_there configmap grandchild
     kill -0 "$job"
     k patch configmap grandchild --type=merge -p '{"metadata":{"finalizers":null}}'
-    wait "$job"
-    job=
+    background_ends
     is_gone configmap owner
     is_gone configmap child
     is_gone configmap grandchild
@@ -108,7 +107,7 @@ family() {
 
 @test "custom objects are owners and dependents" {
     kubectl apply -f "$E2E/fixtures/machines.yaml"
-    kubectl wait --for=condition=Established --timeout=20s crd/machines.factory.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/machines.factory.example.com
     k create -f - <<<'{"apiVersion":"factory.example.com/v1","kind":"Machine","metadata":{"name":"press"},"spec":{"load":3}}'
     owned settings "$(reference machine press)"
     k create -f - <<<"{\"apiVersion\":\"factory.example.com/v1\",\"kind\":\"Machine\",\"metadata\":{\"name\":\"lamp\",\"ownerReferences\":[$(reference \

@@ -84,7 +84,7 @@ HEADER
     sed -i 's|/// Legs|/// +kubebuilder:validation:Maximum=8\n    /// Legs|' api/apps/v1/robot_types.h
     "$KC" generate crd -o out
     kubectl apply -f out
-    kubectl wait --for=condition=Established --timeout=20s crd/robots.apps.example.io
+    kubectl wait --for=condition=Established --timeout=90s crd/robots.apps.example.io
     robot='{"apiVersion":"apps.example.io/v1","kind":"Robot","metadata":{"name":"a","namespace":"default"}'
     kubectl apply -f - <<<"$robot,\"spec\":{\"legs\":4}}"
     run kubectl apply -f - <<<"$robot,\"spec\":{\"legs\":9}}"

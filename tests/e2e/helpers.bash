@@ -27,15 +27,30 @@ usertoken,alice,2,"dev"'
 # free_ports: two of them, separated by a space.
 free_ports() { "$E2E/free-ports" 2; }
 
-# eventually COMMAND…: tries it until it succeeds, for 90 seconds at most. This is no bound on latency: with sanitizers, on a machine that is busy
-# with other tests, a server alone may need 20 seconds to start.
+# eventually COMMAND…: tries it until it succeeds, for 90 seconds at most (or $LIMIT). This is no bound on latency: with sanitizers, on a machine
+# that is busy with other tests, a server alone may need 20 seconds to start.
 eventually() {
-    local deadline=$((SECONDS + 90))
+    local limit=${LIMIT:-90} deadline
+    deadline=$((SECONDS + limit))
     until "$@"; do
-        [ $SECONDS -lt $deadline ] || { echo "not within 90 seconds: $*"; return 1; }
+        [ $SECONDS -lt $deadline ] || { echo "not within $limit seconds: $*"; return 1; }
         sleep 0.05
     done
 }
+
+# bound TIGHT WIDE: a bound on time. `make soak` runs suites one at a time on an idle machine and holds the tight one (KC_SOAK=1); elsewhere other
+# suites run beside this one, and WIDE is at least ten times what an idle machine shows.
+bound() { if [ "${KC_SOAK:-0}" = 0 ]; then echo "$2"; else echo "$1"; fi; }
+
+# each COMMAND…: runs all of them, also when one fails, and fails then: a teardown ends everything that a failed test has left.
+each() {
+    local command rc=0
+    for command in "$@"; do $command || rc=1; done
+    return $rc
+}
+
+# end_now PID…: those that still run.
+end_now() { [ $# -eq 0 ] || kill -KILL "$@" 2>/dev/null || true; }
 
 # wait_for PID: the exit code of a child that is to end; one that does not is killed.
 wait_for() {
@@ -121,9 +136,16 @@ server_stop() {
     server_ended || server_signal TERM
     eventually server_ended || { server_signal KILL; return 1; }
     [ ! -d "$SERVER/etcd" ] || "$E2E/etcd" stop "$SERVER/etcd"
-    server_log_is_clean
+    server_log_is_clean || return 1
     [ "$(cat "$SERVER/rc")" -eq 0 ] || { echo "exit code $(cat "$SERVER/rc")"; tail -n 30 "$SERVER/err"; return 1; }
     rm "$SERVER/pid"
+}
+
+# servers_stop FOLDER…: those of other folders, as `server_stop` does.
+servers_stop() {
+    local folder rc=0
+    for folder in "$@"; do SERVER=$folder server_stop || rc=1; done
+    return $rc
 }
 
 # controllers_start FLAG…: `kc controllers` beside the server, with its administrator's kubeconfig. Returns at once: what it does is waited
@@ -133,14 +155,14 @@ controllers_start() {
     echo $! >"$SERVER/controllers.pid"
 }
 
-controllers_ended() { process_ended "$(cat "$SERVER/controllers.pid")"; }
-
 # controllers_stop: SIGTERM; it ends in time, and nothing bad is in its log.
 controllers_stop() {
     [ -e "${SERVER:-}/controllers.pid" ] || return 0
-    kill -TERM "$(cat "$SERVER/controllers.pid")" 2>/dev/null || { tail -n 60 "$SERVER/controllers.err"; return 1; }
-    eventually controllers_ended || { kill -KILL "$(cat "$SERVER/controllers.pid")"; return 1; }
+    local ended
+    ended=$(cat "$SERVER/controllers.pid")
     rm "$SERVER/controllers.pid"
+    kill -TERM "$ended" 2>/dev/null || { tail -n 60 "$SERVER/controllers.err"; return 1; }
+    eventually process_ended "$ended" || { kill -KILL "$ended"; return 1; }
     if grep -nE 'Sanitizer|runtime error:|Assertion|stack smashing|Segmentation' "$SERVER/controllers.err"; then
         tail -n 60 "$SERVER/controllers.err"
         return 1
@@ -171,11 +193,11 @@ hub_is_ready() { ! kill -0 "$hub_pid" 2>/dev/null || curl -sf -o /dev/null "$HEA
 
 # hub_stop: SIGTERM, exit code 0, nothing bad in its log.
 hub_stop() {
-    local rc=0
-    [ -n "${hub_pid:-}" ] || return 0
-    kill -TERM "$hub_pid"
-    wait_for "$hub_pid" || rc=$?
+    local rc=0 ended=${hub_pid:-}
+    [ -n "$ended" ] || return 0
     hub_pid=
+    kill -TERM "$ended" || { tail -n 30 "$BATS_TEST_TMPDIR/hub.log"; return 1; }
+    wait_for "$ended" || rc=$?
     [ "$rc" -eq 0 ] || { echo "exit code $rc"; tail -n 30 "$BATS_TEST_TMPDIR/hub.log"; return 1; }
     ! grep -nE 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/hub.log"
 }
@@ -214,14 +236,17 @@ up_is_ready() { ! kill -0 "$pid" 2>/dev/null || grep -q 'ready after' "$BATS_TES
 
 # down SIGNAL CODE: it ends with this code; nothing is wrong in what it wrote to standard error.
 down() {
-    local rc=0
-    kill "-$1" "$pid"
-    wait_for "$pid" || rc=$?
+    local rc=0 ended=$pid
     pid=
+    kill "-$1" "$ended" || { cat "$BATS_TEST_TMPDIR/err"; return 1; }
+    wait_for "$ended" || rc=$?
     cat "$BATS_TEST_TMPDIR/err"
     [ "$rc" -eq "$2" ] || { echo "exit code $rc"; return 1; }
     ! grep -E 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/err"
 }
+
+# up_end: for a teardown: one that still runs is stopped, and ends well.
+up_end() { [ -z "$pid" ] || down INT 0; }
 
 # namespace: a namespace of this test's own.
 namespace() {
@@ -240,7 +265,7 @@ field_is() { [ "$(k get "$1" "$2" -o jsonpath="$3")" = "$4" ]; }
 api() {
     local path=$1
     shift
-    curl -sS --max-time 30 -H 'Authorization: Bearer admintoken' "$@" "$HTTP$path"
+    curl -sS --max-time 90 -H 'Authorization: Bearer admintoken' "$@" "$HTTP$path"
 }
 
 # config_map NAME [LABELS]: creates one quickly, without kubectl.
@@ -276,13 +301,27 @@ never_says() {
 
 # background COMMAND…: starts it with its output in $BATS_TEST_TMPDIR/background; $job is its process.
 background() {
+    [ "$1" != k ] || set -- kubectl -n "$NS" "${@:2}" # A process that a signal reaches.
     "$@" >"$BATS_TEST_TMPDIR/background" 2>&1 3>&- 4>&- &
     job=$!
 }
 
 background_says() { grep -qE -- "$1" "$BATS_TEST_TMPDIR/background"; }
 
+# background_ends: it ends by itself, with exit code 0.
+background_ends() {
+    local ended=$job
+    job=
+    wait_for "$ended"
+}
+
 background_end() {
-    kill "$job" 2>/dev/null || true
-    wait "$job" 2>/dev/null || true
+    local ended=$job children
+    [ -n "$ended" ] || return 0
+    job=
+    # A function runs in a shell of its own, whose commands would outlive it.
+    children=$(pgrep -P "$ended") || true
+    # shellcheck disable=SC2086  # several
+    kill $children "$ended" 2>/dev/null || true
+    wait_for "$ended" 2>/dev/null || true
 }

@@ -8,7 +8,7 @@ teardown_file() { load helpers; server_stop; }
 setup() { load helpers; namespace; }
 
 # ask OPTION… URL: curl as the administrator, to either port.
-ask() { curl -sk --max-time 30 -H 'Authorization: Bearer admintoken' "$@"; }
+ask() { curl -sk --max-time 90 -H 'Authorization: Bearer admintoken' "$@"; }
 
 @test "TLS clients negotiate the HTTP version" {
     [ "$(ask --http2 -o /dev/null -w '%{http_version}' "$HTTPS/healthz")" = 2 ]

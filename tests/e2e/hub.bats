@@ -17,12 +17,15 @@ setup() {
     load helpers
     cd "$E2E/../.."
     NS=default
-    hub_pid=
+    hub_pid='' first='' job=''
 }
 
 teardown() {
-    hub_stop
+    local rc=0
+    [ -z "$first" ] || end_now "$first"
+    each hub_stop controllers_stop background_end || rc=1
     kubectl delete ats,bananas,dummies,robots,deployments --all --wait=false >/dev/null 2>&1 || true
+    return $rc
 }
 
 @test "list shows the reconcilers" {
@@ -81,17 +84,19 @@ YAML
     eventually field_is banana still '{.status.phase}' Success
     field_is banana still '{.status.audit[0].action}' reset
     field_is banana still '{.metadata.annotations.kubecontroller\.io/phase-action}' ""
-    told PhaseFailed
+    eventually told PhaseFailed
 }
 
 @test "killed hub continues at the last phase" {
     hub_start hub
+    # Migrate lasts three seconds: a watch shows it in time, several calls of kubectl may not.
+    background k get bananas -w -o jsonpath='{.status.phase}{"\n"}'
     kubectl apply -f manifests/banana/cr.yaml
-    eventually field_is banana banana-one '{.status.phase}' Migrate
-    started=$(k get banana banana-one -o jsonpath='{.status.state.Migrate.startTime}')
+    eventually background_says '^Migrate$'
     kill -KILL "$hub_pid"
-    wait "$hub_pid" || true
+    wait_for "$hub_pid" || true
     field_is banana banana-one '{.status.phase}' Migrate
+    started=$(k get banana banana-one -o jsonpath='{.status.state.Migrate.startTime}')
     hub_start hub
     eventually field_is banana banana-one '{.status.phase}' Success
     field_is banana banana-one '{.status.state.Migrate.startTime}' "$started"
@@ -99,9 +104,10 @@ YAML
 
 @test "object in progress is deleted when it has ended" {
     hub_start hub
+    background k get bananas -w -o jsonpath='{.metadata.finalizers[0]}{"\n"}'
     kubectl apply -f manifests/banana/cr.yaml
-    eventually field_is banana banana-one '{.metadata.finalizers[0]}' kubecontroller.io/ongoing
-    run -0 kubectl delete banana banana-one --timeout=20s
+    eventually background_says '^kubecontroller.io/ongoing$'
+    run -0 kubectl delete banana banana-one --timeout=90s
     says deleted
 }
 
@@ -133,20 +139,25 @@ lease_is_held() { [ -n "$(lease_field holderIdentity)" ]; }
 lease_time() { date -d "$(lease_field "$1")" +%s%3N; }
 
 @test "second hub takes over within the lease when the first is killed" {
-    two_hubs 3
+    two_hubs 10
     kubectl apply -f manifests/robot/cr.yaml
     eventually field_is deployment robot-one '{.spec.replicas}' 2
+    holder=$(lease_field holderIdentity)
+    background k get lease kc-hub -w -o jsonpath='{.spec.holderIdentity} {.spec.renewTime} {.spec.acquireTime}{"\n"}'
+    eventually background_says "^$holder "
     kill -KILL "$first"
-    wait "$first" || true
-    holder=$(lease_field holderIdentity) renewed=$(lease_time renewTime)
+    wait_for "$first" || true
     k patch robot robot-one --type merge -p '{"spec":{"replicas":3}}'
     eventually field_is deployment robot-one '{.spec.replicas}' 3
     [ "$(lease_field holderIdentity)" != "$holder" ]
-    took=$(($(lease_time acquireTime) - renewed))
+    acquired() { awk -v first="$holder" '$1 != first { print $3; exit }' "$BATS_TEST_TMPDIR/background" | grep .; }
+    eventually acquired
+    renewed=$(awk -v first="$holder" '$1 == first { at = $2 } END { print at }' "$BATS_TEST_TMPDIR/background")
+    took=$(($(date -d "$(acquired)" +%s%3N) - $(date -d "$renewed" +%s%3N)))
     echo "taken over $took ms after it was last renewed"
-    # Never before it has run out; but the other sees a renewal, and counts from then, up to 1.1 seconds late. The rest is for the machine.
-    [ $took -ge 3000 ]
-    [ $took -le 8000 ]
+    # Never before it has run out; but the other sees a renewal, and counts from then, up to 1.1 seconds late.
+    [ $took -ge 10000 ]
+    [ $took -le "$(bound 11600 100000)" ]
     hub_stop
 }
 
@@ -161,7 +172,7 @@ lease_time() { date -d "$(lease_field "$1")" +%s%3N; }
     eventually field_is deployment robot-one '{.spec.replicas}' 4
     took=$(($(lease_time acquireTime) - released))
     echo "taken over $took ms after it was given back"
-    [ $took -le 15000 ]
+    [ $took -le "$(bound 2500 30000)" ]
     hub_stop
 }
 
@@ -227,16 +238,16 @@ k delete configmap crash after-crash
 
 @test "port in use is reported" {
     hub_start hub
-    run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address= --health-probe-bind-address="${HEALTH#http://}"
+    run -1 timeout 90 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address= --health-probe-bind-address="${HEALTH#http://}"
     says "kc hub: " "${HEALTH#http://}" "in use"
-    run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address=18001 --health-probe-bind-address=
+    run -1 timeout 90 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address=18001 --health-probe-bind-address=
     says "18001 is not a valid address"
 }
 
 @test "unreachable server is reported" {
-    run -1 timeout 20 "$KC" run dummy -s http://127.0.0.1:1 --metrics-bind-address= --health-probe-bind-address=
+    run -1 timeout 90 "$KC" run dummy -s http://127.0.0.1:1 --metrics-bind-address= --health-probe-bind-address=
     says "kc run: " "127.0.0.1:1"
-    run -1 timeout 20 "$KC" hub --kubeconfig=/no/such/config
+    run -1 timeout 90 "$KC" hub --kubeconfig=/no/such/config
     says "/no/such/config"
 }
 
@@ -251,7 +262,7 @@ k delete configmap crash after-crash
 
 @test "kind missing on the server is named" {
     kubectl delete crd dummies.demo.wukong.com
-    run -1 timeout 20 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address= --health-probe-bind-address=
+    run -1 timeout 90 "$KC" hub --kubeconfig="$KUBECONFIG" --metrics-bind-address= --health-probe-bind-address=
     kubectl apply -f manifests/dummy/demo.wukong.com_dummies.yaml
     says "reconciler dummy: the server has no kind Dummy of demo.wukong.com/v1; apply its CustomResourceDefinition first"
 }

@@ -79,8 +79,8 @@ setup_file() {
 }
 teardown_file() {
     load helpers
+    end_now "$(cat "$KEYS/pid")"
     server_stop
-    kill "$(cat "$KEYS/pid")"
 }
 setup() { load helpers; }
 
@@ -176,13 +176,13 @@ JANE='jane u-1 oidc:dev,system:authenticated authentication.kubernetes.io/creden
 
 @test "oversized token gets 401, and many forged ones do not delay others" {
     is 401 "$(token rsa RS256 "\"pad\":\"$(head -c 70000 /dev/zero | tr '\0' x)\"")"
-    local i before
+    local i before start=$SECONDS
     before=$(grep -c 'GET /jwks' "$KEYS/log")
     for i in 1 2 3 4 5 6 7 8; do HEADER="{\"kid\":\"invented-$i\"}" token rsa RS256 >"$BATS_TEST_TMPDIR/$i"; done
     for i in 1 2 3 4 5 6 7 8; do is 401 "$(cat "$BATS_TEST_TMPDIR/$i")"; done
     is "oidc:$JANE" "$(token rsa RS256)"
     # Keys are fetched again once in ten seconds at most.
-    [ $(($(grep -c 'GET /jwks' "$KEYS/log") - before)) -le 3 ]
+    [ $(($(grep -c 'GET /jwks' "$KEYS/log") - before)) -le $(((SECONDS - start) / 10 + 3)) ]
 }
 
 @test "rotated keys are fetched when a token names a new one" {

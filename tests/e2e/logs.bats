@@ -10,9 +10,10 @@ setup_file() {
     eventually kubectl get node here
 }
 
-teardown_file() { load helpers; controllers_stop; server_stop; }
+teardown_file() { load helpers; each controllers_stop server_stop; }
 # shellcheck disable=SC2016 # scripts expand in the pod
-setup() { load helpers; namespace; }
+setup() { load helpers; namespace; job=; }
+teardown() { background_end; }
 
 # run_pod NAME SCRIPT [CONTAINERS]: on our node, once.
 run_pod() {
@@ -33,9 +34,16 @@ phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 }
 
 @test "logs --follow continues until the container ends" {
-    run_pod count 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done'
+    k create -f - <<<'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"count"},"spec":{"nodeName":"here","restartPolicy":"Never",
+        "volumes":[{"name":"v","emptyDir":{}}],"containers":[{"name":"main","image":"none","volumeMounts":[{"name":"v","mountPath":"/tmp"}],
+        "command":["sh","-c","echo first; until [ -e /tmp/go ]; do sleep 0.1; done; echo last"]}]}}'
     eventually phase_is count Running
-    [ "$(timeout 20 kubectl -n "$NS" logs -f count | tail -n 1)" = 6 ]
+    background k logs -f count
+    eventually background_says '^first$'
+    run ! background_says '^last$'
+    touch "$SERVER/pods/pods/$(k get pod count -o jsonpath='{.metadata.uid}')/.volumes/v/go"
+    background_ends
+    background_says '^last$'
 }
 
 @test "container name is required among several" {
@@ -56,7 +64,7 @@ phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
     fi
     k create -f - <<<"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"again\"},\"spec\":{\"nodeName\":\"here\",\"restartPolicy\":\"OnFailure\",
         $volumes\"containers\":[{\"name\":\"main\",\"image\":\"none\",$mounts
-        \"command\":[\"sh\",\"-c\",\"if [ -e $shared/x ]; then echo second; sleep 60; else touch $shared/x; echo first; exit 3; fi\"]}]}}"
+        \"command\":[\"sh\",\"-c\",\"if [ -e $shared/x ]; then echo second; sleep 600; else touch $shared/x; echo first; exit 3; fi\"]}]}}"
     second() { [ "$(k logs again)" = second ]; }
     eventually second
     [ "$(k logs again --previous)" = first ]

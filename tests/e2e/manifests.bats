@@ -8,7 +8,7 @@ setup_file() {
     load helpers
     server_start
     kubectl apply -f "$E2E/fixtures/machines.yaml"
-    kubectl wait --for=condition=Established --timeout=20s crd/machines.factory.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/machines.factory.example.com
 }
 
 teardown_file() { load helpers; server_stop; }

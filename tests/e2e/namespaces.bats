@@ -7,13 +7,13 @@ setup_file() {
     load helpers
     server_start
     kubectl apply -f "$E2E/fixtures/machines.yaml"
-    kubectl wait --for=condition=Established --timeout=20s crd/machines.factory.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/machines.factory.example.com
     controllers_start --controllers=namespace,serviceaccount,root-ca
 }
 
-teardown_file() { load helpers; controllers_stop; server_stop; }
+teardown_file() { load helpers; each controllers_stop server_stop; }
 setup() { load helpers; namespace; job=; }
-teardown() { [ -z "$job" ] || background_end; }
+teardown() { background_end; }
 
 machine() { k create -f - <<<"{\"apiVersion\":\"factory.example.com/v1\",\"kind\":\"Machine\",\"metadata\":{\"name\":\"$1\"},\"spec\":{\"load\":3}}"; }
 
@@ -54,7 +54,7 @@ is_there() { k get "$@" >/dev/null 2>&1; }
     k create deployment web --image=web:1
     k create secret generic key --from-literal=a=b
     machine press
-    run -0 timeout 40 kubectl delete namespace "$NS"
+    run -0 timeout 90 kubectl delete namespace "$NS"
     says "namespace \"$NS\" deleted"
     run -1 kubectl get namespace "$NS"
     says NotFound
@@ -68,7 +68,7 @@ is_there() { k get "$@" >/dev/null 2>&1; }
     machine press
     config_map one
     k patch machine press --type=merge -p '{"metadata":{"finalizers":["factory.example.com/brake"]}}'
-    background kubectl delete namespace "$NS" --timeout=60s
+    background kubectl delete namespace "$NS" --timeout=90s
     eventually condition_is NamespaceContentRemaining \
         "True SomeResourcesRemain Some resources are remaining: machines.factory.example.com has 1 resource instances"
     condition_is NamespaceFinalizersRemaining "True SomeFinalizersRemain Some content in the namespace has finalizers remaining:\
@@ -80,8 +80,7 @@ is_there() { k get "$@" >/dev/null 2>&1; }
     run -1 k create configmap late
     says "because it is being terminated"
     k patch machine press --type=merge -p '{"metadata":{"finalizers":null}}'
-    wait "$job"
-    job=
+    background_ends
     run -1 kubectl get namespace "$NS"
 }
 

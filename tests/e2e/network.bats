@@ -25,9 +25,10 @@ setup() {
 }
 
 teardown() {
-    hub_stop
-    networks_stop
-    kubectl delete crd networks.samplecrd.k8s.io --timeout=20s >/dev/null 2>&1 || true
+    local rc=0
+    each hub_stop networks_stop || rc=1
+    kubectl delete crd networks.samplecrd.k8s.io --timeout=90s >/dev/null 2>&1 || true
+    return $rc
 }
 
 # networks_start: the service, over its file; returns when it is ready.
@@ -41,18 +42,18 @@ networks_start() {
 networks_are_ready() { ! kill -0 "$networks_pid" 2>/dev/null || curl -sf -o /dev/null "${NETWORKS%/v1/networks}/healthz"; }
 
 networks_stop() {
-    local rc=0
-    [ -n "$networks_pid" ] || return 0
-    kill -TERM "$networks_pid"
-    wait "$networks_pid" || rc=$?
+    local rc=0 ended=$networks_pid
+    [ -n "$ended" ] || return 0
     networks_pid=
+    kill -TERM "$ended" || { cat "$BATS_TEST_TMPDIR/networks.log"; return 1; }
+    wait_for "$ended" || rc=$?
     [ "$rc" -eq 0 ] || { echo "exit code $rc"; cat "$BATS_TEST_TMPDIR/networks.log"; return 1; }
     ! grep -nE 'Sanitizer|runtime error:|Assertion|Segmentation' "$BATS_TEST_TMPDIR/networks.log"
 }
 
 networks_kill() {
     kill -KILL "$networks_pid"
-    wait "$networks_pid" || true
+    wait_for "$networks_pid" || true
     networks_pid=
 }
 
@@ -100,7 +101,7 @@ YAML
 
 @test "network of the document is created, changed and deleted" {
     the_definition | kubectl apply -f -
-    kubectl wait --for=condition=Established --timeout=20s crd/networks.samplecrd.k8s.io
+    kubectl wait --for=condition=Established --timeout=90s crd/networks.samplecrd.k8s.io
     networks_start
     hub_start run network -c "$CONFIG"
     the_object | kubectl apply -f -
@@ -154,7 +155,7 @@ YAML
 
 @test "current CRD is applied by directory and has a status" {
     kubectl apply -f manifests/network
-    kubectl wait --for=condition=Established --timeout=20s crd/networks.samplecrd.k8s.io
+    kubectl wait --for=condition=Established --timeout=90s crd/networks.samplecrd.k8s.io
     networks_start
     hub_start run network -c "$CONFIG"
     kubectl apply -f manifests/network/example

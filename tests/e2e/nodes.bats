@@ -14,8 +14,7 @@ setup_file() {
 teardown_file() {
     load helpers
     node_kill steady
-    controllers_stop
-    server_stop
+    each controllers_stop server_stop
 }
 
 setup() { load helpers; namespace; node=; }
@@ -51,6 +50,7 @@ EOF
 
 pod_ready_is() { [ "$(k get pod "$1" -o jsonpath="{.status.conditions[?(@.type=='Ready')].status}")" = "$2" ]; }
 pod_is_leaving() { [ -n "$(k get pod "$1" -o jsonpath='{.metadata.deletionTimestamp}')" ]; }
+event_says() { k get events --field-selector "reason=$1" | grep -qF -- "$2"; }
 is_gone() { ! k get "$@" >/dev/null 2>&1; }
 
 @test "lost node is NotReady, and Ready when it returns" {
@@ -67,8 +67,7 @@ is_gone() { ! k get "$@" >/dev/null 2>&1; }
     eventually has_taint node.kubernetes.io/unreachable:NoSchedule
     eventually has_taint node.kubernetes.io/unreachable:NoExecute
     eventually pod_ready_is web False
-    run -0 k get events --field-selector reason=NodeNotReady
-    says "Node is not ready"
+    eventually event_says NodeNotReady "Node is not ready"
     node_start $node
     eventually has_no_taint node.kubernetes.io/unreachable:NoExecute
     eventually pod_ready_is web True
@@ -87,11 +86,10 @@ is_gone() { ! k get "$@" >/dev/null 2>&1; }
     eventually pod_is_leaving hasty
     run -0 k get pod hasty -o jsonpath="{.status.conditions[?(@.type=='DisruptionTarget')].reason}"
     says DeletionByTaintManager
-    run -0 k get events --field-selector reason=TaintManagerEviction
-    says "Marking for deletion Pod $NS/hasty"
+    eventually event_says TaintManagerEviction "Marking for deletion Pod $NS/hasty"
     [ -z "$(k get pod patient -o jsonpath='{.metadata.deletionTimestamp}')" ]
     kubectl taint node $node-0 node.kubernetes.io/out-of-service=down:NoExecute
-    eventually is_gone pod hasty || eventually is_gone pod hasty
+    LIMIT=300 eventually is_gone pod hasty
 }
 
 @test "pods of a lost node are replaced on another node" {
@@ -104,13 +102,13 @@ is_gone() { ! k get "$@" >/dev/null 2>&1; }
     "containers": [{"name": "main", "image": "web:1"}], "tolerations": [
       {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1}]}}}}
 EOF
-    k rollout status deployment/web --timeout=30s
+    k rollout status deployment/web --timeout=90s
     [ "$(k get pods -o jsonpath='{.items[*].spec.nodeName}')" = "doomed-0 doomed-0" ]
     kubectl uncordon steady-0
     node_kill $node
     on_the_other() { [ "$(k get pods --field-selector spec.nodeName=steady-0,status.phase=Running -o name | wc -l)" -eq 2 ]; }
-    eventually on_the_other || eventually on_the_other
-    k rollout status deployment/web --timeout=30s
+    LIMIT=300 eventually on_the_other
+    k rollout status deployment/web --timeout=90s
 }
 
 @test "cordoned node is tainted until it is uncordoned" {

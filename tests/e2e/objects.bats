@@ -5,7 +5,8 @@
 
 setup_file() { load helpers; server_start; }
 teardown_file() { load helpers; server_stop; }
-setup() { load helpers; namespace; }
+setup() { load helpers; namespace; job=; }
+teardown() { background_end; }
 
 @test "created object is read back unchanged" {
     run -0 k create configmap greeting --from-literal=text=hello
@@ -139,17 +140,17 @@ YAML
     k patch configmap held --type merge -p '{"metadata":{"finalizers":["example.com/hold"]}}'
     k delete configmap held --wait=false
     [ -n "$(k get configmap held -o jsonpath='{.metadata.deletionTimestamp}')" ]
-    background k wait configmap/held --for=delete --timeout=20s
+    background k wait configmap/held --for=delete --timeout=90s
     k patch configmap held --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
-    wait "$job"
+    background_ends
     run -1 k get configmap held
 }
 
 @test "wait returns when a field gets its value" {
     config_map greeting
-    background k wait configmap/greeting --for=jsonpath='{.data.state}'=done --timeout=20s
+    background k wait configmap/greeting --for=jsonpath='{.data.state}'=done --timeout=90s
     k patch configmap greeting --type merge -p '{"data":{"state":"done"}}'
-    wait "$job"
+    background_ends
     background_says "configmap/greeting condition met"
 }
 

@@ -17,7 +17,9 @@ setup() {
     ADMIN=$KUBECONFIG
     PERSON=$BATS_TEST_TMPDIR/kubeconfig
     PASSWORD='correct horse battery staple'
+    job=
 }
+teardown() { background_end; }
 
 # admin ARGS...: kc user as the administrator.
 admin() { "$KC" user "$@" --kubeconfig="$ADMIN"; }
@@ -178,10 +180,9 @@ log_in() { curl -sk -D - -H 'Content-Type: application/json' -d "{\"username\":\
 @test "session ends after the lifetime that the server was given" {
     run -0 "$KC" apiserver --help
     says session-lifetime
-    local port short left
+    local port left
     read -r port _ < <(free_ports)
-    "$KC" apiserver --file-rootpath="$BATS_TEST_TMPDIR/short" --secure-port="$port" --insecure-port=0 --session-lifetime=1h 3>&- >"$BATS_TEST_TMPDIR/log" 2>&1 &
-    short=$!
+    background "$KC" apiserver --file-rootpath="$BATS_TEST_TMPDIR/short" --secure-port="$port" --insecure-port=0 --session-lifetime=1h
     export KUBECONFIG=$BATS_TEST_TMPDIR/short/admin.kubeconfig
     eventually test -s "$KUBECONFIG"
     eventually kubectl get --raw /readyz
@@ -189,8 +190,7 @@ log_in() { curl -sk -D - -H 'Content-Type: application/json' -d "{\"username\":\
     kubectl config view --raw --minify | grep -vE 'client-(certificate|key)-data' >"$PERSON"
     chmod 600 "$PERSON"
     run -0 "$KC" login --username=lea --kubeconfig="$PERSON" <<<"$PASSWORD"
-    kill "$short"
-    wait "$short" || true
+    background_end
     [[ $output =~ until\ ([0-9TZ:-]+) ]]
     left=$(($(date -d "${BASH_REMATCH[1]}" +%s) - $(date +%s)))
     [ "$left" -gt 3500 ] && [ "$left" -le 3600 ]

@@ -6,7 +6,7 @@
 setup_file() { load helpers; server_start --authn-allow-localhost --anonymous-auth=false; }
 teardown_file() { load helpers; server_stop; }
 setup() { load helpers; namespace; job=; }
-teardown() { [ -z "$job" ] || background_end; }
+teardown() { background_end; }
 
 p() { kubectl --kubeconfig /dev/null -s "$HTTP" -n "$NS" "$@"; }
 

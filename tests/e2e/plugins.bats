@@ -9,7 +9,7 @@ setup_file() {
     controllers_start --controllers=storage-protection,namespace
 }
 
-teardown_file() { load helpers; controllers_stop; server_stop; }
+teardown_file() { load helpers; each controllers_stop server_stop; }
 setup() { load helpers; namespace; }
 
 # claim NAME [FIELDS]
@@ -67,12 +67,12 @@ JSON
     claim used ',"storageClassName":""'
     claim free ',"storageClassName":""'
     pod user "" ',"nodeName":"n","volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"used"}}]'
-    k delete pvc free --timeout=20s
+    k delete pvc free --timeout=90s
     k delete pvc used --wait=false
     run -0 k get pvc used -o jsonpath='{.metadata.finalizers}'
     says kubernetes.io/pvc-protection
     k delete pod user --force --grace-period=0
-    k wait --for=delete pvc/used --timeout=20s
+    k wait --for=delete pvc/used --timeout=90s
 }
 
 @test "flags select plugins by the names of Kubernetes" {

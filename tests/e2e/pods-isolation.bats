@@ -18,8 +18,8 @@ setup() {
 }
 
 teardown() {
-    [ -z "$pid" ] || kill -TERM "$pid"
-    [ -z "$pid" ] || wait "$pid" || true
+    [ -z "$pid" ] || kill -TERM "$pid" || true
+    [ -z "$pid" ] || wait_for "$pid" || true
     rm -rf "$place"
 }
 
@@ -174,9 +174,12 @@ without_namespaces() {
 @test "root without namespaces: a readable directory is refused unless the risk is accepted" {
     without_namespaces
     mkdir -m 755 "$root"
-    run "${as[@]}" timeout 20 "$KC" up --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure"
-    if [ "$status" -eq 124 ]; then skip "namespaces can be made without CAP_SYS_ADMIN"; fi
-    [ "$status" -eq 1 ]
+    if start; then skip "namespaces can be made without CAP_SYS_ADMIN"; fi
+    local rc=0
+    wait_for "$pid" || rc=$?
+    pid=
+    [ "$rc" -eq 1 ]
+    run -0 cat "$BATS_TEST_TMPDIR/err"
     says "pods could read $root, which is readable by other users" '--unsafe-pods-can-read-credentials'
     start --unsafe-pods-can-read-credentials
 }

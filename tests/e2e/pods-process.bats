@@ -12,8 +12,7 @@ setup_file() {
 
 teardown_file() {
     load helpers
-    controllers_stop
-    server_stop
+    each controllers_stop server_stop
 }
 
 setup() { load helpers; namespace; }
@@ -43,9 +42,11 @@ log() { cut -d' ' -f4- "$PODS/pods/$(k get pod "$1" -o jsonpath='{.metadata.uid}
 
 logged() { log "$1" 2>/dev/null | grep -qF -- "$2"; }
 
+event_says() { k get events -o jsonpath='{range .items[*]}{.type} {.reason} {.involvedObject.name}: {.message}{"\n"}{end}' | grep -qF -- "$1"; }
+
 @test "node reports its capacity and version" {
     eventually k get node machine
-    k wait --for=condition=Ready node/machine --timeout=20s
+    k wait --for=condition=Ready node/machine --timeout=90s
     grep -q 'running pods as processes' "$SERVER/controllers.err"
 }
 
@@ -109,14 +110,22 @@ logged() { log "$1" 2>/dev/null | grep -qF -- "$2"; }
 }
 
 @test "readiness and liveness probes are applied" {
-    mounts_work || skip "the probe's file is in a private /tmp"
-    pod probed '"containers":[{"name":"c","image":"none","command":["sh","-c","trap exit TERM; sleep 1; touch /tmp/ready; sleep 2; rm /tmp/ready; while :; do sleep 0.1; done"],
-        "readinessProbe":{"exec":{"command":["cat","/tmp/ready"]},"periodSeconds":1},
-        "livenessProbe":{"exec":{"command":["cat","/tmp/ready"]},"initialDelaySeconds":2,"periodSeconds":1,"failureThreshold":1}}]'
+    mounts_work || skip "the files of the probes are in a volume"
+    pod probed '"volumes":[{"name":"d","emptyDir":{}}],
+        "initContainers":[{"name":"i","image":"none","command":["touch","/d/alive"],"volumeMounts":[{"name":"d","mountPath":"/d"}]}],
+        "containers":[{"name":"c","image":"none","command":["sh","-c","trap exit TERM; while :; do sleep 0.1; done"],"volumeMounts":[{"name":"d","mountPath":"/d"}],
+        "readinessProbe":{"exec":{"command":["cat","/d/ready"]},"periodSeconds":1,"timeoutSeconds":60},
+        "livenessProbe":{"exec":{"command":["cat","/d/alive"]},"periodSeconds":1,"timeoutSeconds":60,"failureThreshold":1}}]'
+    eventually status_is probed .phase Running
+    status_is probed '.containerStatuses[0].ready' false
+    # The test decides when it is ready, and when it dies.
+    volume=$PODS/pods/$(k get pod probed -o jsonpath='{.metadata.uid}')/.volumes/d
+    touch "$volume/ready"
     eventually status_is probed '.containerStatuses[0].ready' true
+    status_is probed '.containerStatuses[0].restartCount' 0
+    rm "$volume/alive"
     eventually status_is probed '.containerStatuses[0].restartCount' 1
-    run k get events
-    says 'Liveness probe failed' 'cat: /tmp/ready: No such file or directory'
+    eventually event_says 'Liveness probe failed: cat: /d/alive: No such file or directory'
 }
 
 @test "termination message is reported" {
@@ -130,16 +139,16 @@ logged() { log "$1" 2>/dev/null | grep -qF -- "$2"; }
     script gone Always 'trap exit TERM; echo up; while :; do sleep 0.1; done'
     eventually logged gone up
     uid=$(k get pod gone -o jsonpath='{.metadata.uid}')
-    k delete pod gone --timeout=20s
+    k delete pod gone --timeout=90s
     folder_is_gone() { [ ! -e "$PODS/pods/$uid" ]; }
     eventually folder_is_gone
 }
 
 @test "deployment runs, is changed and is deleted" {
     k create deployment web --image=none --replicas=3 -- sh -c 'trap exit TERM; while :; do sleep 0.1; done'
-    k rollout status deployment/web --timeout=30s
+    k rollout status deployment/web --timeout=90s
     k set env deployment/web COLOUR=green
-    k rollout status deployment/web --timeout=30s
+    k rollout status deployment/web --timeout=90s
     k scale deployment/web --replicas=0
     none_left() { [ -z "$(k get pods -l app=web -o name)" ]; }
     eventually none_left
@@ -148,7 +157,7 @@ logged() { log "$1" 2>/dev/null | grep -qF -- "$2"; }
 @test "container that ignores SIGTERM is killed after its grace period" {
     script stubborn Always 'trap : TERM; echo up; while :; do sleep 0.1; done'
     eventually logged stubborn up
-    k delete pod stubborn --timeout=20s
+    k delete pod stubborn --timeout=90s
 }
 
 @test "containers end with the node process and restart with the next" {
@@ -194,8 +203,7 @@ waits_with() {
             "volumeMounts":[{"name":"d","mountPath":"/d"}]}]'
     eventually status_is full .reason Evicted
     eventually status_is full .phase Failed
-    run k get events --field-selector involvedObject.name=full
-    says 'Warning' 'Evicted' 'Usage of EmptyDir volume "d" exceeds the limit "1Mi"'
+    eventually event_says 'Warning Evicted full: Usage of EmptyDir volume "d" exceeds the limit "1Mi"'
 }
 
 @test "unenforced limits and other fields are reported once, in an event and a condition" {

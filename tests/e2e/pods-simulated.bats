@@ -10,8 +10,9 @@ setup_file() {
     eventually kubectl get node simulated-2
 }
 
-teardown_file() { load helpers; controllers_stop; server_stop; }
-setup() { load helpers; namespace; }
+teardown_file() { load helpers; each controllers_stop server_stop; }
+setup() { load helpers; namespace; job=; }
+teardown() { background_end; }
 
 # run_pod NAME FLAG…: a pod on the first node.
 run_pod() {
@@ -25,7 +26,7 @@ column() { k get pod "$1" --no-headers | awk "{print \$$2}"; }
 column_is() { [ "$(column "$1" "$2")" = "$3" ]; }
 
 @test "nodes are ready and have capacity" {
-    run -0 kubectl wait --for=condition=Ready --timeout=20s node --all
+    run -0 kubectl wait --for=condition=Ready --timeout=90s node --all
     run -0 kubectl get nodes --no-headers
     [ "${#lines[@]}" -eq 3 ]
     says simulated-0 simulated-1 simulated-2 Ready v1.34
@@ -40,7 +41,7 @@ column_is() { [ "$(column "$1" "$2")" = "$3" ]; }
 
 @test "pod bound to a node runs" {
     run_pod web
-    run -0 k wait --for=condition=Ready --timeout=20s pod/web
+    run -0 k wait --for=condition=Ready --timeout=90s pod/web
     [ "$(column web 2)" = 1/1 ]
     [ "$(column web 3)" = Running ]
     run -0 k get pod web -o wide
@@ -53,8 +54,8 @@ column_is() { [ "$(column "$1" "$2")" = "$3" ]; }
 
 @test "deleted pod is removed when its containers have stopped" {
     run_pod web
-    k wait --for=condition=Ready --timeout=20s pod/web
-    run -0 timeout 30 kubectl -n "$NS" delete pod web
+    k wait --for=condition=Ready --timeout=90s pod/web
+    run -0 timeout 90 kubectl -n "$NS" delete pod web
     says 'pod "web" deleted'
     run -1 k get pod web
     says NotFound
@@ -94,17 +95,21 @@ END
     eventually column_is greedy 3 OutOfcpu
     run -0 k describe pod greedy
     says "Pod was rejected: Node didn't have enough resource: cpu, requested: 1000000, used: 0, capacity: 256000"
-    k delete pod greedy --timeout=20s
+    k delete pod greedy --timeout=90s
 }
 
 @test "readiness follows a probe" {
+    # A watch, which is there when the pod is created, shows every state.
+    k run marker --image=web:1
+    background k get pods -w --no-headers
+    eventually background_says '^marker '
     k create -f - <<END
 {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "annotations": {"simulate.kubecontroller.io/ready-after": "2s"}},
  "spec": {"nodeName": "simulated-2", "containers": [{"name": "web", "image": "web:1", "readinessProbe": {"tcpSocket": {"port": 80}, "periodSeconds": 1}}]}}
 END
-    eventually column_is web 3 Running
-    [ "$(column web 2)" = 0/1 ]
-    run -0 k wait --for=condition=Ready --timeout=20s pod/web
+    run -0 k wait --for=condition=Ready --timeout=90s pod/web
+    eventually background_says '^web +1/1 +Running'
+    background_says '^web +0/1 +Running'
     unhealthy() { k get events | grep -q "Readiness probe failed"; }
     eventually unhealthy
 }
@@ -118,13 +123,13 @@ END
 
 @test "pods continue after a restart of the runner" {
     run_pod web
-    k wait --for=condition=Ready --timeout=20s pod/web
+    k wait --for=condition=Ready --timeout=90s pod/web
     version=$(k get pod web -o jsonpath='{.metadata.resourceVersion}')
     controllers_stop
     controllers_start --controllers=pods --pods=simulate --simulated-nodes=3
     run_pod other
-    run -0 k wait --for=condition=Ready --timeout=20s pod/other
+    run -0 k wait --for=condition=Ready --timeout=90s pod/other
     [ "$(k get pod web -o jsonpath='{.metadata.resourceVersion}')" = "$version" ]
     [ "$(k get pod web -o jsonpath='{.status.podIP}')" != "$(k get pod other -o jsonpath='{.status.podIP}')" ]
-    k delete pod web other --timeout=20s
+    k delete pod web other --timeout=90s
 }

@@ -21,7 +21,7 @@ YAML
     controllers_start --controllers=resourcequota,namespace
 }
 
-teardown_file() { load helpers; controllers_stop; server_stop; }
+teardown_file() { load helpers; each controllers_stop server_stop; }
 setup() { load helpers; namespace; }
 
 # used QUOTA RESOURCE AMOUNT

@@ -15,15 +15,17 @@ setup() {
     load helpers
     cd "$E2E/../.."
     NS=default
+    hub_pid=
     read -r ALI TX < <(free_ports)
     redis_start "$ALI" --requirepass s3cret-of-ali
     redis_start "$TX"
 }
 
 teardown() {
-    hub_stop
-    for port in "$ALI" "$TX"; do kill "$(cat "$BATS_TEST_TMPDIR/redis-$port/pid")" || true; done
+    local rc=0
+    each hub_stop redis_stop || rc=1
     kubectl delete redismigrations,configmaps,secrets --all >/dev/null 2>&1 || true
+    return $rc
 }
 
 # redis_start PORT FLAG…: on loopback, in a folder of the test's; returns when it answers.
@@ -33,6 +35,11 @@ redis_start() {
         >"$BATS_TEST_TMPDIR/redis-$1/log" 2>&1 3>&- 4>&- &
     echo $! >"$BATS_TEST_TMPDIR/redis-$1/pid"
     eventually redis_answers "$1"
+}
+
+redis_stop() {
+    local port
+    for port in "$ALI" "$TX"; do end_now "$(cat "$BATS_TEST_TMPDIR/redis-$port/pid")"; done
 }
 
 redis_answers() { redis-cli -p "$1" PING 2>&1 | grep -qE 'PONG|NOAUTH'; }
@@ -106,7 +113,7 @@ EOF
     under_way() { [ "$(tx DBSIZE)" -gt 2000 ]; }
     eventually under_way
     kill -KILL "$hub_pid"
-    wait "$hub_pid" || true
+    wait_for "$hub_pid" || true
     hub_start run redismigration --config=configs/kubecontroller.yaml
     eventually field_is redismigration rmtest '{.status.phase}' Succeeded
     [ "$(tx DBSIZE)" = 20000 ]
@@ -119,7 +126,7 @@ EOF
 
 @test "settings are read, and invalid ones are refused" {
     printf 'reconcilers: {redismigration: {batch: many}}\n' >"$BATS_TEST_TMPDIR/bad.yaml"
-    run -1 timeout 20 "$KC" run redismigration -c "$BATS_TEST_TMPDIR/bad.yaml" --kubeconfig="$KUBECONFIG" \
+    run -1 timeout 90 "$KC" run redismigration -c "$BATS_TEST_TMPDIR/bad.yaml" --kubeconfig="$KUBECONFIG" \
         --metrics-bind-address= --health-probe-bind-address=
     says 'batch: "many" is not a number from 1 to 1000000'
 }

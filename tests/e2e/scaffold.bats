@@ -64,10 +64,10 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
 
 @test "its manager makes the sample ready" {
     make install
-    kubectl wait --for condition=established crd/applications.apps.example.io --timeout 20s
+    kubectl wait --for condition=established crd/applications.apps.example.io --timeout 90s
     background make run
     kubectl apply -k config/samples
-    kubectl wait --for condition=Ready application/application-sample --timeout 60s
+    kubectl wait --for condition=Ready application/application-sample --timeout 90s
     run kubectl get applications
     says READY True
     run kubectl get application application-sample -o jsonpath='{.status.conditions[0].reason}'
@@ -135,7 +135,7 @@ snapshot() { find . -path ./build -prune -o -type f -print0 | sort -z | xargs -0
     own_account robots
     KUBECONFIG=$OWN WEBHOOK_ADDRESS=127.0.0.1:0 background build/manager
     sed 's/application-sample/second/' config/samples/apps_v1alpha1_application.yaml | kubectl apply -f -
-    kubectl wait --for condition=Ready application/second --timeout 60s
+    kubectl wait --for condition=Ready application/second --timeout 90s
     was_never_denied
     background_end
 }
@@ -160,7 +160,7 @@ rename_in_spokes() {
     run make build
     [ "$status" -eq 0 ] || { echo "$output"; return 1; }
     kubectl apply -f config/crd/bases
-    kubectl wait --for condition=established crd/robots.apps.example.io --timeout 20s
+    kubectl wait --for condition=established crd/robots.apps.example.io --timeout 90s
     read -r port _ < <(free_ports)
     client="{\"url\":\"https://localhost:$port/convert\"}"
     kubectl patch crd robots.apps.example.io --type merge -p "{\"spec\":{\"conversion\":{\"strategy\":\"Webhook\",\"webhook\":{
@@ -175,7 +175,7 @@ rename_in_spokes() {
     kubectl patch robots.v1beta1.apps.example.io a --type merge -p '{"spec":{"bar":"y"}}'
     [ "$(kubectl get robots.v1.apps.example.io a -o jsonpath='{.spec.foo}')" = y ]
     # Its controller works in the hub version.
-    kubectl wait --for condition=Ready robots.v1beta1.apps.example.io/a --timeout 60s
+    kubectl wait --for condition=Ready robots.v1beta1.apps.example.io/a --timeout 90s
     background_end
     kubectl delete crd robots.apps.example.io
 }
@@ -308,11 +308,11 @@ rename_in_spokes() {
     never_says 'ClusterRole'
     make build install >/dev/null
     kubectl create namespace inside && kubectl create namespace outside
-    kubectl wait --for condition=established crd/sheeps.apps.example.org --timeout 20s
+    kubectl wait --for condition=established crd/sheeps.apps.example.org --timeout 90s
     WATCH_NAMESPACE=inside,nowhere background build/manager
     kubectl -n outside apply -k config/samples
     kubectl -n inside apply -k config/samples
-    kubectl -n inside wait --for condition=Ready sheep/sheep-sample --timeout 60s
+    kubectl -n inside wait --for condition=Ready sheep/sheep-sample --timeout 90s
     run kubectl -n outside get sheep sheep-sample -o jsonpath='{.status}'
     [ -z "$output" ]
     background_end
@@ -320,7 +320,7 @@ rename_in_spokes() {
     own_account fenced
     KUBECONFIG=$OWN WATCH_NAMESPACE=fenced-system background build/manager
     kubectl -n fenced-system apply -k config/samples
-    kubectl -n fenced-system wait --for condition=Ready sheep/sheep-sample --timeout 60s
+    kubectl -n fenced-system wait --for condition=Ready sheep/sheep-sample --timeout 90s
     was_never_denied
     background_end
     # What is in no namespace needs a ClusterRole, and a binding of it.
@@ -407,11 +407,11 @@ rename_in_spokes() {
     [ -z "$output" ]
     # Against a server elsewhere.
     make install >/dev/null
-    kubectl wait --for condition=established crd/fleets.apps.example.io --timeout 20s
+    kubectl wait --for condition=established crd/fleets.apps.example.io --timeout 90s
     own_account elsewhere
     KUBECONFIG=$OWN background build/manager
     kubectl apply -k config/samples
-    kubectl wait --for condition=Ready fleet/fleet-sample --timeout 20s
+    kubectl wait --for condition=Ready fleet/fleet-sample --timeout 90s
     eventually kubectl get configmap fleet-sample
     run kubectl get configmap fleet-sample -o jsonpath='{.data.foo}:{range .metadata.managedFields[*]}{.manager} {.operation};{end}'
     says 'bar:fleet Apply;'
@@ -423,7 +423,7 @@ rename_in_spokes() {
     [ "$status" -ne 0 ]
     says 'conflict with "fleet": .data.foo'
     kubectl apply --server-side --field-manager person --force-conflicts -f - <<<"$person"
-    kubectl wait --for jsonpath='{.data.foo}'=bar configmap/fleet-sample --timeout 20s
+    kubectl wait --for jsonpath='{.data.foo}'=bar configmap/fleet-sample --timeout 90s
     [ "$(kubectl get configmap fleet-sample -o jsonpath='{.data.other}')" = kept ]
     # A reconcile that changes nothing writes nothing.
     local version
@@ -455,16 +455,16 @@ rename_in_spokes() {
     says '100% tests passed' memcached_test
     never_says 'warning:'
     make install >/dev/null
-    kubectl wait --for condition=established crd/memcacheds.cache.example.io --timeout 20s
+    kubectl wait --for condition=established crd/memcacheds.cache.example.io --timeout 90s
     own_account caches
     KUBECONFIG=$OWN MEMCACHED_IMAGE=memcached:2 background build/manager
     kubectl apply -k config/samples
     eventually kubectl get deployment memcached-sample
     run kubectl get deployment memcached-sample -o jsonpath='{.spec.template.spec.containers[0]} {.spec.template.spec.securityContext}'
     says '"image":"memcached:2"' '"command":["memcached","-v"]' '"containerPort":11211' '"runAsUser":1001'
-    kubectl wait --for condition=Ready=False memcached/memcached-sample --timeout 20s
+    kubectl wait --for condition=Ready=False memcached/memcached-sample --timeout 90s
     kubectl patch memcached memcached-sample --type merge -p '{"spec":{"size":3}}'
-    kubectl wait --for jsonpath='{.spec.replicas}'=3 deployment/memcached-sample --timeout 20s
+    kubectl wait --for jsonpath='{.spec.replicas}'=3 deployment/memcached-sample --timeout 90s
     was_never_denied
     background_end
 }

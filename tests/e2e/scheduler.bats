@@ -11,8 +11,7 @@ setup_file() {
 
 teardown_file() {
     load helpers
-    controllers_stop
-    server_stop
+    each controllers_stop server_stop
 }
 
 setup() {
@@ -123,7 +122,7 @@ has_event() { [[ "$(k describe pod "$1")" == *"$2"* ]]; }
     eventually is_on web one
     node two
     # Nothing on it ends pods.
-    kubectl drain one --force --grace-period=0 --timeout=20s --disable-eviction
+    kubectl drain one --force --grace-period=0 --timeout=90s --disable-eviction
     pod web 100m
     eventually is_on web two
 }

@@ -11,8 +11,7 @@ setup_file() {
 
 teardown_file() {
     load helpers
-    controllers_stop
-    server_stop
+    each controllers_stop server_stop
 }
 
 setup() {
@@ -23,10 +22,12 @@ setup() {
 }
 
 teardown() {
-    hub_stop
+    local rc=0
+    hub_stop || rc=1
     kubectl delete deployments,statefulsets,pods --all --now --wait=false >/dev/null 2>&1 || true
     kubectl delete -f manifests/sidecar/envoy-initializer.yaml >/dev/null 2>&1 || true
     kubectl delete mutatingwebhookconfigurations --all >/dev/null 2>&1 || true
+    return $rc
 }
 
 without_hook() {

@@ -12,8 +12,7 @@ setup() {
 }
 
 teardown() {
-    server_stop
-    etcd_stop
+    each server_stop etcd_stop
 }
 
 # etcd_start DIR: an etcd with this data directory, which may be new. $ETCD is its URL, $STORE its location.
@@ -89,8 +88,8 @@ is_gone() {
 # killed_when CONDITION SECONDS COMMAND…: starts it and kills it that long after the condition holds.
 killed_when() {
     "${@:3}" >/dev/null 2>&1 3>&- 4>&- &
-    local process=$!
-    until "$1" || ! kill -0 $process 2>/dev/null; do :; done
+    local process=$! deadline=$((SECONDS + 90))
+    until "$1" || process_ended $process || [ $SECONDS -ge $deadline ]; do :; done
     sleep "$2"
     kill -KILL $process 2>/dev/null || true
     wait $process 2>/dev/null || true
@@ -222,7 +221,7 @@ has_file() { [ -s "$BATS_TEST_TMPDIR/b/store/journal" ]; }
     server_stop
     new_server
     grep '"kind":"CustomResourceDefinition"' "$BATS_TEST_TMPDIR/plain" | kubectl apply -f -
-    kubectl wait --for=condition=Established crd/robots.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/robots.example.com
     eventually robot r2
     kubectl apply -f "$BATS_TEST_TMPDIR/plain"
     [ "$(k get configmap greeting -o jsonpath='{.data.text}')" = hello ]

@@ -4,7 +4,7 @@
 # kc store: backup while the server runs, restore, check, export, import, migrate; with kills.
 
 setup() { load helpers; load stores; NS=default job=; }
-teardown() { [ -z "$job" ] || background_end; server_stop; }
+teardown() { each background_end server_stop; }
 
 # encryption: a configuration for Secrets, as `kc up` creates it.
 encryption() {
@@ -107,7 +107,7 @@ background_wrote() { [ "$(k get configmaps -o name | wc -l)" -gt 5 ]; }
     run ! grep -e '"metadata":{[^{}]*"uid"' -e '"managedFields"' "$BATS_TEST_TMPDIR/plain"
     new_server
     grep '"kind":"CustomResourceDefinition"' "$BATS_TEST_TMPDIR/plain" | kubectl apply -f -
-    kubectl wait --for=condition=Established crd/robots.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/robots.example.com
     for time in first second; do # The second time all objects exist.
         kubectl apply -f "$BATS_TEST_TMPDIR/plain"
     done

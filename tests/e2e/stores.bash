@@ -20,7 +20,7 @@ spec:
   versions:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 YAML
-    kubectl wait --for=condition=Established crd/robots.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/robots.example.com
     eventually robot r2
 }
 

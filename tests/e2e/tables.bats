@@ -13,7 +13,7 @@ setup_file() {
     sed "s/NAMESPACE/$NS/" "$E2E/fixtures/kinds.yaml" | k create -f -
     write_statuses
     kubectl apply -f "$E2E/fixtures/machines.yaml"
-    kubectl wait --for=condition=Established --timeout=20s crd/machines.factory.example.com
+    kubectl wait --for=condition=Established --timeout=90s crd/machines.factory.example.com
     for name in press saw; do
         k create -f - <<<"{\"apiVersion\":\"factory.example.com/v1\",\"kind\":\"Machine\",\"metadata\":{\"name\":\"$name\"},\"spec\":{\"load\":3}}"
     done
@@ -22,7 +22,7 @@ setup_file() {
 
 teardown_file() { load helpers; server_stop; }
 setup() { load helpers; job=; }
-teardown() { [ -z "$job" ] || background_end; }
+teardown() { background_end; }
 
 # status GROUP_VERSION RESOURCE NAME JSON: writes the status of an object.
 status() {

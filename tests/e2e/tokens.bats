@@ -14,10 +14,11 @@ teardown_file() { load helpers; server_stop; }
 setup() {
     load helpers
     namespace
+    job=
     k create serviceaccount web >/dev/null
     k create rolebinding web --clusterrole=edit --serviceaccount="$NS:web" >/dev/null
 }
-teardown() { [ ! -e "$BATS_TEST_TMPDIR/controllers.pid" ] || kill "$(cat "$BATS_TEST_TMPDIR/controllers.pid")" || true; }
+teardown() { background_end; }
 
 # with_token TOKEN ARGUMENT…: kubectl with this token alone.
 with_token() {
@@ -111,15 +112,13 @@ pod() { k create -f - <<<"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{
     token=$(k create token web)
     with_token "$token" get serviceaccounts -o name
     with_token "${token%.*}.AAAA" get serviceaccounts || true
-    ! grep -F "${token##*.}" "$SERVER/err"
-    ! grep -F "${token%%.*}." "$SERVER/err"
-    ! grep -F 'PRIVATE KEY' "$SERVER/err"
+    run ! grep -F "${token##*.}" "$SERVER/err"
+    run ! grep -F "${token%%.*}." "$SERVER/err"
+    run ! grep -F 'PRIVATE KEY' "$SERVER/err"
 }
 
 @test "controllers fill a Secret of the token type, whose token works until the Secret is deleted" {
-    "$KC" controllers --leader-elect=false --controllers=serviceaccount-token --service-account-private-key-file="$KEY" \
-        >"$BATS_TEST_TMPDIR/controllers" 2>&1 3>&- 4>&- &
-    echo $! >"$BATS_TEST_TMPDIR/controllers.pid"
+    background "$KC" controllers --leader-elect=false --controllers=serviceaccount-token --service-account-private-key-file="$KEY"
     k apply -f - <<<'{"apiVersion":"v1","kind":"Secret","type":"kubernetes.io/service-account-token","metadata":{"name":"s","annotations":{"kubernetes.io/service-account.name":"web"}}}'
     filled() { [ -n "$(k get secret s -o jsonpath='{.data.token}')" ]; }
     eventually filled
@@ -140,8 +139,7 @@ pod() { k create -f - <<<"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{
     root=$BATS_TEST_TMPDIR/root
     start() {
         read -r port _ < <(free_ports)
-        "$KC" apiserver --file-rootpath="$root" --secure-port=0 --insecure-port="$port" --authn-allow-localhost >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- 4>&- &
-        pid=$!
+        background "$KC" apiserver --file-rootpath="$root" --secure-port=0 --insecure-port="$port" --authn-allow-localhost
         eventually curl -sf -o /dev/null "http://127.0.0.1:$port/readyz"
     }
     start
@@ -149,11 +147,13 @@ pod() { k create -f - <<<"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{
     before=$(sha256sum <"$root/certs/sa.key")
     kubectl --kubeconfig /dev/null -s "http://127.0.0.1:$port" create serviceaccount web
     token=$(kubectl --kubeconfig /dev/null -s "http://127.0.0.1:$port" create token web)
-    kill $pid && wait $pid
+    kill "$job"
+    background_ends
     start
     [ "$(sha256sum <"$root/certs/sa.key")" = "$before" ]
     [ "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" "http://127.0.0.1:$port/api")" = 200 ]
-    kill $pid && wait $pid
+    kill "$job"
+    background_ends
 }
 
 @test "unusable keys and flags are errors" {

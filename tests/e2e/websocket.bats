@@ -6,7 +6,7 @@
 setup_file() { load helpers; server_start --authn-allow-localhost; }
 teardown_file() { load helpers; server_stop; }
 setup() { load helpers; namespace; job=; }
-teardown() { [ -z "$job" ] || background_end; }
+teardown() { background_end; }
 
 # socket_watch ADDRESS QUERY [NAME=VALUE…]: watches the ConfigMaps of the namespace.
 socket_watch() {

@@ -94,7 +94,7 @@ EOF
     run -0 api "/api/v1/namespaces/$NS/pods/p/binding" -H 'Content-Type: application/json' -d "$binding"
     says '"status": "Success"'
     [ "$(k get pod p -o jsonpath='{.spec.nodeName}')" = node-1 ]
-    k wait --for=condition=PodScheduled pod/p --timeout=10s
+    k wait --for=condition=PodScheduled pod/p --timeout=90s
     run -0 api "/api/v1/namespaces/$NS/pods/p/binding" -H 'Content-Type: application/json' -d "$binding"
     says 'pod p is already assigned to node \"node-1\"'
 }
@@ -120,7 +120,7 @@ EOF
     run -1 k get pod free
     k get pod guarded
     k patch poddisruptionbudget guard --subresource=status --type merge -p '{"status":{"disruptionsAllowed":1}}'
-    run -0 kubectl drain "$NS" --force --grace-period=0 --timeout=20s
+    run -0 kubectl drain "$NS" --force --grace-period=0 --timeout=90s
     says "pod/guarded evicted" "node/$NS drained"
     [ "$(k get poddisruptionbudget guard -o jsonpath='{.status.disruptionsAllowed}')" = 0 ]
 }

@@ -18,7 +18,7 @@ import websocket
 def arguments(options):
     """What the library calls them."""
     files = {"ca_certs": options.get("ca"), "certfile": options.get("cert")}
-    given = {"timeout": 30, "sslopt": {name: file for name, file in files.items() if file}}
+    given = {"timeout": 90, "sslopt": {name: file for name, file in files.items() if file}}
     protocols = [options["protocol"]] if "protocol" in options else []
     if "page_token" in options:
         encoded = base64.urlsafe_b64encode(options["page_token"].encode()).decode().rstrip("=")

@@ -78,7 +78,7 @@ class Typed(unittest.TestCase):
             NAMESPACE,
             field_selector="metadata.name=watched",
             resource_version=version,
-            timeout_seconds=20,
+            timeout_seconds=90,
         ):
             seen.append(event["type"])
             if event["type"] == "DELETED":
@@ -155,7 +155,7 @@ class Dynamic(unittest.TestCase):
 
     def test_watch_starts_with_existing_objects(self):
         self.resource.create(body=self.manifest("seen"), namespace=NAMESPACE)
-        for event in self.resource.watch(namespace=NAMESPACE, field_selector="metadata.name=seen", timeout=20):
+        for event in self.resource.watch(namespace=NAMESPACE, field_selector="metadata.name=seen", timeout=90):
             self.assertEqual((event["type"], event["object"].metadata.name), ("ADDED", "seen"))
             break
 
@@ -261,7 +261,7 @@ class Custom(unittest.TestCase):
     def wait_until_established(cls):
         name = f"{cls.PLURAL}.{cls.GROUP}"
         following = watch.Watch().stream(
-            cls.definitions.list_custom_resource_definition, field_selector=f"metadata.name={name}", timeout_seconds=20
+            cls.definitions.list_custom_resource_definition, field_selector=f"metadata.name={name}", timeout_seconds=90
         )
         for event in following:
             conditions = (event["object"].status and event["object"].status.conditions) or []
@@ -341,7 +341,7 @@ class Custom(unittest.TestCase):
             *self.where,
             resource_version=version,
             field_selector="metadata.name=watched",
-            timeout_seconds=20,
+            timeout_seconds=90,
         ):
             seen.append((event["type"], event["object"]["spec"]["range"]))
             if event["type"] == "DELETED":
