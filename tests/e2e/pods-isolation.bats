@@ -102,6 +102,8 @@ secrets_stay() {
     start
     exec 9<&-
     in_pod inherit 'env; ls -l /proc/self/fd; pwd'
+    # Without mounts the termination message, a file of the pod, is a descriptor.
+    mounts_possible || output=$(grep -vE ' 3 -> .*/pods/[^ ]*/c/0[.]message$' <<<"$output")
     never_says sesame KUBECONFIG "$place" /store
     says HOSTNAME=inherit
 }
