@@ -15,15 +15,15 @@ import os
 import threading
 import time
 
-from harness import Client, Server, Threads, Watch, holds, run, sanitized, test, wait_for
+from harness import LIMIT, Client, Server, Threads, Watch, bound, holds, run, sanitized, test, wait_for
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 MANY = 1000
 GROUPS = 20
-MOST_BYTES = 100 << 10  # Of memory for a definition.
-SOON = 0.01  # Seconds from the answer to being served, for most; and ten times that for nearly all.
-START = 1.0  # Seconds from the start of a process to its being ready …
-START_WORK = 0.6  # … or, where others use the machine as well, of work of a processor until then.
+MOST_BYTES = bound(100, 1000) << 10  # Of memory for a definition.
+SOON = bound(0.01, 0.1)  # Seconds from the answer to being served, for most; and ten times that for nearly all.
+START = bound(1.0, 5.0)  # Seconds from the start of a process to its being ready …
+START_WORK = bound(0.6, 3.0)  # … or, where others use the machine as well, of work of a processor until then.
 
 
 # ---- definitions ----
@@ -100,7 +100,7 @@ def create(client, number, described):
     assert status == 201, answer
     start = time.monotonic()
     while not is_served(client, objects_of(number)):
-        assert time.monotonic() - start < 10, "%s is not served" % objects_of(number)
+        assert time.monotonic() - start < bound(10, LIMIT), "%s is not served" % objects_of(number)
     return time.monotonic() - start
 
 
