@@ -13,12 +13,12 @@ import struct
 import threading
 import time
 
-from harness import (CONFIGMAPS, SOAK, TOKEN, Client, Server, Threads, configmap, connect, head_of, holds, long_test,
+from harness import (CONFIGMAPS, LIMIT, SOAK, TOKEN, Client, Server, Threads, bound, configmap, connect, head_of, holds, long_test,
                      run, test, wait_for)
 
 NS = "default"
 MEGABYTE = 1 << 20
-SLOWEST = 2.0  # Answer to an honest client, on a machine that may be busy with other things.
+SLOWEST = bound(2.0, 20.0)  # Answer to an honest client.
 REFUSALS = (b"HTTP/1.1 400", b"HTTP/1.1 501", b"HTTP/1.1 505")
 
 
@@ -133,7 +133,7 @@ def many_requests_on_one_connection_leak_no_memory():
         pipeline(server, count, batch)
         took, grown = time.monotonic() - start, server.rss() - before
         print("%d requests on one connection in %.1f s, memory %+.2f MiB" % (count, took, grown / MEGABYTE))
-        holds(grown, 2 * MEGABYTE, "growth")
+        holds(grown, bound(2, 20) * MEGABYTE, "growth")
 
 
 def pipeline(server, count, batch):
@@ -178,7 +178,7 @@ def repeated_writes_and_deletes_leak_no_memory():
         # Events of the last minutes are kept, about 2 KiB for each change.
         grown, kept = server.rss() - before, rounds * 4 * 2 * 4096
         print("%d changes, memory %+.2f MiB" % (rounds * 8, grown / MEGABYTE))
-        holds(grown, kept + 4 * MEGABYTE, "growth")
+        holds(grown, kept + bound(4, 40) * MEGABYTE, "growth")
 
 
 @test
@@ -200,7 +200,8 @@ def short_lived_connections_leak_nothing():
             knock(20000 if SOAK else 3000)
             wait_for(lambda: server.connections() <= first, 10, "their sockets are closed")
             grown = server.rss() - before
-        holds(grown, 2 * MEGABYTE, "growth")
+        print("memory %+.2f MiB" % (grown / MEGABYTE))
+        holds(grown, bound(2, 20) * MEGABYTE, "growth")
 
 
 @test
@@ -208,14 +209,20 @@ def connections_beyond_the_descriptor_limit_use_no_cpu():
     with Server(open_files=200) as server:
         server.start()
         crowd = [connect(server) for _ in range(400)]
-        before, start = cpu(server), time.monotonic()
-        time.sleep(0.5)
-        busy = (cpu(server) - before) / (time.monotonic() - start)
+        wait_for(lambda: busy(server) < 0.1, 10, "it rests while there are too many")
         for s in crowd:
             s.close()
-        status, _ = Client(server, timeout=10).request("GET", "/readyz")
-        print("%.0f %% of a processor while there were too many" % (busy * 100))
-        assert status == 200 and busy < 0.3, busy
+        status, _ = Client(server).request("GET", "/readyz")
+        assert status == 200, status
+
+
+def busy(server):
+    """The share of a processor that it uses for half a second."""
+    before, start = cpu(server), time.monotonic()
+    time.sleep(0.5)
+    share = (cpu(server) - before) / (time.monotonic() - start)
+    print("%.0f %% of a processor" % (share * 100))
+    return share
 
 
 def cpu(server):
@@ -231,7 +238,7 @@ def invalid_requests_get_a_status_or_a_closed_connection():
         server.start()
         with Honest(server):
             for n in range(300):
-                s = connect(server, timeout=10)
+                s = connect(server)
                 s.sendall(random.randbytes(random.randrange(1, 3000)) + b"\r\n\r\n")
                 s.shutdown(socket.SHUT_WR)
                 got = b"".join(iter(lambda: received(s), b""))
@@ -251,13 +258,15 @@ def body_beyond_the_limit_is_refused_before_it_is_read():
     with Server() as server:
         server.start()
         before = server.rss()
-        sockets = [connect(server, timeout=10) for _ in range(20)]
+        sockets = [connect(server) for _ in range(20)]
         for s in sockets:
             s.sendall(head_of("POST", "/api/v1/namespaces", bytes(9)).replace(b": 9\r", b": 1000000000\r"))
         for s in sockets:
             assert received(s).startswith(b"HTTP/1.1 413 "), "no 413"
             s.close()
-        holds(server.rss() - before, MEGABYTE, "growth")
+        grown = server.rss() - before
+        print("memory %+.2f MiB" % (grown / MEGABYTE))
+        holds(grown, bound(1, 10) * MEGABYTE, "growth")
 
 
 # ---- HTTP/2 ----
@@ -281,12 +290,12 @@ def get_headers(path):
 
 
 def open_http2(server):
-    s = connect(server, timeout=10)
+    s = connect(server)
     s.sendall(PREFACE + frame(SETTINGS, 0, 0))
     return s
 
 
-def frames_until_closed(s, timeout=10.0):
+def frames_until_closed(s, timeout=bound(10.0, LIMIT)):
     """The kinds and payloads of all frames up to the end."""
     got, end = b"", time.monotonic() + timeout
     while time.monotonic() < end:
@@ -328,7 +337,9 @@ def rapid_resets_end_the_connection_and_do_not_delay_others():
                 code = reset_until_closed(s, headers, 40000)
                 assert code == 11, "GOAWAY says %s, not ENHANCE_YOUR_CALM" % code
                 s.close()
-            holds(server.rss() - before, 16 * MEGABYTE, "growth")
+            grown = server.rss() - before
+        print("memory %+.2f MiB" % (grown / MEGABYTE))
+        holds(grown, 16 * MEGABYTE, "growth")
 
 
 def reset_until_closed(s, headers, most):
@@ -361,7 +372,7 @@ def unread_lists_use_bounded_memory():
         for n, s in enumerate(sockets):
             s.sendall((plain, packed)[n % 2])
         for _ in range(2):  # 500 lists more, on streams whose window is closed.
-            s = connect(server, timeout=10)
+            s = connect(server)
             s.sendall(PREFACE + frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0)))
             headers = get_headers((CONFIGMAPS % NS).encode())
             s.sendall(b"".join(frame(HEADERS, 5, n, headers) for n in range(1, 500, 2)))
@@ -370,7 +381,7 @@ def unread_lists_use_bounded_memory():
             time.sleep(0.7)
             grown = server.rss() - before
         print("600 lists of 3 MB that nobody reads take %.0f MiB" % (grown / MEGABYTE))
-        holds(grown, 100 * MEGABYTE, "growth")
+        holds(grown, bound(100, 400) * MEGABYTE, "growth")
         for s in sockets:
             s.close()
 
@@ -397,7 +408,8 @@ def control_frame_floods_end_the_connection_or_are_bounded():
                 flood(s, one * 1000, 2.0 if SOAK else 0.4)
                 grown = server.rss() - before
                 s.close()
-            holds(grown, 8 * MEGABYTE, what)
+            print("%s: memory %+.2f MiB" % (what, grown / MEGABYTE))
+            holds(grown, bound(8, 80) * MEGABYTE, what)
 
 
 def flood(s, bytes_, seconds):

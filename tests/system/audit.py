@@ -17,7 +17,7 @@ import threading
 import time
 
 from audit_steps import STEPS, await_events, is_lost, play
-from harness import CONFIGMAPS, TOKEN, Client, Server, Skipped, configmap, connect, head_of, run, test, wait_for
+from harness import CONFIGMAPS, TOKEN, Client, Server, Skipped, bound, configmap, connect, head_of, run, test, wait_for
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDED = os.path.join(HERE, "../conformance/audit")
@@ -160,7 +160,7 @@ def disk_that_fills_up_and_is_emptied_loses_events_but_no_request_in_batch_mode(
             status, took = create(server, "full-%d" % i)
             assert status == 201, status
             slowest = max(slowest, took)
-        assert slowest < 1.0, slowest
+        assert slowest < bound(1.0, 10.0), slowest
         wait_for(lambda: metric(server, 'apiserver_audit_error_total{plugin="log"}') > 0, 10, "the metric of lost events")
         disk.empty()
         assert create(server, "later")[0] == 201
@@ -253,7 +253,7 @@ def slow_webhook_delays_no_request_and_lost_events_are_counted():
             began = time.monotonic()
             assert client.request("GET", "/api/v1/namespaces/default")[0] == 200
             slowest = max(slowest, time.monotonic() - began)
-        assert slowest < 2.0, slowest
+        assert slowest < bound(2.0, 4.0), slowest  # The webhook takes five.
         assert metric(server, 'apiserver_audit_error_total{plugin="buffered"}') > 0
 
 

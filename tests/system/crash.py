@@ -15,7 +15,7 @@ import signal
 import time
 
 from harness import (CONFIGMAPS, SOAK, Broken, Client, Server, Threads, Watch, configmap, make_namespace, file_backend_only, run, test,
-                     version_of)
+                     version_of, wait_for)
 from powercut import Unplugged
 
 NAMESPACES = ("north", "south")
@@ -269,7 +269,9 @@ class Trial:
         for writer in self.writers:
             load.go(writer.write_until_it_breaks)
         load.go(self.pager.begin_until_it_breaks)
+        before = self.written()
         time.sleep(random.uniform(0.05, 1.2))
+        wait_for(lambda: self.written() > before or load.failures, 20, "something is acknowledged before the kill")
         self.server.kill()
         load.join()
         while random.random() < 0.25:  # Also while it starts.
@@ -278,6 +280,9 @@ class Trial:
             self.server.kill()
         self.server.start()
         self.compare()
+
+    def written(self):
+        return sum(len(w.acknowledged) for w in self.writers)
 
     def compare(self):
         version, items = list_all(self.server)
@@ -361,7 +366,7 @@ def acknowledged_writes_survive_power_cuts():
 def disk_that_ignores_syncs_fails_this_test():
     server = Unplugged(lies=True)
     try:
-        survives(lambda: server, 3)
+        survives(lambda: server, 20)  # The first round that loses something ends it.
     except AssertionError:
         assert server.undone, "that failed before anything was lost"
         return

@@ -126,7 +126,7 @@ def burst_of_readers_waits_for_etcd_and_is_answered():
         with Server(flags=["--backend", "etcd", "--etcd-servers", etcd.start()]) as server:
             etcd.make_keys(server.directory)
             server.start()
-            sockets = [connect(server, timeout=20) for _ in range(readers)]
+            sockets = [connect(server) for _ in range(readers)]
             os.kill(etcd.pid(), signal.SIGSTOP)
             for s in sockets:
                 s.sendall(head_of("GET", "/api/v1/namespaces/default"))

@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 
-from harness import (CONFIGMAPS, SOAK, Broken, Client, Server, SmallDisk, Skipped, Threads, built, configmap, run, test, wait_for)
+from harness import (CONFIGMAPS, LIMIT, SOAK, Broken, Client, Server, SmallDisk, Skipped, Threads, bound, built, configmap, run, test, wait_for)
 from powercut import Unplugged
 
 NS = "default"
@@ -250,9 +250,9 @@ def hanging_disk_times_out_writes_and_serves_reads():
             began = time.monotonic()
             status, answer = Client(server).request("GET", CONFIGMAPS % NS)
             assert status == 200 and all(i["metadata"]["name"] != "late" for i in answer["items"]), answer
-            assert time.monotonic() - began < 0.5
+            assert time.monotonic() - began < bound(0.5, 10)
         threads.join()
-        assert keeper.refused == 1 and time.monotonic() - start < 5
+        assert keeper.refused == 1 and time.monotonic() - start < bound(5, 60)
         disk.work()
         wait_until_it_writes(keeper)
         keeper.settle()  # The one that timed out was stored, or never will be.
@@ -316,7 +316,8 @@ def concurrent_writers_on_a_failing_disk_are_all_answered():
             disk.fail(which, errno.EIO)
             time.sleep(0.1)
             disk.work()
-        time.sleep(0.1)
+        wait_for(lambda: threads.failures or all(k.done for k in keepers) and sum(k.refused for k in keepers), 20,
+                 "each has written, and one was refused")
         stop.set()
         threads.join()
         merged = Keeper(server)
@@ -385,7 +386,7 @@ def full_small_filesystem_refuses_writes_and_recovers():
 
 
 def wait_until_it_writes(keeper):
-    until = time.monotonic() + 5
+    until = time.monotonic() + bound(5, LIMIT)
     while keeper.write("probe") not in (200, 201):
         assert time.monotonic() < until, "writes do not work again although there is room"
         time.sleep(0.05)
@@ -490,7 +491,7 @@ def random_damage_causes_no_crash_hang_or_changed_object():
 def damaged_start(server, spoilt):
     """What becomes of a start on a damaged file."""
     server.spawn()
-    until = time.monotonic() + 10
+    until = time.monotonic() + bound(10, LIMIT)
     while time.monotonic() < until:
         code = server.process.poll()
         if code is not None:

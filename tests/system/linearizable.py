@@ -16,7 +16,7 @@ import random
 import threading
 import time
 
-from harness import (CONFIGMAPS, SOAK, Client, Server, Threads, Watch, configmap, run, test, version_of)
+from harness import (CONFIGMAPS, SOAK, Client, Server, Threads, Watch, configmap, run, test, version_of, wait_for)
 from history import INFINITY, Call, explain, linearizable
 
 NS = "default"
@@ -191,7 +191,10 @@ def update_of_deleted_object_with_version_returns_not_found():
     with Server() as server:
         server.start()
         one, other, seen = Client(server), Client(server), set()
-        for n in range(60):
+        # One of 60 deletions comes first on an idle machine; the order is that of two threads, and so of the machine.
+        for n in range(3000):
+            if n >= 60 and 404 in seen:
+                break
             path = CONFIGMAPS % NS + "/going-%d" % n
             status, made = one.request("POST", CONFIGMAPS % NS, configmap(NS, "going-%d" % n, "a"))
             assert status == 201, made
@@ -269,9 +272,9 @@ def list_is_a_snapshot_of_one_revision_whole_or_paged():
         for options in ("?x=y", "?x=y", "?limit=1", "?limit=1"):
             threads.go(read_pairs, server, stop, lists, options)
         time.sleep(SECONDS)
+        wait_for(lambda: threads.failures or rounds[0] > 10 and lists[0] > 10, 20, "lists beside changes")
         stop.set()
         threads.join()
-        assert rounds[0] > 10 and lists[0] > 10
         print("%d lists beside %d changes" % (lists[0], 2 * rounds[0]))
 
 
@@ -343,7 +346,7 @@ def leads_to_every_later_list(begin):
         for number in range(4):
             threads.go(churn, server, number, stop)
         until, checks = time.monotonic() + SECONDS, 0
-        while time.monotonic() < until:
+        while time.monotonic() < until or checks <= 5:
             watch, first, state = begin(server, client)
             later, goal = snapshot(client)
             follow(watch, state, first, later)
@@ -352,7 +355,6 @@ def leads_to_every_later_list(begin):
             checks += 1
         stop.set()
         threads.join()
-        assert checks > 5
         print("%d times" % checks)
 
 

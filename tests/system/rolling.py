@@ -22,11 +22,11 @@ import time
 from contextlib import ExitStack
 
 from etcd import SharedEtcd
-from harness import (CONFIGMAPS, SOAK, TOKEN, Broken, Client, Server, Skipped, Threads, Watch, configmap,
+from harness import (CONFIGMAPS, SOAK, TOKEN, Broken, Client, Server, Skipped, Threads, Watch, bound, configmap,
                      make_namespace, run, test, version_of, wait_for)
 
 SERVERS = 3
-DELAY = "2s"
+DELAY = bound("2s", "5s")  # Servers that stop are noticed in this time.
 HEALTH_INTERVAL = 0.1
 ROUNDS = 3 if SOAK else 1
 
@@ -47,7 +47,7 @@ class Balancer:
 
     def is_ready(self, server):
         try:
-            client = Client(server, timeout=2)
+            client = Client(server, timeout=bound(2, 10))
             status, _ = client.request("GET", "/readyz")
             client.close()
             return status == 200

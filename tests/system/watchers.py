@@ -15,12 +15,12 @@ import select
 import socket
 import time
 
-from harness import (CONFIGMAPS, Client, Server, Threads, Watch, configmap, connect, head_of, holds,
+from harness import (CONFIGMAPS, LIMIT, Client, Server, Threads, Watch, bound, configmap, connect, head_of, holds,
                      long_test, run, test, version_of, wait_for)
 
 NS = "default"
 CROWD = 10000
-MOST_BYTES = 16 << 10  # Of memory for an idle watcher.
+MOST_BYTES = bound(16, 80) << 10  # Of memory for an idle watcher.
 MEGABYTE = 1 << 20
 
 
@@ -84,7 +84,7 @@ def settled(server):
 
 def open_crowd(server, count, since):
     crowd = Crowd(server, count, since)
-    crowd.await_bytes(b"\r\n\r\n", 60)
+    crowd.await_bytes(b"\r\n\r\n", bound(60, 300))
     return crowd
 
 
@@ -104,7 +104,7 @@ def ten_thousand_idle_watchers_use_little_memory_and_get_every_event():
         each = (full - empty) / count
         status, item = client.request("PUT", CONFIGMAPS % NS + "/news", configmap(NS, "news", "extra"))
         assert status == 200, item
-        took = crowd.await_bytes(b'"extra"', 20)
+        took = crowd.await_bytes(b'"extra"', bound(20, LIMIT))
         assert client.request("GET", "/readyz")[0] == 200
         told = settled(server)
         crowd.close()
@@ -116,7 +116,7 @@ def ten_thousand_idle_watchers_use_little_memory_and_get_every_event():
               "%.1f the next as many, %.1f after" % (count, each / 1024, took, empty / MEGABYTE, full / MEGABYTE, told / MEGABYTE,
                                     again / MEGABYTE, after / MEGABYTE))
         holds(each, MOST_BYTES, "each watcher")
-        holds(again, max(full, told) * 1.1, "with the next as many")
+        holds(again, max(full, told) * bound(1.1, 1.5), "with the next as many")
 
 
 # ---- slow ones ----
@@ -185,9 +185,10 @@ def slow_watchers(count, size, rate, timeout):
               % (count * size / 1e6, late, (highest - before) / MEGABYTE))
         for reader in readers:
             assert reader.seen == list(range(count)), "a reader missed something"
-        assert late < 2.0, "a reader got an event after %.1f s" % late
-        # The ring of recent events (128 MiB), a few objects, and what stands in buffers of sockets.
-        holds(highest - before, 200 * MEGABYTE, "growth")
+        assert late < bound(2.0, 20.0), "a reader got an event after %.1f s" % late
+        # The ring of recent events (128 MiB), a few objects, and what stands in buffers of sockets. What 50
+        # watchers do not read is 2 GB.
+        holds(highest - before, bound(200, 500) * MEGABYTE, "growth")
         assert Client(server).request("GET", "/readyz")[0] == 200
 
 

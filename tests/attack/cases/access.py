@@ -45,7 +45,7 @@ def status_of(answer):
 
 def ask(port, text):
     """Sends a request from this process; its status."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
+    with socket.create_connection(("127.0.0.1", port), timeout=90) as s:
         s.sendall(text)
         return status_of(receive(s))
 

@@ -8,7 +8,7 @@ import statistics
 import threading
 import time
 
-from attack import MIB, attack
+from attack import LIMIT, MIB, attack, bound
 
 USERS = "/apis/platform.kubecontroller.io/v1/users"
 PASSWORD = "a password that is long enough"
@@ -45,7 +45,7 @@ def flood_of_logins_is_answered_with_429_and_delays_nobody(t):
     lock = threading.Lock()
 
     def guess(i):
-        while time.time() < end:
+        while time.time() < end or found.get(429, 0) <= found.get(401, 0) and time.time() < end + LIMIT:
             status, _ = login(t, name if i % 2 else "nobody-%d" % i, "guess-%d" % i)
             time.sleep(0.02)  # The server is measured, not the threads of this process.
             with lock:
@@ -76,7 +76,8 @@ def password_check_takes_as_long_for_an_unknown_user(t):
         known.append(duration(name))
         unknown.append(duration("nobody-%d" % i))
     a, b = statistics.median(known), statistics.median(unknown)
-    assert a < 2 * b and b < 2 * a, (a, b)
+    most = bound(2, 10)  # A hash takes a hundred times as long as everything else.
+    assert a < most * b and b < most * a, (a, b)
 
 
 @attack(growth=160 * MIB)

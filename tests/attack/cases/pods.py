@@ -206,10 +206,10 @@ def unprivileged_kc_up_refuses_process_pods():
         binary = shutil.copy(BINARY, place)
         nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env", "HOME=" + place]
         done = subprocess.run(nobody + [binary, "up", "--file-rootpath", place + "/data", "--pods=process", "--secure-port=0",
-                                        "--insecure-port", str(free_port())], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30)
+                                        "--insecure-port", str(free_port())], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=90)
         assert done.returncode == 2 and b"requires root" in done.stdout, done.stdout
         done = subprocess.run(nobody + [binary, "controllers", "--pods=process", "--pods-dir", place + "/pods", "-s", "http://127.0.0.1:1"],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=90)
         assert done.returncode == 1 and b"--unsafe-pods-can-read-credentials" in done.stdout, done.stdout
     finally:
         shutil.rmtree(place, ignore_errors=True)

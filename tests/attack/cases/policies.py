@@ -6,7 +6,7 @@ within a second; the thread that compiles policies delays no request.
 """
 import time
 
-from attack import MIB, NS, SLACK, TooSlow, attack
+from attack import MIB, NS, SLACK, SLOW, TooSlow, attack
 
 GROUP = "/apis/admissionregistration.k8s.io/v1/"
 POLICIES, BINDINGS = GROUP + "validatingadmissionpolicies", GROUP + "validatingadmissionpolicybindings"
@@ -38,7 +38,7 @@ class Policy:
         binding = {"metadata": {"name": self.name}, "spec": {"policyName": self.name, "validationActions": ["Deny"]}}
         status, answer = self.t.admin().request("POST", BINDINGS, binding)
         assert status == 201, answer
-        time.sleep(0.5 * SLACK)
+        time.sleep(0.5 * SLOW)
         return self
 
     def write(self, data):
@@ -114,7 +114,7 @@ def largest_policy_is_answered_and_bounded_in_memory(t):
     if status == 201:
         binding = {"metadata": {"name": policy.name}, "spec": {"policyName": policy.name, "validationActions": ["Deny"]}}
         assert t.admin().request("POST", BINDINGS, binding)[0] == 201
-        time.sleep(1.0 * SLACK)
+        time.sleep(1.0 * SLOW)
         status, answer = policy.write({"a": "b"})
         assert status == 422, answer
     policy.remove()

@@ -26,7 +26,7 @@ def post(t, path, body, kind="application/json"):
 
 def raw(t, request):
     """Sends a whole request as it is; the first bytes of the answer, b"" when the server closed."""
-    s = connect(t, timeout=10)
+    s = connect(t)
     s.sendall(request)
     try:
         return s.recv(200)
@@ -111,7 +111,7 @@ def wrong_tokens_are_unauthorized(t):
 def bad_http2_frames_end_the_connection_only(t):
     for frame in (struct.pack(">I", 1 << 24)[1:] + b"\x00\x00" + struct.pack(">I", 1), b"\x00\x00\x08\x06\x00\x00\x00\x00\x01" + bytes(8),
                   b"\x00\x00\x04\x08\x00\x00\x00\x00\x00" + bytes(4), b"\x00\x00\x05\x02\x00\x00\x00\x00\x01" + bytes(5)):
-        s = connect(t, timeout=10)
+        s = connect(t)
         s.sendall(PREFACE + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00" + frame + os.urandom(64))
         try:
             while s.recv(1 << 16):
@@ -123,7 +123,7 @@ def bad_http2_frames_end_the_connection_only(t):
 
 @attack(mix=True)
 def rapid_resets_of_http2_streams_do_not_delay_others(t):
-    s = connect(t, timeout=10)
+    s = connect(t)
     s.sendall(PREFACE + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00")
     headers = bytes([0x82, 0x86, 0x84, 0x41, 0x09]) + b"localhost"  # GET http / of localhost.
     try:
