@@ -175,11 +175,8 @@ def thousand_crds_are_served_soon_and_use_little_memory():
 # ---- definitions that go ----
 
 
-PAUSE = 0.004  # A deletion of more than 1000 objects at once ends watches whose clients read slowly: there must be fewer, on fast machines too.
-
-
 class Creator:
-    """Creates objects all the time, whatever becomes of their definition."""
+    """Creates objects as fast as it can, whatever becomes of their definition."""
 
     def __init__(self, server, name):
         self.client, self.name, self.stored, self.refused = Client(server), name, 0, 0
@@ -195,7 +192,6 @@ class Creator:
             assert status in (201, 403, 404), answer
             self.stored += status == 201
             self.refused += status != 201
-            time.sleep(PAUSE)
 
 
 def follow(server, seen):
@@ -226,7 +222,6 @@ def crds_deleted_under_load_leave_nothing_behind():
         name = "%s/%s.%s" % (CRDS, plural, group)
         small = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
         creators = [Creator(server, "c%d" % i) for i in range(4)]
-        stored = lambda: sum(creator.stored for creator in creators)
         for creator in creators:
             threads.go(creator.run)
         for _ in range(rounds):
@@ -239,8 +234,7 @@ def crds_deleted_under_load_leave_nothing_behind():
             watchers = Threads()
             for _ in range(3):
                 watchers.go(follow, server, seen)
-            goal = stored() + 200
-            wait_for(lambda: stored() >= goal or threads.failures, 60, "there are objects to delete")
+            time.sleep(0.2)  # For some objects to be created: it is the load of the test.
             status, answer = client.request("DELETE", name)
             assert status == 200, answer
             wait_for(lambda: client.request("GET", name)[0] == 404, 60, "the definition is gone")
@@ -248,8 +242,9 @@ def crds_deleted_under_load_leave_nothing_behind():
         for creator in creators:
             creator.stopped.set()
         threads.join()
-        assert stored() and seen and sum(c.refused for c in creators)
-        print("  %d objects came and went with %d definitions" % (stored(), rounds))
+        stored = sum(c.stored for c in creators)
+        assert stored and seen and sum(c.refused for c in creators)
+        print("  %d objects came and went with %d definitions" % (stored, rounds))
         small["properties"] = {"spec": {"type": "object"}}
         assert client.request("POST", CRDS, definition(plural, group, small))[0] == 201
         wait_for(lambda: is_served(client, objects_of(0)), 20, "the definition is served")
