@@ -60,6 +60,9 @@ function(kc_layer NAME)
     target_include_directories(kc_${NAME} PUBLIC ${root})
     list(TRANSFORM ARG_USES PREPEND kc_)
     target_link_libraries(kc_${NAME} PUBLIC ${ARG_USES} PRIVATE ${ARG_LIBS})
+    # What uses a layer is linked with the layer's libraries; CMake does this by itself for static ones.
+    list(TRANSFORM ARG_LIBS REPLACE "(.+)" "$<LINK_ONLY:\\1>" OUTPUT_VARIABLE link_only)
+    target_link_libraries(kc_${NAME} INTERFACE ${link_only})
     set_property(GLOBAL PROPERTY KC_LIBS_${NAME} ${ARG_USES} ${ARG_LIBS})
 endfunction()
 
