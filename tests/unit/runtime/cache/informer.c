@@ -88,7 +88,7 @@ static kc_informer *informer_of(plane *p)
 
 static bool synced(kc_informer *informer)
 {
-    return kc_informer_wait_synced(informer, kc_clock_deadline(kc_clock_real(), 10 * KC_SECOND),
+    return kc_informer_wait_synced(informer, kc_clock_deadline(kc_clock_real(), KC_MINUTE),
                                    NULL);
 }
 
