@@ -2,8 +2,11 @@
 /* testing.c: the helpers of testing.h. */
 #include "testing.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* As in kc: a peer that closes its connection makes a write fail, and does not end the program. */
 __attribute__((constructor)) static void ignore_broken_pipes(void)
@@ -20,6 +23,25 @@ const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
     return "race:libcrypto.so\n";
+}
+
+/*
+ * Every assertion of cmocka that does not hold ends here. On the first thread it leaves the test by
+ * a jump. Another thread has nowhere to jump to: cmocka would end the program without a word, so it
+ * is made to print what it has to say, and to abort.
+ */
+void _fail(const char *const file, const int line)
+{
+    void (*cmocka_fail)(const char *, int);
+    *(void **)&cmocka_fail = dlsym(RTLD_NEXT, "_fail");
+    if (gettid() != getpid()) {
+        char name[16] = "";
+        pthread_getname_np(pthread_self(), name, sizeof(name));
+        fprintf(stderr, "an assertion on the thread \"%s\" failed:\n", name);
+        setenv("CMOCKA_TEST_ABORT", "1", 1);
+    }
+    cmocka_fail(file, line);
+    abort();
 }
 
 void kc__assert_str(kc_str actual, const char *expected, const char *file, int line)

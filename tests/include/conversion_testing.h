@@ -13,6 +13,7 @@
 #define KC_CONVERSION_TESTING_H
 
 #include "api_testing.h"
+#include "apiserver/crd/crd_resource_internal.h"
 
 #include "kc/json.h"
 #include "kc/thread.h"
@@ -194,15 +195,28 @@ KC_UNUSED static void define(api *a, const char *path, const char *stored)
                  first ? VERSION("v1", "true", "one") : VERSION("v1", "false", "one"),
                  first ? VERSION("v2", "false", "two") : VERSION("v2", "true", "two"), path)),
         201);
-    for (int i = 0; i < 1000 && api_get(a, V2)->status != 200; i++)
+    for (int i = 0; i < 12000 && api_get(a, V2)->status != 200; i++)
         kc_clock_sleep(kc_clock_real(), 5 * KC_MILLISECOND);
+}
+
+/* Whether objects are served by a definition with this path. */
+KC_UNUSED static bool uses_path(api *a, const char *path)
+{
+    kc_auto(kc__rest_catalog) *held = NULL;
+    const kc__rest_catalog *now = kc__rest_catalog_slot_current(api_inside(a)->snapshots, &held);
+    const kc__resource *robots =
+        kc__registry_find(now->kinds, KC_STR("x.io"), KC_STR("v1"), KC_STR("robots"));
+    const kc__crd_webhook *used = robots->custom->crd->webhook;
+    return used && kc_str_ends(kc_cstr(used->target.url), kc_cstr(path));
 }
 
 KC_UNUSED static void use_path(api *a, const char *path)
 {
     assert_code(api_patch(a, CRDS "/robots.x.io", text(a, "{'spec':{" CONVERSION("%s") "}}", path)),
                 200);
-    kc_clock_sleep(kc_clock_real(), 100 * KC_MILLISECOND);
+    for (int i = 0; i < 12000 && !uses_path(a, path); i++)
+        kc_clock_sleep(kc_clock_real(), 5 * KC_MILLISECOND);
+    assert_true(uses_path(a, path));
 }
 
 KC_UNUSED static api *start(const char *path)

@@ -47,15 +47,16 @@ bool has(plane *p, const char *ns, const char *name);
 uint64_t revision_of(plane *p, const char *ns, const char *name); /* 0: not in the cache. */
 size_t count(plane *p, const kc_list_opts *opts);
 
-/* Waits a few milliseconds, and advances virtual time by 100 ms. */
+/* Advances virtual time by 100 ms as soon as all threads wait, so that it does not matter how fast
+ * they are. Without virtual time: waits a millisecond. */
 void plane_wait(plane *p);
 
-/* Waits until it holds; needs a `plane *p`. */
+/* Waits until it holds, for a minute at least; needs a `plane *p`. */
 #define eventually(condition)                                       \
     do {                                                            \
         int tries_ = 0;                                             \
         while (!(condition)) {                                      \
-            if (++tries_ > 20000)                                   \
+            if (++tries_ > 60000)                                   \
                 fail_msg("not within the timeout: %s", #condition); \
             plane_wait(p);                                          \
         }                                                           \

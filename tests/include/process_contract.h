@@ -167,11 +167,18 @@ static void daemons_do_not_outlive_the_main_process(void **state)
     kc_auto(node) *n = contract_node();
     char seconds[32];
     snprintf(seconds, sizeof(seconds), "8%d", getpid());
-    kc_autofree char *script =
-        kc_asprintf("(setsid setsid sleep %s &) ; sleep 0.2; exit 0", seconds);
-    kc_auto(kc_pod) *pod = pod_running(script);
+    /* The main process ends when it finds a file, which the probe creates. */
+    kc_autofree char *spec = kc_asprintf(
+        "'containers':[{'name':'c','command':['/bin/sh','-c','(setsid setsid sleep %s &) ; "
+        "until rm /tmp/kc-end-%s 2>/dev/null; do sleep 0.05; done; exit 0'],"
+        "'livenessProbe':{'exec':{'command':['touch','/tmp/kc-end-%s']},'timeoutSeconds':60}}]",
+        seconds, seconds, seconds);
+    kc_auto(kc_pod) *pod = pod_of(spec);
+    const kc_container *c = &pod->spec.containers[0];
     start(n, pod, 0);
     await(process_exists(seconds));
+    assert_int_equal(n->runtime->ops->probe(n->runtime, pod, c, 0, c->liveness_probe, NULL, NULL),
+                     KC__POD_PROBE_OK);
     assert_int_equal(await_end(n, pod, "c", 0).exit_code, 0);
     await(!process_exists(seconds));
 }
@@ -229,8 +236,10 @@ static void exec_runs_in_the_container(void **state)
     kc_auto(node) *n = contract_node();
     kc_auto(kc_pod) *pod =
         pod_of("'containers':[{'name':'c','command':['sh','-c','echo up; sleep 60'],"
-               "'livenessProbe':{'exec':{'command':['sh','-c','echo $MARK; test $MARK = yes']}},"
-               "'readinessProbe':{'exec':{'command':['sh','-c','echo not ready; exit 4']}},"
+               "'livenessProbe':{'exec':{'command':['sh','-c','echo $MARK; test $MARK = yes']},"
+               "'timeoutSeconds':60},"
+               "'readinessProbe':{'exec':{'command':['sh','-c','echo not ready; exit 4']},"
+               "'timeoutSeconds':60},"
                "'startupProbe':{'exec':{'command':['sleep','50']},'timeoutSeconds':1}}]");
     const kc_container *c = &pod->spec.containers[0];
     const kc_string_pair env = pair("MARK", "yes");

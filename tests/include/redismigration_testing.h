@@ -77,19 +77,25 @@ static inline KC_UNUSED void assert_same_text(const char *command)
         fail_msg("%s: another response", command);
 }
 
-static inline KC_UNUSED kc_testenv *begun(uint64_t seed)
+/* The timeout is for responses of Redis, in real time. */
+static inline KC_UNUSED kc_testenv *begun_with_timeout(uint64_t seed, const char *timeout)
 {
+    kc_autofree char *config = kc_asprintf(
+        "reconcilers: {redismigration: {timeout: %s, batch: 20, max-key-bytes: 1048576}}", timeout);
     start_both();
     kc_testenv *env = plane(seed);
     definition(env);
     create_both_endpoints(env);
     redis_fill(&source, "k", 50);
-    scenario_add(&(scenario){.reconcilers = "redismigration",
-                             .config = "reconcilers: {redismigration: {timeout: 300ms, batch: 20, "
-                                       "max-key-bytes: 1048576}}"},
+    scenario_add(&(scenario){.reconcilers = "redismigration", .config = config},
                  kc_testenv_manager(env));
     kc_testenv_run(env, NULL);
     return env;
+}
+
+static inline KC_UNUSED kc_testenv *begun(uint64_t seed)
+{
+    return begun_with_timeout(seed, "1m");
 }
 
 /* With these words instead of the sample's: source, dest, overwrite. */

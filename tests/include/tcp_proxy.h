@@ -19,6 +19,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -219,6 +220,18 @@ static inline KC_UNUSED void tcp_proxy_freeze(tcp_proxy *proxy, bool frozen)
 {
     proxy->frozen = frozen;
     tcp_proxy_obey(proxy);
+}
+
+/* Bytes that clients have sent and that lie in front of the proxy, which is frozen. */
+static inline KC_UNUSED int tcp_proxy_waiting(const tcp_proxy *proxy)
+{
+    int all = 0;
+    for (size_t i = 0; i < TCP_PROXY_MAX; i++) {
+        int n = 0;
+        if (proxy->pairs[i].fds[0] >= 0 && ioctl(proxy->pairs[i].fds[0], FIONREAD, &n) == 0)
+            all += n;
+    }
+    return all;
 }
 
 static inline KC_UNUSED void tcp_proxy_free(tcp_proxy *proxy)

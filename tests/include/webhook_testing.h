@@ -32,9 +32,10 @@ typedef struct stage {
     kc_thread *ticker;
     _Atomic bool stop;
     _Atomic int calls;
-    kc_mutex mutex; /* Guards `held`. */
+    kc_mutex mutex; /* Guards the fields below. */
     kc_cond changed;
     bool held;
+    bool paused; /* Virtual time stands still. */
 } stage;
 
 static inline KC_UNUSED void discard_line(kc_str line, void *user)
@@ -48,8 +49,17 @@ static inline KC_UNUSED void tick(void *user)
     stage *s = user;
     while (!atomic_load(&s->stop)) {
         kc_clock_sleep(kc_clock_real(), KC_MILLISECOND);
-        kc_clock_advance(s->clock, 10 * KC_MILLISECOND);
+        kc_locked (&s->mutex)
+            if (!s->paused)
+                kc_clock_advance(s->clock, 10 * KC_MILLISECOND);
     }
+}
+
+/* Stops virtual time, except for what the test itself advances. */
+static inline KC_UNUSED void pause_time(stage *s)
+{
+    kc_locked (&s->mutex)
+        s->paused = true;
 }
 
 #define CONFIGURATION                                                           \

@@ -10,7 +10,7 @@
 static void await(rbac *r, const char *role, const char *path, const char *expected)
 {
     const char *target = text(r->api, CLUSTER "/%s", role);
-    for (int i = 0; i < 5000; i++) {
+    for (int i = 0; i < 60000; i++) {
         if (!strcmp(r_text(rbac_admin(r, "GET", target, NULL), path), expected))
             return;
         kc_clock_sleep(kc_clock_real(), KC_MILLISECOND);

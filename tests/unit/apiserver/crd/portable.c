@@ -22,7 +22,7 @@ static void kind_marked_as_not_portable_is_neither_served_nor_listed(void **stat
     assert_code(api_patch(a, CRDS "/bots.example.com",
                           "{'metadata':{'annotations':{'kubecontroller.io/not-portable':null}}}"),
                 200);
-    for (int i = 0; i < 200 && api_get(a, BOTS)->status != 200; i++)
+    for (int i = 0; i < 6000 && api_get(a, BOTS)->status != 200; i++)
         kc_clock_sleep(kc_clock_real(), 10 * KC_MILLISECOND);
     assert_code(api_get(a, BOTS), 200);
 }
@@ -32,7 +32,7 @@ static void other_servers_serve_it(void **state)
     (void)state;
     kc_auto(api) *a = api_start(NULL);
     assert_code(api_post(a, CRDS, BOT_DEFINITION), 201);
-    for (int i = 0; i < 200 && api_get(a, BOTS)->status != 200; i++)
+    for (int i = 0; i < 6000 && api_get(a, BOTS)->status != 200; i++)
         kc_clock_sleep(kc_clock_real(), 10 * KC_MILLISECOND);
     assert_code(api_get(a, BOTS), 200);
 }

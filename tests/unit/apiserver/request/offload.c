@@ -210,8 +210,8 @@ static void running_job_is_cancelled_at_its_deadline(void **state)
     (void)state;
     kc_scoped(bench) b;
     set_up(&b, (kc__offload_opts){.threads = 1, .cpu_limit = KC_MINUTE});
-    assert_true(submit(
-        (order){.b = &b, .user = "a", .name = '1', .spins = true, .wait = 10 * KC_MILLISECOND}));
+    assert_true(
+        submit((order){.b = &b, .user = "a", .name = '1', .spins = true, .wait = KC_SECOND / 2}));
     wait_until(&b, &b.done, 1);
     assert_int_equal(b.over, 1);
     assert_int_equal(b.expired, 0);

@@ -173,7 +173,7 @@ static void collection_is_deleted_in_turns(void **state)
 static void await_served(api *a, const char *path)
 {
     int code = 0;
-    for (int i = 0; i < 500 && code != 200; i++) {
+    for (int i = 0; i < 6000 && code != 200; i++) {
         code = api_get(a, path)->status;
         if (code != 200)
             kc_clock_sleep(kc_clock_real(), 10 * KC_MILLISECOND);
@@ -274,7 +274,7 @@ static void metrics_have_the_number_and_memory_of_compiled_rules(void **state)
     assert_code(
         api_delete(a, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/wides.x.io", NULL),
         200);
-    for (int i = 0; i < 500 && metric_of(a, "kc_cel_rules") != 0; i++)
+    for (int i = 0; i < 6000 && metric_of(a, "kc_cel_rules") != 0; i++)
         kc_clock_sleep(kc_clock_real(), 10 * KC_MILLISECOND);
     assert_true(metric_of(a, "kc_cel_rules") == 0);
     assert_true(metric_of(a, "kc_cel_rules_memory_bytes") == 0);

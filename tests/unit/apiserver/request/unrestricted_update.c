@@ -20,7 +20,7 @@ static api *start_unrestricted(bool unrestricted)
                  "'object','properties':{'n':{'type':'integer'}}},'status':{'type':'object',"
                  "'properties':{'n':{'type':'integer'}}}}}}}]}}"),
         201);
-    for (int i = 0; i < 500 && api_get(a, BOTS)->status != 200; i++)
+    for (int i = 0; i < 6000 && api_get(a, BOTS)->status != 200; i++)
         kc_clock_sleep(kc_clock_real(), 10 * KC_MILLISECOND);
     assert_code(api_post(a, BOTS, BOT(",'spec':{'n':1}")), 201);
     assert_code(api_post(a, NODES, "{'metadata':{'name':'n'}}"), 201);

@@ -100,7 +100,7 @@ static void expired_watch_delivers_its_error(void **state)
     create_map(a, "c", "x");
     watch *w = NULL;
     const char *line = NULL;
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 30000; i++) {
         w = WATCH(a, text(a, MAPS "?watch=1&resourceVersion=%s", then), .takes_items = true);
         line = watch_line(w);
         if (!strcmp(line_text(w, line, "type"), "ERROR"))

@@ -169,7 +169,7 @@ static void deleted_crd_waits_for_creates_in_progress(void **state)
     assert_true(kc__resource_create_gate_enter(gate));
     assert_code(api_delete(a, ROBOT, NULL), 200);
     wait_for(a, ROBOT, "status.conditions[2].reason", "InstanceDeletionInProgress");
-    for (int i = 0; i < 1000 && !atomic_load(&gate->closed); i++)
+    for (int i = 0; i < 30000 && !atomic_load(&gate->closed); i++)
         usleep(2000);
     assert_code(api_get(a, ROBOT), 200);
     assert_false(kc__resource_create_gate_enter(

@@ -146,9 +146,8 @@ static void deadline_of_the_driver_leaves_other_callers_waiting(void **state)
     (void)state;
     kc_auto(raw_server) *s = raw_start(raw_gated, NULL);
     kc_auto(kc_transport) *t = transport_to(s->url);
-    caller a = {.t = t,
-                .target = "/gate/0",
-                .deadline = kc_clock_deadline(kc_clock_real(), 50 * KC_MILLISECOND)};
+    caller a = {
+        .t = t, .target = "/gate/0", .deadline = kc_clock_deadline(kc_clock_real(), 2 * KC_SECOND)};
     caller b = {.t = t, .target = "/gate/1"};
     caller_start(&a);
     raw_await_requests(s, 1);

@@ -131,7 +131,8 @@ static void unknown_host_means_not_sent(void **state)
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_transport) *t = transport_to("http://no-such-host.invalid:1");
     assert_int_equal(get(t, &out, &err), -KC_SERVICE_UNAVAILABLE);
-    assert_error(&err, KC_SERVICE_UNAVAILABLE, "resolve");
+    /* "Could not resolve host", or "Resolving timed out" where no name server answers. */
+    assert_error(&err, KC_SERVICE_UNAVAILABLE, "esolv");
     assert_int_equal(err.code, 0);
 }
 

@@ -234,7 +234,7 @@ static void works_with_real_clock_and_threads(void **state)
     make_pod(env, "plain", "a");
     make_pod_with(env, "for-ever", "a", "", FOR_EVER);
     taint(env, "NoExecute");
-    for (int i = 0; i < 200 && !is_leaving(env, "plain"); i++)
+    for (int i = 0; i < 2000 && !is_leaving(env, "plain"); i++)
         kc_testenv_advance(env, 50 * KC_MILLISECOND);
     assert_true(is_leaving(env, "plain"));
     assert_false(is_leaving(env, "for-ever"));

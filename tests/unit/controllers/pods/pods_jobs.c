@@ -161,7 +161,7 @@ static void probes_work_with_real_threads(void **state)
     kc_testenv *env = begin(&s, 0, 5 * KC_MILLISECOND);
     kc_auto(kc_object) *made =
         make(env, WITH("'readinessProbe':{'tcpSocket':{'port':80},'periodSeconds':1}"));
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 10000; i++) {
         kc_auto(kc_object) *pod = look_up(env, &kc_kind_pod, "a");
         kc_autofree char *ready = text_at(pod, "status.containerStatuses.0.ready");
         if (!strcmp(ready, "true"))

@@ -40,10 +40,10 @@ static size_t count_pods(kc_testenv *env)
     return n;
 }
 
-/* Within half a minute. */
+/* Within a minute and a half. */
 static void wait_for(kc_testenv *env, size_t (*count)(kc_testenv *), size_t wanted)
 {
-    for (int i = 0; i < 3000 && count(env) != wanted; i++)
+    for (int i = 0; i < 9000 && count(env) != wanted; i++)
         kc_testenv_advance(env, 10 * KC_MILLISECOND);
     assert_int_equal(count(env), wanted);
 }

@@ -130,7 +130,7 @@ static void equal_seeds_give_equal_runs(void **state)
 
 static void assert_bound_soon(kc_testenv *env, const char *name)
 {
-    for (int tries = 0; tries < 1000 && !is_bound(env, name); tries++)
+    for (int tries = 0; tries < 10000 && !is_bound(env, name); tries++)
         kc_testenv_advance(env, 10 * KC_MILLISECOND);
     assert_true(is_bound(env, name));
 }

@@ -64,10 +64,13 @@ static void read_times_out_when_first_list_fails(void **state)
     faulty_respond(p->faults, "/api/v1/configmaps", -1, 403,
                    "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Forbidden\","
                    "\"message\":\"not for you\",\"code\":403}");
+    kc_informer *informer = kc_cache_informer(p->cache, &kc_kind_config_map, NULL);
     kc_cache_start(p->cache, NULL);
+    eventually(kc_informer_last_error(informer, NULL));
     kc_scoped(kc_error) err = {0};
     assert_null(kc_cache_get(p->cache, &kc_kind_config_map, KC_KEY("default", "one"), &err));
     assert_error(&err, KC_TIMEOUT, "not for you");
+    kc_informer_release(informer);
     plane_free(p);
 }
 

@@ -88,8 +88,7 @@ static kc_informer *informer_of(plane *p)
 
 static bool synced(kc_informer *informer)
 {
-    return kc_informer_wait_synced(informer, kc_clock_deadline(kc_clock_real(), 10 * KC_SECOND),
-                                   NULL);
+    return kc_informer_wait_synced(informer, kc_clock_deadline(kc_clock_real(), KC_MINUTE), NULL);
 }
 
 static void handlers_are_called_in_order_of_the_server(void **state)

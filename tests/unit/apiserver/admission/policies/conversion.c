@@ -136,7 +136,7 @@ static void failed_conversion_denies_or_is_ignored(void **state)
     assert_code(api_patch(a, GROUP "v1/validatingadmissionpolicies/p",
                           "{'spec':{'failurePolicy':'Ignore'}}"),
                 200);
-    for (int i = 0; i < 1000 && api_post(a, V1, body)->status == 422; i++)
+    for (int i = 0; i < 12000 && api_post(a, V1, body)->status == 422; i++)
         kc_clock_sleep(kc_clock_real(), 5 * KC_MILLISECOND);
     assert_code(api_get(a, V1 "/a"), 200);
     assert_code(api_delete(a, V1 "/a", NULL), 200);

@@ -310,8 +310,8 @@ static void cheap_policy_runs_on_the_loop_and_expensive_one_on_a_worker(void **s
                        "object.data.all(l, object.data.all(m, k + l + m != \\\"x\\\")))',"
                        "'message':'never'}]}}";
     assert_code(api_patch(a, POLICIES "/p", spec), 200);
-    usleep(200000);
-    assert_code(create_map(a, "expensive", twenty_entries(a)), 201);
+    for (int i = 0; i < 10000 && offloaded(a) == 0; i++) /* Until the change is in effect. */
+        assert_code(create_map(a, text(a, "expensive-%d", i), twenty_entries(a)), 201);
     assert_true(offloaded(a) == 1);
 }
 
@@ -363,7 +363,7 @@ static void delete_collection_stops_at_the_first_denial(void **state)
 static const reply *await_status(api *a, const char *generation)
 {
     const reply *r = NULL;
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 6000; i++) {
         r = api_get(a, POLICIES "/p");
         if (!strcmp(r_text(r, "status.observedGeneration"), generation))
             break;
