@@ -44,6 +44,8 @@ SANITIZED = sanitized()
 SLOW = 10 if SANITIZED else 1
 # Bounds on time are multiplied by this. Other programs may use the machine while the quick cases run: they have ten times as much.
 SLACK = float(os.environ.get("KC_ATTACK_SLACK", SLOW if SOAK else 10))
+# Bounds on memory are multiplied by this: how much the allocator holds at its peak depends on which threads run at the same time.
+ROOM = 1 if SOAK or "KC_ATTACK_SLACK" in os.environ else 4
 
 
 class TooSlow(AssertionError):
@@ -258,7 +260,7 @@ class Case:
         latency, growth = measure.latency, measure.peak - measure.before
         assert not latency["failures"], "another client was refused: %s" % latency["failures"]
         if self.options["growth"] and not SANITIZED:
-            assert growth < self.options["growth"], "memory grew by %.1f MiB" % (growth / MIB)
+            assert growth < self.options["growth"] * ROOM, "memory grew by %.1f MiB" % (growth / MIB)
         if self.options["p99"] and latency["p99"] >= self.options["p99"] * SLACK:
             raise TooSlow("other clients' p99: %.1f ms" % (latency["p99"] * 1e3))
 
