@@ -83,7 +83,7 @@ static void empty_dir_is_shared_and_pids_are_private(void **state)
         pod_of("'volumes':[{'name':'v','emptyDir':{'medium':'Memory'}}],'containers':["
                "{'name':'a','command':['sh','-c','echo $$ > /data/from-a'],"
                "'volumeMounts':[{'name':'v','mountPath':'/data'}]},"
-               "{'name':'b','command':['sh','-c','until cat /data/from-a; do sleep 0.02; done'],"
+               "{'name':'b','command':['sh','-c','until grep . /data/from-a; do sleep 0.02; done'],"
                "'volumeMounts':[{'name':'v','mountPath':'/data','readOnly':true}]}]");
     start(n, pod, 0);
     assert_int_equal(await_end(n, pod, "a", 0).exit_code, 0);
