@@ -177,8 +177,8 @@ static void daemons_do_not_outlive_the_main_process(void **state)
     const kc_container *c = &pod->spec.containers[0];
     start(n, pod, 0);
     await(process_exists(seconds));
-    assert_int_equal(n->runtime->ops->probe(n->runtime, pod, c, 0, c->liveness_probe, NULL, NULL),
-                     KC__POD_PROBE_OK);
+    /* Its result is open: it may end with the container. */
+    n->runtime->ops->probe(n->runtime, pod, c, 0, c->liveness_probe, NULL, NULL);
     assert_int_equal(await_end(n, pod, "c", 0).exit_code, 0);
     await(!process_exists(seconds));
 }
