@@ -8,6 +8,7 @@
 #   build/log/again       a line for each failed UNIT that can run again: STAGE, UNIT, SECONDS, COMMAND
 #   build/log/passed-again  those that passed then: STAGE, UNIT
 #   build/log/flaky       what was ever flaky in this tree, newest last
+#   build/log/times       STAGE, seconds, seconds of processor time
 #   build/log/summary.txt the whole closing block
 #
 # A unit is the smallest thing that runs by itself: a test program, a suite of clients, a system test, an attack. Stages may run side by side:
@@ -27,7 +28,7 @@ tab=$'\t'
 
 gate_begin() {
     mkdir -p build/log
-    rm -f build/log/{counts,failures,again,passed-again,summary.txt}
+    rm -f build/log/{counts,failures,again,passed-again,times,summary.txt}
     touch build/log/{counts,failures,again,passed-again}
     gate_start=$SECONDS
 }
@@ -35,12 +36,19 @@ gate_begin() {
 ok() { printf '%sok%s    %s\n' "$green" "$plain" "$1"; }
 passed() { echo "$1" >>build/log/counts; }
 
+# processor_time LOG: seconds that the children of this shell used between its `times >LOG.begin` and its `times >LOG.end`.
+processor_time() {
+    sed 's/[ms]/ /g' "$1.begin" "$1.end" | awk 'NR % 2 == 0 {t = $1 * 60 + $2 + $3 * 60 + $4 - t} END {printf "%.0f", t}'
+    rm "$1.begin" "$1.end"
+}
+
 # limited STAGE SECONDS LOG COMMAND…: runs it without input. After SECONDS its process group is ended, and the last line of LOG says so. On a
 # terminal a line shows how long it has been running.
 limited() {
     local stage=$1 seconds=$2 log=$3 start=$SECONDS child rc=0
     shift 3
     stage_limit=$seconds
+    times >"$log.begin"
     timeout --kill-after=10 "$seconds" "$@" >"$log" 2>&1 </dev/null &
     child=$!
     if [ -t 1 ]; then
@@ -51,6 +59,8 @@ limited() {
         printf '\r\033[K'
     fi
     wait $child || rc=$?
+    times >"$log.end"
+    printf '%s\t%d\t%d\n' "$stage" $((SECONDS - start)) "$(processor_time "$log")" >>build/log/times
     if [ $rc -eq 124 ] || [ $rc -eq 137 ]; then printf '\nstage: no end within %d s\n' "$seconds" >>"$log"; fi
     return $rc
 }
