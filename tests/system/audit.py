@@ -178,8 +178,9 @@ def disk_that_fills_up_fails_requests_in_blocking_strict_mode_until_it_is_emptie
         before = metric_of_rejected(server, disk)
         assert before > 0, before
         assert create(server, "after")[0] == 201
-        events, torn = lines_of(disk.log)
-        assert torn <= 1 and any(e.get("objectRef", {}).get("name") == "after" for e in events), torn
+        # The event of a complete response follows the response.
+        wait_for(lambda: any(e.get("objectRef", {}).get("name") == "after" for e in lines_of(disk.log)[0]), 20, "the event of the last request")
+        assert lines_of(disk.log)[1] <= 1, "torn lines"
 
 
 def metric_of_rejected(server, disk):
