@@ -13,18 +13,12 @@
  */
 #include "kc/arena.h"
 
+#include "base/sanitizer.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
 enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 256 * 1024 };
-
-#if defined(__SANITIZE_ADDRESS__)
-#define EACH_BLOCK_ALONE 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define EACH_BLOCK_ALONE 1
-#endif
-#endif
 
 struct kc_arena_chunk {
     kc_arena_chunk *next;
@@ -79,7 +73,7 @@ static size_t next_chunk_size(const kc_arena *arena)
 
 static bool wants_own_chunk(const kc_arena *arena, size_t size)
 {
-#ifdef EACH_BLOCK_ALONE
+#if KC__ASAN
     (void)arena;
     (void)size;
     return true;

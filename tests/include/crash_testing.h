@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crash_testing.h: runs functions that crash, each in a child process: signal handlers and the end
- * of a process belong to the process.
+ * of a process belong to the process. Sanitizers handle signals themselves: tests of signals are
+ * skipped there (KC__SANITIZED).
  */
 #ifndef KC_TESTS_CRASH_TESTING_H
 #define KC_TESTS_CRASH_TESTING_H
 
+#include "base/sanitizer.h"
 #include "kc/mem.h"
 #include "testing.h"
 
@@ -14,18 +16,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* Sanitizers handle signals themselves: tests of signals are skipped. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 static inline KC_UNUSED void prepare_child(const char *report)
 {

@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "base/sanitizer.h"
 #include "kc/edit.h"
 #include "kc/object.h"
 
@@ -33,16 +34,24 @@
 /* How many seeds to run a simulation with, and the step between the writes after which to crash
  * (1: after each). The released build runs all of them. The sanitizers look at memory and at races,
  * not at outcomes, and are slow: a part of the runs reaches the same code. */
-#if defined(__SANITIZE_THREAD__)
+#if KC__TSAN
 #define SEEDS_OF(n) (((n) + 4) / 5)
 #define CRASH_STEP  5
-#elif defined(__SANITIZE_ADDRESS__)
+#elif KC__ASAN
 #define SEEDS_OF(n) (((n) + 1) / 2)
 #define CRASH_STEP  2
 #else
 #define SEEDS_OF(n) (n)
 #define CRASH_STEP  1
 #endif
+
+/* First in a long test that has one thread, of a program whose other tests have more: there is
+ * nothing in it for ThreadSanitizer to see. */
+#define one_thread()  \
+    do {              \
+        if (KC__TSAN) \
+            skip();   \
+    } while (0)
 
 /* Asserts that a slice equals a string. */
 #define assert_str(slice, text) kc__assert_str(slice, text, __FILE__, __LINE__)

@@ -25,6 +25,7 @@
  */
 #include "runtime/crash/guard.h"
 
+#include "base/sanitizer.h"
 #include "kc/thread.h"
 #include "runtime/crash/crash_slots.h"
 
@@ -34,18 +35,6 @@
 #include <stdio.h>
 #include <ucontext.h>
 #include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SIGNALS_ARE_LEFT_ALONE 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define SIGNALS_ARE_LEFT_ALONE 1
-#endif
-#endif
-#ifndef SIGNALS_ARE_LEFT_ALONE
-#define SIGNALS_ARE_LEFT_ALONE 0
-#endif
 
 enum { STACK = 64 << 10 };
 
@@ -306,7 +295,7 @@ void kc__guard_begin(kc__guard *guard)
 {
     *guard = (kc__guard){0};
     mine = guard;
-    if (SIGNALS_ARE_LEFT_ALONE)
+    if (KC__SANITIZED)
         return;
     guard->stack = kc_alloc(STACK);
     sigaltstack(&(stack_t){.ss_sp = guard->stack, .ss_size = STACK}, NULL);

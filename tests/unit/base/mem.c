@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
+#include "base/sanitizer.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -175,17 +177,6 @@ static void out_of_memory_aborts(void **state)
 
 enum { RESERVE = 32 << 20, ROOM = 8 << 20, BLOCK = 1 << 20, BLOCKS = 64 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LIMITS_ADDRESS_SPACE false
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define LIMITS_ADDRESS_SPACE false
-#endif
-#endif
-#ifndef LIMITS_ADDRESS_SPACE
-#define LIMITS_ADDRESS_SPACE true
-#endif
-
 /* Limits the growth of this process's address space. */
 static void limit_growth(size_t bytes)
 {
@@ -237,7 +228,7 @@ static int use_up_and_restore(void)
 static void allocation_beyond_the_limit_uses_the_reserve_until_it_is_restored(void **state)
 {
     (void)state;
-    if (!LIMITS_ADDRESS_SPACE)
+    if (KC__SANITIZED)
         skip();
     assert_int_equal(status_of(use_up_and_restore), 0);
 }
@@ -261,7 +252,7 @@ static int zero_from_reserve(void)
 static void memory_from_the_reserve_is_zeroed_and_keeps_its_content(void **state)
 {
     (void)state;
-    if (!LIMITS_ADDRESS_SPACE)
+    if (KC__SANITIZED)
         skip();
     assert_int_equal(status_of(zero_from_reserve), 0);
 }

@@ -3,18 +3,11 @@
 #include "testing.h"
 
 #include "base/mem_trim.h"
+#include "base/sanitizer.h"
 #include "kc/clock.h"
 
 #include <stdio.h>
 #include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OTHER_ALLOCATOR 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define OTHER_ALLOCATOR 1
-#endif
-#endif
 
 enum { BLOCKS = 4000, SIZE = 16 * 1024 };
 
@@ -48,7 +41,7 @@ static void free_all(char **kept)
 static void freed_memory_between_blocks_in_use_is_returned(void **state)
 {
     (void)state;
-#ifdef OTHER_ALLOCATOR
+#if KC__SANITIZED
     skip();
 #endif
     char *kept[BLOCKS];
@@ -63,7 +56,7 @@ static void freed_memory_between_blocks_in_use_is_returned(void **state)
 static void trimmer_returns_memory_at_its_interval(void **state)
 {
     (void)state;
-#ifdef OTHER_ALLOCATOR
+#if KC__SANITIZED
     skip();
 #endif
     kc_auto(kc_metrics) *metrics = kc_metrics_new();

@@ -2,6 +2,7 @@
 /* The server over real sockets: responses, late responses, slow readers, limits, drain and stop. */
 #include "http_testing.h"
 
+#include "base/sanitizer.h"
 #include "kc/thread.h"
 
 #include <malloc.h>
@@ -420,7 +421,7 @@ static void accept_without_descriptors_waits_without_spinning(void **state)
  */
 static size_t allocated(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if KC__SANITIZED
     return 0;
 #else
     return mallinfo2().uordblks;

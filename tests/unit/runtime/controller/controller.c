@@ -423,7 +423,7 @@ static void aborted_reconcile_is_a_failed_reconcile(void **state)
 static void fault_in_reconcile_is_a_failed_reconcile(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     kc_scoped(fixture) f;
     begin(&f, (kc_controller_opts){.crash_recovery = true});

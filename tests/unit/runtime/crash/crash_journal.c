@@ -140,7 +140,7 @@ static kc__quarantine_verdict verdict_with(const folder *f, uint64_t code, uint6
 static void key_whose_reconcile_ended_the_process_is_held(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     kc_scoped(folder) f;
     begin(&f);
@@ -153,7 +153,7 @@ static void key_whose_reconcile_ended_the_process_is_held(void **state)
 static void crash_beyond_the_limit_of_recovery_is_held(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     kc_scoped(folder) f;
     begin(&f);
@@ -164,7 +164,7 @@ static void crash_beyond_the_limit_of_recovery_is_held(void **state)
 static void deleted_object_ends_its_quarantine_without_a_reconcile(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     kc_scoped(folder) f;
     begin(&f);
@@ -177,7 +177,7 @@ static void deleted_object_ends_its_quarantine_without_a_reconcile(void **state)
 static void changed_code_releases_the_key(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     kc_scoped(folder) f;
     begin(&f);
@@ -223,7 +223,7 @@ static void clean_stop_holds_nothing(void **state)
 static void three_crashes_soon_after_start_are_a_crash_loop(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     kc_scoped(folder) f;
     begin(&f);

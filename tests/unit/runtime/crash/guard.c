@@ -90,7 +90,7 @@ static void guarded_call_survives_its_own_crash(void **state)
 {
     (void)state;
     assert_int_equal(in_child(survive, (void *)abort_call), 0);
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     assert_int_equal(in_child(survive, (void *)segfault), 0);
     assert_int_equal(in_child(survive, (void *)divide), 0);
@@ -107,7 +107,7 @@ static void check_reported_signal(void *user)
     begin_recovering(&guard);
     kc__guard_call(&guard, abort_call, NULL, &what);
     expect(strcmp(what, "no 7") == 0, 1);
-    if (!SANITIZED) {
+    if (!KC__SANITIZED) {
         kc__guard_call(&guard, segfault, NULL, &what);
         expect(strncmp(what, "SIGSEGV at address ", 19) == 0, 2);
         kc__guard_call(&guard, end, NULL, &what);
@@ -137,7 +137,7 @@ static void crash_five_times(void *user)
 static void fifth_crash_of_limited_guards_ends_the_process(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     assert_int_equal(in_child(crash_five_times, (void *)segfault), -SIGSEGV);
     assert_int_equal(in_child(crash_five_times, (void *)end), -SIGABRT);
@@ -158,7 +158,7 @@ static void crash_often(void *user)
 static void unlimited_guard_survives_a_hundred_crashes(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     assert_int_equal(in_child(crash_often, NULL), 0);
 }
@@ -186,7 +186,7 @@ static void crash_reports_module_and_offset(void **state)
 {
     (void)state;
     assert_int_equal(in_child(check_reported_address, (void *)abort_call), 0);
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     assert_int_equal(in_child(check_reported_address, (void *)segfault), 0);
     assert_int_equal(in_child(check_reported_address, (void *)end), 0);
@@ -207,7 +207,7 @@ static void crash_outside(void *user)
 static void crash_outside_of_a_guarded_call_is_not_caught(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     assert_int_equal(in_child(crash_outside, (void *)segfault), -SIGSEGV);
     assert_int_equal(in_child(crash_outside, (void *)end), -SIGABRT);
@@ -230,7 +230,7 @@ static void guard_another_thread(void *user)
 static void crash_of_another_thread_is_not_caught(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     assert_int_equal(in_child(guard_another_thread, (void *)segfault), -SIGSEGV);
     assert_int_equal(in_child(guard_another_thread, (void *)end), -SIGABRT);
@@ -254,7 +254,7 @@ static void guard_sent_signal(void *user)
 static void signal_sent_by_a_process_is_not_caught(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     assert_int_equal(in_child(guard_sent_signal, NULL), -SIGSEGV);
 }
@@ -276,7 +276,7 @@ static void crash_without_recovery_ends_the_process(void **state)
 {
     (void)state;
     assert_int_equal(in_child(crash_without_recovery, (void *)abort_call), -SIGABRT);
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     assert_int_equal(in_child(crash_without_recovery, (void *)segfault), -SIGSEGV);
     assert_int_equal(in_child(crash_without_recovery, (void *)divide), -SIGFPE);
@@ -301,7 +301,7 @@ static void assert_report(void (*crash)(void *), int status, const char *expecte
 static void crash_that_ends_the_process_reports_call_and_stack(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     assert_report(segfault, -SIGSEGV, "fatal: SIGSEGV in controller robot, key plant/r1; stack:\n");
     assert_report(abort_call, -SIGABRT,

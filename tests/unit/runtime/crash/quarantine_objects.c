@@ -229,7 +229,7 @@ static void crash_without_recovery(void *user)
 static void crash_without_recovery_is_quarantined_by_the_next_process(void **state)
 {
     (void)state;
-    if (SANITIZED)
+    if (KC__SANITIZED)
         skip();
     kc_scoped(fixture) f = {0};
     make_folder(&f);

@@ -7,6 +7,7 @@
 #include "api_testing.h"
 
 #include "apiserver/admission/policies/policy_registry.h"
+#include "base/sanitizer.h"
 #include "kc/metrics.h"
 
 #include <unistd.h>
@@ -86,7 +87,7 @@ static void violation_is_denied_with_cause(void **state)
 }
 
 /* Sanitizers make everything slower by a factor. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if KC__SANITIZED
 #define EFFECT_MAX (1000 * KC_MILLISECOND)
 #else
 #define EFFECT_MAX (100 * KC_MILLISECOND)
