@@ -42,7 +42,8 @@ bool kc__cli_flag_at(const kc__cli_flag_set *set, size_t i, kc__cli_flag *ret)
         return true;
     }
     i -= set->n_flags;
-    for (const kc__cli_flag_part *part = set->parts; part < set->parts + set->n_parts; part++) {
+    for (size_t k = 0; k < set->n_parts; k++) {
+        const kc__cli_flag_part *part = &set->parts[k];
         if (i < part->set->n_flags) {
             *ret = with_changes(set, part->set->flags[i]);
             ret->offset += part->at;

@@ -47,6 +47,8 @@ typedef struct kc__rest_call_work {
 /* Counts values for a character, up to MANY_VALUES in all. */
 static void count_values(kc_str text, char c, size_t each, size_t *values)
 {
+    if (!text.n)
+        return;
     const char *end = text.p + text.n, *at = text.p;
     while (at < end && *values <= MANY_VALUES && (at = memchr(at, c, (size_t)(end - at)))) {
         *values += each;

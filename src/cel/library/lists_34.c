@@ -7,6 +7,8 @@
  */
 #include "cel/library/library_internal.h"
 
+#include <math.h>
+
 static kc_cel_value list_or_stopped(kc__cel_eval *ev, kc__cel_list *list)
 {
     return list && !ev->stopped ? kc__cel_list_value(list) : kc__cel_error_const(ev->why);
@@ -156,10 +158,12 @@ KC__CEL_FUNCTION(list_sort_by)
 
 /* ---- costs ---- */
 
+/* The factor is negative in a call that fails. Go converts such a number on amd64 as one with a
+ * sign, and one beyond to 2^63. */
 static uint64_t allocating_cost(double factor, uint64_t size)
 {
     double cost = (double)size * factor;
-    return cost >= 0x1p63 ? (uint64_t)1 << 63 : (uint64_t)cost + 1 + 10;
+    return fabs(cost) >= 0x1p63 ? (uint64_t)1 << 63 : (uint64_t)(int64_t)cost + 1 + 10;
 }
 
 static uint64_t output_cost(const kc_cel_value *a, size_t n, kc_cel_value result)
