@@ -11,7 +11,8 @@
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(-Wall -Wextra $<$<BOOL:${KC_WERROR}>:-Werror> -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings
                     -Wno-missing-field-initializers -fno-common -fstack-protector-strong
-                    -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=../../=) # As CMake passes paths, and as ccache does.
+                    -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=../../= # As CMake passes paths, and as ccache does.
+                    $<$<C_COMPILER_ID:Clang>:-fdebug-compilation-dir=.>)
 set(KC_RELOCATIONS -Wl,-z,pack-relative-relocs) # Unknown to older versions of lld.
 add_link_options(-Wl,-z,relro,-z,now -Wl,--as-needed ${KC_RELOCATIONS})
 
@@ -35,4 +36,10 @@ if(KC_SANITIZE)
     add_compile_options(-fsanitize=${KC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${KC_SANITIZE})
     kc_fast_linker()
+    # What names the functions in reports of clang's sanitizers, which look for it under a name without a version.
+    find_program(KC_SYMBOLIZER NAMES llvm-symbolizer llvm-symbolizer-19)
+    if(KC_SYMBOLIZER)
+        file(WRITE ${CMAKE_BINARY_DIR}/symbolizer.cmake "set(ENV{ASAN_SYMBOLIZER_PATH} ${KC_SYMBOLIZER})\n")
+        set_property(DIRECTORY PROPERTY TEST_INCLUDE_FILES ${CMAKE_BINARY_DIR}/symbolizer.cmake)
+    endif()
 endif()
