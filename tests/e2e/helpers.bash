@@ -28,13 +28,14 @@ usertoken,alice,2,"dev"'
 free_ports() { "$E2E/free-ports" 2; }
 
 # eventually COMMAND…: tries it until it succeeds, for 90 seconds at most (or $LIMIT). This is no bound on latency: with sanitizers, on a machine
-# that is busy with other tests, a server alone may need 20 seconds to start.
+# that is busy with other tests, a server alone may need 20 seconds to start. Most commands cost more than the pause, so it grows.
 eventually() {
-    local limit=${LIMIT:-90} deadline
+    local limit=${LIMIT:-90} deadline tries=0
     deadline=$((SECONDS + limit))
     until "$@"; do
         [ $SECONDS -lt $deadline ] || { echo "not within $limit seconds: $*"; return 1; }
-        sleep 0.05
+        tries=$((tries + 1))
+        sleep "0.$((tries < 4 ? 0 : tries < 10 ? 1 : 2))5"
     done
 }
 
