@@ -423,6 +423,7 @@ static void run_against_model(uint64_t seed)
 static void random_changes_match_the_model_and_keep_old_snapshots(void **state)
 {
     (void)state;
+    one_thread();
     for (uint64_t seed = 1; seed <= 5; seed++)
         run_against_model(seed);
 }
@@ -463,6 +464,7 @@ static void assert_pages(const kc__cow_snapshot *snapshot, kc_str prefix)
 static void hundred_thousand_objects_are_listed_in_pages(void **state)
 {
     (void)state;
+    one_thread();
     for (int in_order = 0; in_order < 2; in_order++) {
         kc_auto(kc__cow_tree) *tree = hundred_thousand(in_order);
         kc_auto(kc__cow_snapshot) *snapshot = kc__cow_tree_snapshot(tree);

@@ -124,6 +124,7 @@ static void long_line_is_written_in_parts_and_read_as_one(void **state)
 static void random_writes_are_read_back(void **state)
 {
     (void)state;
+    one_thread();
     kc_scoped(fixture) f;
     kc_scoped(kc_buf) text = {0}, read = {0};
     kc_rand rand;
@@ -175,6 +176,7 @@ static void write_much(fixture *f, int number)
 static void old_log_files_are_removed(void **state)
 {
     (void)state;
+    one_thread();
     kc_scoped(fixture) f;
     begin(&f);
     for (int i = 0; i < 64; i++)
@@ -200,6 +202,7 @@ static void old_log_files_are_removed(void **state)
 static void follow_continues_through_rotations(void **state)
 {
     (void)state;
+    one_thread();
     kc_scoped(fixture) f;
     kc_scoped(kc_buf) out = {0};
     begin(&f);
