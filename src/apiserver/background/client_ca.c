@@ -27,7 +27,10 @@ struct kc__client_ca {
     bool replaced; /* The next write is no restoration. */
     kc__loop_timer timer;
     kc__watch_cache *cache; /* Of ConfigMaps. */
-    uint64_t compared;      /* The cache's change counter before the last comparison; 0: compare. */
+    uint64_t compared;      /* The cache's change counter before the last comparison. */
+    bool due; /* Compare without a change, too: at the start, with new values, after a write. A flag
+               * of its own: after a restart the counter is 0 until a ConfigMap changes. */
+    size_t comparisons; /* For tests. */
     bool writing;
     kc__store_write write;
     kc_object *object; /* Of the write. */
@@ -49,7 +52,7 @@ static void written(kc__store_write *write)
                     "restored the ConfigMap of client CAs after a change by a client",
                     kc_kv("name", KC__BOOTSTRAP_CLIENT_CA_KEY));
     client_ca->replaced = client_ca->replaced && write->outcome != KC__STORAGE_STORED;
-    client_ca->compared = 0;
+    client_ca->due = true;
     client_ca->writing = false;
     kc_object_unref(write->result);
     kc_error_done(&write->error);
@@ -77,9 +80,11 @@ static void compare_client_ca(kc__client_ca *client_ca)
 {
     kc__bootstrap_client_ca_target place;
     const uint64_t changed = client_ca->cache ? kc__watch_cache_changed_at(client_ca->cache) : 0;
-    if (client_ca->writing || (changed && changed == client_ca->compared))
+    if (client_ca->writing || (!client_ca->due && changed == client_ca->compared))
         return;
+    client_ca->due = false;
     client_ca->compared = changed;
+    client_ca->comparisons++;
     kc_object *object = kc__bootstrap_client_ca_object(client_ca->api, &client_ca->trust, &place);
     client_ca->cache = place.cache;
     if (object)
@@ -115,7 +120,7 @@ static void replace_trust(void *user)
 {
     const trust_replacement *r = user;
     set_trust(r->client_ca, r->trust);
-    r->client_ca->compared = 0;
+    r->client_ca->due = true;
     r->client_ca->replaced = true;
 }
 
@@ -134,6 +139,7 @@ kc__client_ca *kc__client_ca_start(kc__rest_api *api, const kc__bootstrap_trust 
 {
     kc__client_ca *client_ca = kc_new(kc__client_ca);
     client_ca->api = api;
+    client_ca->due = true;
     set_trust(client_ca, trust);
     client_ca->timer = (kc__loop_timer){.loop = api->contexts[0].loop, .fire = client_ca_due};
     kc__loop_call(client_ca->timer.loop, begin_client_ca, client_ca);
@@ -144,6 +150,25 @@ void kc__client_ca_replace(kc__client_ca *client_ca, const kc__bootstrap_trust *
 {
     if (client_ca)
         kc__loop_call(client_ca->timer.loop, replace_trust, &(trust_replacement){client_ca, trust});
+}
+
+/* For count_comparisons. */
+typedef struct comparison_count {
+    const kc__client_ca *client_ca;
+    size_t n;
+} comparison_count;
+
+static void count_comparisons(void *user)
+{
+    comparison_count *count = user;
+    count->n = count->client_ca->comparisons;
+}
+
+size_t kc__client_ca_comparisons(kc__client_ca *client_ca)
+{
+    comparison_count count = {.client_ca = client_ca};
+    kc__loop_call(client_ca->timer.loop, count_comparisons, &count);
+    return count.n;
 }
 
 void kc__client_ca_stop(kc__client_ca *client_ca)

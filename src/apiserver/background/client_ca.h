@@ -15,6 +15,9 @@ kc__client_ca *kc__client_ca_start(kc__rest_api *api, const kc__bootstrap_trust 
 /* Publishes other values, which are copied; the server writes them within a second. Blocks; must
  * not be called from a loop's thread. NULL is allowed. */
 void kc__client_ca_replace(kc__client_ca *keeper, const kc__bootstrap_trust *trust);
+/* How often the ConfigMap was read and compared, for tests. Blocks; must not be called from a
+ * loop's thread. */
+size_t kc__client_ca_comparisons(kc__client_ca *keeper);
 /* Starts no more writes; one in progress may still complete. The store must be open. Blocks; must
  * not be called from a loop's thread. NULL is allowed. */
 void kc__client_ca_stop(kc__client_ca *keeper);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api_testing.h"
 
+#include "apiserver/background/client_ca.h"
+
 #include <stdio.h>
 
 #define MAPS "/api/v1/namespaces/kube-system/configmaps"
@@ -80,5 +82,35 @@ static void unchanged_config_map_is_not_written(void **state)
     assert_at(SEND(a, "GET", MAP), "metadata.resourceVersion", before);
 }
 
+/* Lets so many seconds of the server's time pass, one by one. Returns all comparisons so far. */
+static size_t comparisons_after(api *a, kc__client_ca *keeper, int seconds)
+{
+    for (int i = 0; i < seconds; i++) {
+        api_advance(a, KC_SECOND);
+        kc_clock_sleep(kc_clock_real(), 5 * KC_MILLISECOND);
+    }
+    return kc__client_ca_comparisons(keeper);
+}
+
+static void unchanged_config_map_is_compared_once_after_a_restart(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = start();
+    const kc__bootstrap_trust trust = {.members = {{"client-ca-file", KC_STR("authorities")}},
+                                       .n = 1};
+    api_restart(a);
+    kc__client_ca *keeper = kc__client_ca_start(api_inside(a), &trust);
+    for (int i = 0; i < 1000 && !comparisons_after(a, keeper, 1); i++)
+        ;
+    assert_int_equal(comparisons_after(a, keeper, 5), 1);
+    assert_code(SEND(a, "POST", MAPS, .body = "{'metadata':{'name':'other'}}"), 201);
+    for (int i = 0; i < 1000 && comparisons_after(a, keeper, 1) < 2; i++)
+        ;
+    assert_int_equal(comparisons_after(a, keeper, 5), 2);
+    kc__client_ca_stop(keeper);
+    kc__client_ca_free(keeper);
+}
+
 TESTS(config_map_is_published_at_start, changed_config_map_is_restored_and_other_keys_stay,
-      deleted_config_map_is_recreated, unchanged_config_map_is_not_written)
+      deleted_config_map_is_recreated, unchanged_config_map_is_not_written,
+      unchanged_config_map_is_compared_once_after_a_restart)
