@@ -62,23 +62,25 @@ static inline void add_leaf(comparing *c, int set, const kc__fields_type *type,
     kc__fields_builder_add(&c->sets[set], *element, true, NULL);
 }
 
-/* Adds a value with all its fields to one set. The last element of the path has its order. */
-static void add_lone(comparing *c, int set, const kc__fields_type *type, const kc_value *value,
-                     const kc__fields_path *path)
+/* Adds a value with all its fields to one set. The last element of the path has its order. Returns
+ * the set of the fields below. */
+static const kc__fields_set *add_lone(comparing *c, int set, const kc__fields_type *type,
+                                      const kc_value *value, const kc__fields_path *path)
 {
     kc__fields_builder *builder = &c->sets[set];
     if (!type) {
         check_added(c, set, false);
-        return;
+        return NULL;
     }
     if (!kc__fields_is_container(value)) {
         add_leaf(c, set, type, value, path->element);
-        return;
+        return NULL;
     }
     size_t level = kc__fields_builder_open(builder);
     add_fields(c, set, type, value, path);
     const kc__fields_set *child = kc__fields_builder_close(builder, level);
     kc__fields_builder_add(builder, *path->element, true, child);
+    return child;
 }
 
 static void add_lone_members(comparing *c, int set, const kc__fields_type *type,
@@ -96,22 +98,86 @@ static void add_lone_members(comparing *c, int set, const kc__fields_type *type,
     }
 }
 
+static bool has_fields_of(comparing *c, int set, const kc__fields_type *type, const kc_value *value,
+                          const kc_value *other);
+
+/* The same for objects: members of the same names in the same order. */
+static bool has_members_of(comparing *c, int set, const kc__fields_type *type,
+                           const kc_value *object, const kc_value *other)
+{
+    const kc_value *other_key = other + 1;
+    if (kc__fields_len(object) != kc__fields_len(other))
+        return false;
+    kc__fields_each_member(object, key)
+    {
+        const kc_str name = kc__fields_text(key);
+        if (!kc__fields_same_text(name, kc__fields_text(other_key)))
+            return false;
+        /* The type of a scalar does not matter: it is the same for both. */
+        const kc__fields_type *member =
+            kc__fields_is_container(key + 1) ? kc__fields_type_member(type, name) : NULL;
+        if (!has_fields_of(c, set, member, key + 1, other_key + 1))
+            return false;
+        other_key = kc__fields_after(other_key + 1);
+    }
+    return true;
+}
+
+/* True when a value has the same fields below it as another of its type that was added, and is as
+ * valid as that one; false when this takes more than one walk over both. Scalars differ in nothing
+ * but their kind. A value that is a leaf, whatever is in it, is checked here. */
+static bool has_fields_of(comparing *c, int set, const kc__fields_type *type, const kc_value *value,
+                          const kc_value *other)
+{
+    if (unsafe_yyjson_get_type((kc_value *)value) != unsafe_yyjson_get_type((kc_value *)other))
+        return false;
+    if (!type || !kc__fields_is_container(value))
+        return true;
+    const kc__fields_shape shape = kc__fields_shape_of(kc__fields_shapes_of(type, value));
+    if (shape == KC__FIELDS_SHAPE_OBJECT && type->object_relation != KC__FIELDS_ATOMIC &&
+        kc__fields_is_object(value))
+        return has_members_of(c, set, type, value, other);
+    if (shape == KC__FIELDS_SHAPE_LIST && type->list_relation != KC__FIELDS_ATOMIC &&
+        kc__fields_is_list(value))
+        return !kc__fields_len(value) && !kc__fields_len(other);
+    if (c->checks)
+        check_added(c, set, kc__fields_fits(type, value, NULL));
+    return true;
+}
+
+/* Adds items that have the same element, or none. */
+static void add_lone_group(comparing *c, int set, const kc__fields_type *type,
+                           const kc__fields_item *items, size_t n, const kc__fields_path *path)
+{
+    if (c->checks)
+        for (size_t i = 0; i < n; i++)
+            check_added(c, set, kc__fields_fits(type->items, items[i].value, NULL));
+    if (items->element.kind == KC__FIELDS_INVALID)
+        for (size_t i = 0; i < n; i++)
+            compare_invalid(c, type, &items[i], path);
+    else
+        kc__fields_builder_add(&c->sets[set], items->element, true, NULL);
+}
+
+/* Items of a list mostly have the same fields: such an item gets the set of the item before it. */
 static void add_lone_items(comparing *c, int set, const kc__fields_type *type, const kc_value *list,
                            const kc__fields_path *path)
 {
+    const kc_value *last = NULL;        /* The last item that was added alone, … */
+    const kc__fields_set *below = NULL; /* … and the set of its fields. */
     kc__fields_items items = kc__fields_items_of(c->arena, type, list, NULL);
     for (size_t at = 0, n; at < items.n; at += n) {
         const kc__fields_item *item = &items.sorted[at];
         n = kc__fields_items_group(&items, at);
-        for (size_t i = 0; c->checks && n > 1 && i < n; i++)
-            check_added(c, set, kc__fields_fits(type->items, item[i].value, NULL));
-        if (item->element.kind == KC__FIELDS_INVALID)
-            for (size_t i = 0; i < n; i++)
-                compare_invalid(c, type, &item[i], path);
-        else if (n > 1)
-            kc__fields_builder_add(&c->sets[set], item->element, true, NULL);
-        else
-            add_lone(c, set, type->items, item->value, &(kc__fields_path){path, &item->element});
+        if (n > 1 || item->element.kind == KC__FIELDS_INVALID) {
+            add_lone_group(c, set, type, item, n, path);
+        } else if (last && has_fields_of(c, set, type->items, item->value, last)) {
+            kc__fields_builder_add(&c->sets[set], item->element, true, below);
+        } else {
+            below = add_lone(c, set, type->items, item->value,
+                             &(kc__fields_path){path, &item->element});
+            last = type->items ? item->value : NULL;
+        }
     }
 }
 

@@ -56,10 +56,19 @@ static bool is_string_key_of(const kc__fields_element *a, const kc__fields_eleme
            kc__fields_is(b->parts->value, YYJSON_TYPE_STR);
 }
 
+/* Most texts differ in their first eight bytes, which are compared as numbers. */
+static int texts_cmp(kc_str a, kc_str b)
+{
+    const uint64_t first = kc__fields_name_order(a.p, a.n), other = kc__fields_name_order(b.p, b.n);
+    if (first != other)
+        return first < other ? -1 : 1;
+    return kc_str_cmp(a, b);
+}
+
 static int keys_cmp(const kc__fields_element *a, const kc__fields_element *b)
 {
     if (is_string_key_of(a, b))
-        return kc_str_cmp(kc__fields_text(a->parts->value), kc__fields_text(b->parts->value));
+        return texts_cmp(kc__fields_text(a->parts->value), kc__fields_text(b->parts->value));
     for (uint32_t i = 0; i < a->n && i < b->n; i++) {
         int order = kc__fields_same_text(a->parts[i].name, b->parts[i].name)
                         ? 0

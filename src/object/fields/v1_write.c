@@ -84,9 +84,39 @@ static void write_other_name(v1_writer *w, const kc__fields_element *element)
     kc_buf_putc(w->out, ':');
 }
 
+/* The text of the set below an entry. */
+typedef struct v1_level {
+    const kc__fields_set *set; /* NULL: none is written yet. */
+    bool self;
+    size_t at, n; /* In the output. */
+} v1_level;
+
 static void write_level(v1_writer *w, const kc__fields_set *set, bool self);
 
-static void write_entry(v1_writer *w, const kc__fields_entry *entry, bool comma)
+/* Appends a part of the output to it. */
+static void repeat_text(kc_buf *out, size_t at, size_t n)
+{
+    char *to = kc_buf_reserve(out, n);
+    if (!to)
+        return;
+    memcpy(to, out->p + at, n);
+    out->n += n;
+}
+
+/* Items of a list often share the set of their fields, whose text is written once and copied. */
+static void write_below(v1_writer *w, const kc__fields_entry *entry, v1_level *last)
+{
+    if (entry->child == last->set && entry->member == last->self) {
+        repeat_text(w->out, last->at, last->n);
+        return;
+    }
+    *last = (v1_level){.set = entry->child, .self = entry->member, .at = w->out->n};
+    write_level(w, entry->child, entry->member);
+    last->n = w->out->n - last->at;
+}
+
+/* `last`: the level below the last entry before this one that has one. */
+static void write_entry(v1_writer *w, const kc__fields_entry *entry, bool comma, v1_level *last)
 {
     const kc__fields_element *element = &entry->element;
     const kc_str name = kc_str_of(element->name, element->n);
@@ -101,15 +131,16 @@ static void write_entry(v1_writer *w, const kc__fields_entry *entry, bool comma)
             kc_buf_append(w->out, KC_STR("{}"));
     }
     if (!leaf)
-        write_level(w, entry->child, entry->member);
+        write_below(w, entry, last);
 }
 
 /* The object of a level; `self`: the path above it is a member. */
 static void write_level(v1_writer *w, const kc__fields_set *set, bool self)
 {
+    v1_level last = {0};
     kc_buf_append(w->out, self ? KC_STR("{\".\":{}") : KC_STR("{"));
     for (uint32_t i = 0; i < set->n; i++)
-        write_entry(w, &set->entries[i], i || self);
+        write_entry(w, &set->entries[i], i || self, &last);
     kc_buf_putc(w->out, '}');
 }
 

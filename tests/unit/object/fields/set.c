@@ -69,6 +69,30 @@ static void elements_are_sorted_by_kind_then_value(void **state)
                "{'k:{\\'a\\':\\'x\\'}':{},'k:{\\'a\\':\\'x\\',\\'b\\':1}':{}}");
     assert_set(set_of("{'f:longer-nameX':{},'f:longer-name':{},'f:longer-nam':{}}"),
                "{'f:longer-nam':{},'f:longer-name':{},'f:longer-nameX':{}}");
+    assert_set(
+        set_of(
+            "{'k:{\\'n\\':\\'stage-9\\'}':{},'k:{\\'n\\':\\'stage-10b\\'}':{},'k:{\\'n\\':"
+            "\\'stage-1\\'}':{},'k:{\\'n\\':\\'stage-10\\'}':{},'k:{\\'n\\':\\'stage-10a\\'}':{},"
+            "'k:{\\'n\\':\\'é\\'}':{},'k:{\\'n\\':\\'\\'}':{}}"),
+        "{'k:{\\'n\\':\\'\\'}':{},'k:{\\'n\\':\\'stage-1\\'}':{},'k:{\\'n\\':\\'stage-10\\'}':"
+        "{},'k:{\\'n\\':\\'stage-10a\\'}':{},'k:{\\'n\\':\\'stage-10b\\'}':{},'k:{\\'n\\':"
+        "\\'stage-9\\'}':{},'k:{\\'n\\':\\'é\\'}':{}}");
+}
+
+static void set_that_entries_share_is_written_below_each(void **state)
+{
+    (void)state;
+    kc_scoped(kc__fields_builder) builder = {.arena = &arena};
+    kc__fields_builder_add(&builder, kc__fields_name(KC_STR("x")), true, NULL);
+    const kc__fields_set *shared = kc__fields_builder_close(&builder, 0);
+    kc__fields_builder_add(&builder, kc__fields_name(KC_STR("a")), true, shared);
+    kc__fields_builder_add(&builder, kc__fields_name(KC_STR("b")), false, shared);
+    kc__fields_builder_add(&builder, kc__fields_name(KC_STR("c")), true, NULL);
+    kc__fields_builder_add(&builder, kc__fields_name(KC_STR("d")), false, shared);
+    kc__fields_builder_add(&builder, kc__fields_name(KC_STR("e")), true, shared);
+    assert_set(kc__fields_builder_close(&builder, 0),
+               "{'f:a':{'.':{},'f:x':{}},'f:b':{'f:x':{}},'f:c':{},'f:d':{'f:x':{}},"
+               "'f:e':{'.':{},'f:x':{}}}");
 }
 
 static void members_of_unknown_kinds_are_ignored(void **state)
@@ -251,16 +275,16 @@ static void a_large_unsorted_level_is_sorted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        KC__EACH(cmocka_unit_test, fields_v1_is_written_sorted_and_compact,
-                 elements_are_sorted_by_kind_then_value, members_of_unknown_kinds_are_ignored,
-                 equal_members_are_united_and_the_last_child_counts, invalid_fields_v1_is_refused,
-                 depth_beyond_the_limit_is_refused, canonical_text_is_recognized,
-                 values_in_names_are_escaped_as_upstream_does, paths_are_printed_members_first,
-                 algebra_works_path_by_path, unchanged_results_are_the_operand_itself,
-                 many_sets_unite_to_the_same_set_in_any_order,
-                 patterns_keep_matching_paths_and_all_below_them,
-                 a_set_of_a_path_has_only_that_path, a_large_unsorted_level_is_sorted)};
+    const struct CMUnitTest tests[] = {KC__EACH(
+        cmocka_unit_test, fields_v1_is_written_sorted_and_compact,
+        elements_are_sorted_by_kind_then_value, set_that_entries_share_is_written_below_each,
+        members_of_unknown_kinds_are_ignored, equal_members_are_united_and_the_last_child_counts,
+        invalid_fields_v1_is_refused, depth_beyond_the_limit_is_refused,
+        canonical_text_is_recognized, values_in_names_are_escaped_as_upstream_does,
+        paths_are_printed_members_first, algebra_works_path_by_path,
+        unchanged_results_are_the_operand_itself, many_sets_unite_to_the_same_set_in_any_order,
+        patterns_keep_matching_paths_and_all_below_them, a_set_of_a_path_has_only_that_path,
+        a_large_unsorted_level_is_sorted)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     kc_arena_done(&arena);
     return failed;

@@ -18,6 +18,8 @@ static const char definitions[] =
     "'ports':{'type':'array','x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['port','protocol'],"
     "'items':{'type':'object','properties':{'port':{'type':'integer'},'protocol':{'type':'string','default':'TCP'},"
     "'name':{'type':'string'}}}},"
+    "'things':{'type':'array','x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['name'],"
+    "'items':{'$ref':'#/definitions/Thing'}},"
     "'free':{'type':'object','x-kubernetes-preserve-unknown-fields':true},"
     "'child':{'$ref':'#/definitions/Thing'},"
     "'closed':{'allOf':[{'$ref':'#/definitions/Thing'}],'x-kubernetes-map-type':'atomic'}}}}";
@@ -222,6 +224,14 @@ static void new_object_is_compared_as_if_it_were_validated_first(void **state)
         "{'closed':{'count':'1'}}",
         "{'closed':{'child':{'count':1}}}",
         "{'free':1}",
+        "{'set':['a','b',1]}",
+        "{'things':[{'name':'a','count':1},{'name':'b','count':2},{'name':'c','count':'3'}]}",
+        "{'things':[{'name':'a','command':['x']},{'name':'b','command':['x',1]}]}",
+        "{'things':[{'name':'a','atomic':{'x':'1'}},{'name':'b','atomic':{'x':1}}]}",
+        "{'things':[{'name':'a','child':{'on':true}},{'name':'b','child':{'on':1}}]}",
+        "{'things':[{'name':'a','extra':1},{'name':'b','extra':1}]}",
+        "{'things':[{'name':'a','extra':{}},{'name':'b','extra':{'x':1}}]}",
+        "{'things':[{'name':'a'},{'name':'b'},{'count':1},{'count':1}]}",
     };
     static const char *const empties[] = {"{}", "{'name':'','labels':{}}", "{'child':{}}"};
     for (size_t i = 0; i < KC_COUNT(objects) * KC_COUNT(empties); i++) {
@@ -237,6 +247,67 @@ static void new_object_is_compared_as_if_it_were_validated_first(void **state)
         assert_string_equal(comparison_text(f, failed, &all, &err),
                             comparison_text(f, expected_failed, &expected, &expected_err));
     }
+}
+
+/* The fields that a new object adds as the items of the list `things`. */
+static const kc__fields_set *added_things(fixture *f, const char *items)
+{
+    kc__fields_comparison all;
+    const kc_value *object = value(f, kc_arena_printf(&f->arena, "{'things':[%s]}", items));
+    assert_int_equal(kc__fields_compare_new(&f->arena, f->type, value(f, "{}"), object, &all, NULL),
+                     0);
+    assert_int_equal(all.added->n, 1);
+    return all.added->entries[0].child;
+}
+
+/* Each item in turn has the name a or b, so that they have an order. */
+static void check_items(fixture *f, const char *one, const char *other, bool shared)
+{
+    const char *a = kc_arena_printf(&f->arena, "{'name':'a',%s}", one);
+    const char *b = kc_arena_printf(&f->arena, "{'name':'b',%s}", other);
+    const kc__fields_set *set = added_things(f, kc_arena_printf(&f->arena, "%s,%s", a, b));
+    const kc__fields_entry *entries = set->entries;
+    assert_int_equal(set->n, 2);
+    assert_true((entries[0].child == entries[1].child) == shared);
+    assert_string_equal(text_of(f, entries[0].child),
+                        text_of(f, added_things(f, a)->entries[0].child));
+    assert_string_equal(text_of(f, entries[1].child),
+                        text_of(f, added_things(f, b)->entries[0].child));
+}
+
+static void items_with_the_same_fields_share_their_set(void **state)
+{
+    fixture *f = *state;
+    check_items(f, "'count':1", "'count':2.5", true);
+    check_items(f, "'on':false", "'on':true", true);
+    check_items(f, "'command':['x']", "'command':['y','z']", true);
+    check_items(f, "'labels':{'a':'1','b':'2'}", "'labels':{'a':'3','b':'4'}", true);
+    check_items(f, "'atomic':{'a':'1'}", "'atomic':{'b':'2','c':'3'}", true);
+    check_items(f, "'child':{'name':'x'},'count':1", "'child':{'name':'y'},'count':2", true);
+    check_items(f, "'ports':[],'count':1", "'ports':[],'count':2", true);
+    check_items(f, "'count':1", "'count':null", false);
+    check_items(f, "'count':1", "'on':true", false);
+    check_items(f, "'count':1", "'count':1,'on':true", false);
+    check_items(f, "'count':1,'on':true", "'on':true,'count':1", false);
+    check_items(f, "'labels':{'a':'1'}", "'labels':{'b':'1'}", false);
+    check_items(f, "'labels':{}", "'labels':{'a':'1'}", false);
+    check_items(f, "'labels':null", "'labels':{}", false);
+    check_items(f, "'child':{'name':'x'}", "'child':{'count':1}", false);
+    check_items(f, "'ports':[{'port':1}]", "'ports':[{'port':2}]", false);
+    check_items(f, "'set':['x']", "'set':['y']", false);
+    check_items(f, "'set':[]", "'set':['x']", false);
+}
+
+static void text_of_shared_sets_is_that_of_each_item(void **state)
+{
+    fixture *f = *state;
+    assert_string_equal(
+        text_of(f, added_things(f, "{'name':'c','child':{'on':true}},{'name':'a','count':1},"
+                                   "{'name':'b','count':2},{'name':'d','child':{'on':false}}")),
+        "{'k:{\\'name\\':\\'a\\'}':{'.':{},'f:count':{},'f:name':{}},"
+        "'k:{\\'name\\':\\'b\\'}':{'.':{},'f:count':{},'f:name':{}},"
+        "'k:{\\'name\\':\\'c\\'}':{'.':{},'f:child':{'.':{},'f:on':{}},'f:name':{}},"
+        "'k:{\\'name\\':\\'d\\'}':{'.':{},'f:child':{'.':{},'f:on':{}},'f:name':{}}}");
 }
 
 static void merge_keeps_what_the_configuration_does_not_have(void **state)
@@ -453,6 +524,7 @@ int main(void)
         sets_of_values_have_leaves_items_and_map_members,
         comparison_tells_added_removed_and_modified,
         new_object_is_compared_as_if_it_were_validated_first,
+        items_with_the_same_fields_share_their_set, text_of_shared_sets_is_that_of_each_item,
         merge_keeps_what_the_configuration_does_not_have,
         merge_that_changes_nothing_returns_the_live_object,
         lists_merge_in_the_order_of_the_configuration, removal_drops_fields_and_what_is_in_them,
