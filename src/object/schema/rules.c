@@ -56,6 +56,8 @@ static int compile_number(kc__schema_compiler *c, const kc_value *json, kc__sche
     bool above = false, below = false;
     kc__schema_number_rules rules;
     memset(&rules, 0, sizeof(rules));
+    rules.min = -INFINITY;
+    rules.max = INFINITY;
     if (compile_bound(c, json, "minimum", KC__SCHEMA_MIN, &rules, &rules.min) < 0 ||
         compile_bound(c, json, "maximum", KC__SCHEMA_MAX, &rules, &rules.max) < 0 ||
         compile_bound(c, json, "multipleOf", KC__SCHEMA_MULTIPLE, &rules, &rules.multiple) < 0 ||

@@ -110,6 +110,7 @@ enum {
     KC__SCHEMA_MULTIPLE = 16
 };
 
+/* Bounds that are absent allow every number. */
 typedef struct kc__schema_number_rules {
     uint64_t has; /* KC__SCHEMA_MIN and so on. */
     double min, max, multiple;

@@ -274,6 +274,20 @@ static bool is_container_in(kc__schema_validator *v, const kc_value *list, yyjso
     return false;
 }
 
+/* A string among few values: compared in place. */
+static bool is_string_in(const kc_value *list, const yyjson_val *string)
+{
+    const size_t n = unsafe_yyjson_get_len((void *)string), n_values = kc_value_len(list);
+    const yyjson_val *allowed = list + 1;
+    for (size_t i = 0; i < n_values; i++) {
+        if (unsafe_yyjson_is_str((void *)allowed) && unsafe_yyjson_get_len((void *)allowed) == n &&
+            kc__object_same_bytes(allowed->uni.str, string->uni.str, n))
+            return true;
+        allowed = unsafe_yyjson_get_next((yyjson_val *)allowed);
+    }
+    return false;
+}
+
 static bool is_chosen(kc__schema_validator *v, const kc__schema_enum *choice, yyjson_val *value)
 {
     if (yyjson_is_null(value))
@@ -283,6 +297,8 @@ static bool is_chosen(kc__schema_validator *v, const kc__schema_enum *choice, yy
     if (yyjson_is_ctn(value))
         return is_container_in(v, choice->values, value);
     kc__schema_charge_bytes(v, yyjson_get_len(value));
+    if (yyjson_is_str(value))
+        return is_string_in(choice->values, value);
     kc_value_each_item (choice->values, allowed)
         if (kc__schema_same_value(allowed, value))
             return true;

@@ -51,6 +51,18 @@ static inline bool kc__schema_is_beyond_int64(const yyjson_val *value)
            value->uni.u64 > INT64_MAX;
 }
 
+/* True when a number is surely valid: plain bounds are all rules, and it is between them. The value
+ * must be an integer that fits int64_t, or floating point. */
+static inline bool kc__schema_is_in_bounds(const kc__schema_number_rules *rules,
+                                           const yyjson_val *value)
+{
+    if (rules->has & ~(uint64_t)(KC__SCHEMA_MIN | KC__SCHEMA_MAX))
+        return false;
+    if ((value->tag & 31) == (YYJSON_TYPE_NUM | YYJSON_SUBTYPE_REAL))
+        return value->uni.f64 >= rules->min && value->uni.f64 <= rules->max;
+    return value->uni.i64 >= rules->whole_min && value->uni.i64 <= rules->whole_max;
+}
+
 /* ---- schema_scalar.c: each returns true if valid, and reports in the second pass ---- */
 
 /* True if there is a type to check: declared, or implied by a format. */

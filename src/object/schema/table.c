@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table.c: the hash table of a schema's property names. It is built once and then read-only, so it
- * is one block: header, rows, slots, rows with defaults. At most half of the slots are taken. The
- * seed is random per document, so that the author of a CRD cannot choose colliding names.
+ * is one block: header, rows, slots, rows with defaults. At most half of the slots are taken.
+ *
+ * The seed is random per document, so that the author of a CRD cannot choose colliding names. From
+ * it follow the seeds that a table tries until each of its names has a slot of its own: then the
+ * first slot decides every look-up. Only small tables find such a seed, but nearly all are small.
+ * Equal rows try the same seeds, so that equal tables stay equal bytes (intern.c).
  */
 #include "object/schema/schema_internal.h"
 
@@ -32,13 +36,53 @@ static void index_defaults(kc__schema_property_table *table)
             *defaults++ = (uint16_t)i;
 }
 
+/* The i-th seed that a table tries. */
+static uint64_t seed_at(uint64_t first, unsigned i)
+{
+    return first + i * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint32_t hash_of(const kc__schema_property_table *table, uint32_t i)
+{
+    return kc__schema_name_hash(table->rows[i].name, table->rows[i].n, table->seed);
+}
+
+/* True when each name has a slot of its own; for at most 64 slots. */
+static bool is_without_collisions(const kc__schema_property_table *table)
+{
+    uint64_t taken = 0; /* A bit for each slot. */
+    for (uint32_t i = 0; i < table->n; i++) {
+        const uint64_t slot = UINT64_C(1) << (hash_of(table, i) & table->mask);
+        if (taken & slot)
+            return false;
+        taken |= slot;
+    }
+    return true;
+}
+
+/* Keeps the first seed if none is better: the more names, the more tries a table would take. */
+static void choose_seed(kc__schema_property_table *table)
+{
+    enum { TRIES = 256, MOST_SLOTS = 64 };
+    const uint64_t first = table->seed;
+    if (table->mask >= MOST_SLOTS)
+        return;
+    for (unsigned i = 0; i < TRIES; i++) {
+        table->seed = seed_at(first, i);
+        if (is_without_collisions(table))
+            return;
+    }
+    table->seed = first;
+}
+
 void kc__schema_table_index(kc__schema_property_table *table)
 {
     uint16_t *slots = (uint16_t *)(table->rows + table->n);
     table->mask = (uint32_t)slots_for(table->n) - 1;
+    choose_seed(table);
     for (uint32_t i = 0; i < table->n; i++) {
         kc__schema_property_row *row = &table->rows[i];
-        row->hash = kc__schema_name_hash(row->name, row->n, table->seed);
+        row->hash = hash_of(table, i);
         uint32_t at = row->hash & table->mask;
         while (slots[at])
             at = (at + 1) & table->mask;

@@ -62,7 +62,8 @@ static inline schema_validate_leaf check_leaf(kc__schema_validator *v, const kc_
     bool ok = true;
     if (checks->text && bits & KC__SCHEMA_STRING)
         ok = kc__schema_check_text(v, checks->text, value, NULL);
-    if (ok && checks->number && bits & (KC__SCHEMA_INTEGER | KC__SCHEMA_NUMBER))
+    if (ok && checks->number && bits & (KC__SCHEMA_INTEGER | KC__SCHEMA_NUMBER) &&
+        !kc__schema_is_in_bounds(checks->number, value))
         ok = kc__schema_check_number(v, checks->number, value, NULL);
     if (ok && checks->choice)
         ok = kc__schema_check_enum(v, checks->choice, value, NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema_testing.h"
 
+#include "object/schema/schema_internal.h"
+
 #include <pthread.h>
 
 #define assert_refused(schema, why)                      \
@@ -223,6 +225,49 @@ static void *validate_many(void *user)
     return NULL;
 }
 
+/* The number of names whose first slot has another name. */
+static size_t count_displaced(const kc__schema_property_table *table)
+{
+    const uint16_t *slots = (const uint16_t *)(table->rows + table->n);
+    size_t displaced = 0;
+    for (uint32_t i = 0; i < table->n; i++)
+        displaced += slots[table->rows[i].hash & table->mask] != i + 1;
+    return displaced;
+}
+
+static void each_name_of_a_small_table_has_a_slot_of_its_own(void **state)
+{
+    (void)state;
+    enum { MOST = 12 };
+    for (int n = 1; n <= MOST; n++) {
+        kc_scoped(kc_buf) json = {0};
+        kc_buf_puts(&json, "{'properties':{");
+        for (int i = 0; i < n; i++)
+            kc_buf_printf(&json, "%s'name%d':{'type':'string'}", i ? "," : "", i);
+        kc_buf_puts(&json, "}}");
+        kc_auto(kc_schema) *s = schema_of(kc_buf_cstr(&json));
+        assert_int_equal(s->fields->n, n);
+        assert_int_equal(count_displaced(s->fields), 0);
+    }
+}
+
+static void every_name_of_a_large_table_is_found(void **state)
+{
+    (void)state;
+    kc_scoped(kc_buf) json = {0};
+    kc_buf_puts(&json, "{'properties':{");
+    for (int i = 0; i < 1000; i++)
+        kc_buf_printf(&json, "%s'name%d':{'type':'string'}", i ? "," : "", i);
+    kc_buf_puts(&json, "}}");
+    kc_auto(kc_schema) *s = schema_of(kc_buf_cstr(&json));
+    for (int i = 0; i < 1000; i++) {
+        kc_autofree char *name = kc_asprintf("name%d", i);
+        kc_autofree char *absent = kc_asprintf("nAme%d", i);
+        assert_non_null(field(s, name));
+        assert_null(field(s, absent));
+    }
+}
+
 static void threads_share_a_schema(void **state)
 {
     (void)state;
@@ -241,4 +286,6 @@ TESTS(compiled_schema_can_be_inspected, properties_are_iterated,
       null_keywords_count_as_absent, unknown_values_fail_and_unknown_keywords_are_ignored,
       reference_without_definitions_fails, invalid_pattern_fails_with_reason,
       schema_beyond_node_limit_fails, pattern_beyond_limit_fails,
-      unknown_fields_of_default_are_pruned, root_is_reference_counted, threads_share_a_schema)
+      unknown_fields_of_default_are_pruned, root_is_reference_counted,
+      each_name_of_a_small_table_has_a_slot_of_its_own, every_name_of_a_large_table_is_found,
+      threads_share_a_schema)

@@ -110,6 +110,68 @@ static void bound_errors_name_the_bound(void **state)
                   "x: Invalid value: 1.0000005e+06: x in body should be less than 1e+06");
 }
 
+static bool is_valid(const char *schema_json, const char *json)
+{
+    kc_auto(kc_schema) *schema = schema_of(schema_json);
+    kc_auto(kc_view) *value = view_of(json);
+    kc_scoped(kc_field_errors) errors = {0};
+    return kc_schema_validate(schema, kc_view_root(value), NULL, &errors);
+}
+
+/* The quiet pass decides numbers between the bounds by itself; those on a bound, and all others,
+ * are checked rule by rule. */
+static void numbers_around_each_bound_are_valid_as_the_bound_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rules, *valid[3], *invalid[3];
+    } cases[] = {
+        {"'minimum':3", {"3", "4", "3.5"}, {"2", "2.5", "-9223372036854775808"}},
+        {"'minimum':3,'exclusiveMinimum':true", {"4", "3.5"}, {"3", "2", "3.0"}},
+        {"'maximum':3", {"3", "2", "3.0"}, {"4", "3.5", "9223372036854775808"}},
+        {"'maximum':3,'exclusiveMaximum':true", {"2", "2.5"}, {"3", "4", "3.0"}},
+        {"'minimum':-2,'maximum':2", {"-2", "0", "2.0"}, {"-3", "3", "2.5"}},
+        {"'minimum':9223372036854775807,'exclusiveMinimum':true",
+         {0},
+         {"9223372036854775807", "0"}},
+        {"'maximum':-9223372036854775808,'exclusiveMaximum':true",
+         {0},
+         {"-9223372036854775808", "0"}},
+        {"'minimum':-9223372036854775808", {"-9223372036854775808", "0", "1e300"}, {"-1e300"}},
+        {"'exclusiveMinimum':true,'exclusiveMaximum':true", {"0", "-5", "1e300"}, {0}},
+        {"'minimum':0,'multipleOf':2", {"0", "4", "2.0"}, {"3", "-2", "2.5"}},
+        {"'minimum':2,'maximum':1", {0}, {"1", "2", "1.5"}},
+    };
+    for (size_t i = 0; i < KC_COUNT(cases) * 3; i++) {
+        const char *rules = cases[i / 3].rules, *valid = cases[i / 3].valid[i % 3],
+                   *invalid = cases[i / 3].invalid[i % 3];
+        kc_autofree char *schema = kc_asprintf(FIELD("{'type':'number',%s}"), rules);
+        kc_autofree char *good = kc_asprintf("{'x':%s}", valid ? valid : "0");
+        kc_autofree char *bad = kc_asprintf("{'x':%s}", invalid ? invalid : "0");
+        if ((valid && !is_valid(schema, good)) || (invalid && is_valid(schema, bad)))
+            fail_msg("%s: %s, %s", rules, good, bad);
+    }
+}
+
+static void strings_of_a_short_enum_are_compared_whole(void **state)
+{
+    (void)state;
+    const char *schema =
+        FIELD("{'enum':[{'b':['TCP']},'TCP','UDP',1,'','a-very-long-name-with-an-end']}");
+    static const char *const valid[] = {
+        "'TCP'", "'UDP'", "''", "'a-very-long-name-with-an-end'", "1", "1.0", "{'b':['TCP']}"};
+    static const char *const invalid[] = {
+        "'TCPs'", "'TC'", "'UCP'", "'a-very-long-name-with-an-eNd'", "'1'", "2", "'b'", "['TCP']"};
+    for (size_t i = 0; i < KC_COUNT(valid); i++) {
+        kc_autofree char *json = kc_asprintf("{'x':%s}", valid[i]);
+        assert_true(is_valid(schema, json));
+    }
+    for (size_t i = 0; i < KC_COUNT(invalid); i++) {
+        kc_autofree char *json = kc_asprintf("{'x':%s}", invalid[i]);
+        assert_false(is_valid(schema, json));
+    }
+}
+
 static void fraction_of_bound_is_ignored_for_integers(void **state)
 {
     (void)state;
@@ -470,7 +532,8 @@ TESTS(valid_object_has_no_errors, error_names_missing_required_member,
       all_required_members_of_large_object_are_checked, type_error_contains_both_types,
       type_error_has_its_own_reason, null_needs_nullable, whole_float_is_an_integer,
       integers_beyond_64_bits_signed_are_numbers, int_or_string_accepts_only_both_types,
-      bound_errors_name_the_bound, fraction_of_bound_is_ignored_for_integers,
+      bound_errors_name_the_bound, numbers_around_each_bound_are_valid_as_the_bound_says,
+      strings_of_a_short_enum_are_compared_whole, fraction_of_bound_is_ignored_for_integers,
       multiples_are_exact_for_integers_and_near_for_floats, lengths_count_code_points,
       only_first_failure_of_length_and_pattern_is_reported,
       pattern_is_not_anchored_and_error_contains_it, match_beyond_time_limit_is_an_error,
