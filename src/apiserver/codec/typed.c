@@ -85,38 +85,36 @@ kc__typed_result kc__typed_struct(kc__typed *t, const kc__typed_frame *up,
     return t->out.failed ? KC__TYPED_STOPPED : KC__TYPED_KEPT;
 }
 
-/* Returns the decoded object, or `input` if nothing changed. */
-static kc_object *result(kc__typed *t, const kc_object *input, kc_error *err)
+static int refuse_grown_object(kc_error *err)
 {
-    if (t->out.failed) {
-        kc_error_set(err, KC_TOO_LARGE,
-                     "the object with its required fields is larger than %zu bytes",
-                     KC_JSON_MAX_BYTES);
-        return NULL;
-    }
-    if (kc_str_eq(kc_buf_str(&t->out), kc_object_json(input)))
-        return kc_object_ref(input);
-    return kc__object_of_canonical(kc_buf_str(&t->out), err);
+    return kc_error_set(err, KC_TOO_LARGE,
+                        "the object with its required fields is larger than %zu bytes",
+                        KC_JSON_MAX_BYTES);
 }
 
-static kc_object *decode_typed_object(kc__typed *t, const kc__type_message *type,
-                                      const kc_object *input, kc_error *err)
+/* Sets *ret to the decoded text: the input itself if nothing changed. */
+static int decode_struct(kc__typed *t, const kc__type_message *type, kc_str text, kc_str *ret)
 {
-    kc__typed_result verdict = kc__typed_struct(t, NULL, type);
+    const kc__typed_result verdict = kc__typed_struct(t, NULL, type);
+    *ret = text;
     if (t->failed)
-        return NULL;
+        return kc_error_result(t->err);
     if (verdict != KC__TYPED_STOPPED) {
-        if (t->copied == kc_object_json(input).p)
-            return kc_object_ref(input);
+        if (t->copied == text.p)
+            return 0;
         kc__typed_flush(t, t->at);
     }
-    return result(t, input, err);
+    if (t->out.failed)
+        return refuse_grown_object(t->err);
+    if (!kc_str_eq(kc_buf_str(&t->out), text))
+        *ret = kc_buf_str(&t->out);
+    return 0;
 }
 
-static kc_object *decode_as(const kc__type_message *type, const kc_object *input, bool keeps_empty,
-                            kc_paths *unknown, kc_error *err)
+/* The output moves to `out`. */
+static int decode_text_as(const kc__type_message *type, kc_str text, bool keeps_empty,
+                          kc_paths *unknown, kc_buf *out, kc_str *ret, kc_error *err)
 {
-    kc_str text = kc_object_json(input);
     kc__typed t = {.at = text.p,
                    .copied = text.p,
                    .end = text.p + text.n,
@@ -125,12 +123,32 @@ static kc_object *decode_as(const kc__type_message *type, const kc_object *input
                    .keeps_empty = keeps_empty,
                    .unknown = unknown,
                    .err = err};
+    kc_str typed;
     kc_vec_reserve(&t.chunks, FIRST_CHUNKS);
-    kc_object *typed = decode_typed_object(&t, type, input, err);
-    kc_buf_done(&t.out);
+    const int failed = decode_struct(&t, type, text, &typed);
     kc_buf_done(&t.scratch);
     kc_vec_done(&t.chunks);
-    return typed;
+    *out = t.out;
+    if (failed == 0)
+        *ret = typed;
+    return failed;
+}
+
+int kc__typed_decode_text(const kc__type_message *type, kc_str text, kc_paths *unknown, kc_buf *out,
+                          kc_str *ret, kc_error *err)
+{
+    return decode_text_as(type, text, false, unknown, out, ret, err);
+}
+
+static kc_object *decode_as(const kc__type_message *type, const kc_object *input, bool keeps_empty,
+                            kc_paths *unknown, kc_error *err)
+{
+    const kc_str text = kc_object_json(input);
+    kc_scoped(kc_buf) out = {0};
+    kc_str typed;
+    if (decode_text_as(type, text, keeps_empty, unknown, &out, &typed, err) < 0)
+        return NULL;
+    return typed.p == text.p ? kc_object_ref(input) : kc__object_of_canonical(typed, err);
 }
 
 kc_object *kc__typed_decode(const kc__type_message *type, const kc_object *input, kc_paths *unknown,

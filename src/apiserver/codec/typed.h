@@ -48,6 +48,14 @@ kc_object *kc__typed_decode_body(const kc__type_message *type, const kc_object *
                                  kc_paths *unknown, kc_error *err);
 
 /*
+ * The same for canonical text (json.h) of an object, which may be a part of a larger text. *ret is
+ * `text` itself when nothing changes; else it is the contents of `out`, which must be empty and
+ * gets a limit. 0 or negative.
+ */
+int kc__typed_decode_text(const kc__type_message *type, kc_str text, kc_paths *unknown, kc_buf *out,
+                          kc_str *ret, kc_error *err) KC_MUST_CHECK;
+
+/*
  * Appends the strict decoding errors of a text to `ret`, in text order and without repetition:
  * `unknown field "spec.foo"`, `duplicate field "spec.replicas"`. `json` is the unmodified body,
  * because an object no longer contains duplicates; kc_object_parse must have accepted it. Appends

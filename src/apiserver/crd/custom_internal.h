@@ -11,6 +11,10 @@
  * and gets the unknown fields, with paths that begin with `prefix`. NULL on error. */
 kc_object *kc__custom_metadata(const kc_value *metadata, const char *prefix, kc_paths *unknown,
                                kc_error *err);
+/* The same for metadata that are canonical text of an object. *ret is `metadata` itself when they
+ * are an ObjectMeta; else it is the contents of `out`, which must be empty. 0 or negative. */
+int kc__custom_metadata_text(kc_str metadata, const char *prefix, kc_paths *unknown, kc_buf *out,
+                             kc_str *ret, kc_error *err) KC_MUST_CHECK;
 /* Coerces the metadata of embedded resources to ObjectMeta. 0 or negative. */
 int kc__custom_coerce(const kc_schema *schema, kc_edit *edit, kc_paths *unknown, kc_error *err);
 /* Whether it would change a value, whose metadata was checked when it was written. */

@@ -5,7 +5,8 @@
  *
  * Every other part of a custom object has the type that its schema defines; metadata is always an
  * ObjectMeta. Kubernetes decodes it into that struct and encodes it again, and so does this file,
- * with the decoder of built-in kinds.
+ * with the decoder of built-in kinds. The decoder reads the metadata of a body where they are in
+ * the text of the body, and nearly always finds nothing to change.
  */
 #include "apiserver/codec/typed.h"
 #include "apiserver/crd/custom_internal.h"
@@ -13,11 +14,23 @@
 #include "kc/ascii.h"
 #include "kc/kind.h"
 #include "kc/metadata_validation.h"
+#include "object/model/canonical.h"
 
 static void add_prefixed(kc_paths *to, const char *prefix, const kc_paths *from)
 {
     for (size_t i = 0; i < from->n && to->n < KC__TYPED_MAX_STRICT_ERRORS; i++)
         kc_vec_push(to, kc_asprintf("%s.%s", prefix, from->items[i]));
+}
+
+int kc__custom_metadata_text(kc_str metadata, const char *prefix, kc_paths *unknown, kc_buf *out,
+                             kc_str *ret, kc_error *err)
+{
+    kc_scoped(kc_paths) found = {0};
+    const int failed = kc__typed_decode_text(kc__crd_object_meta_type, metadata,
+                                             unknown ? &found : NULL, out, ret, err);
+    if (failed == 0 && unknown)
+        add_prefixed(unknown, prefix, &found);
+    return failed;
 }
 
 kc_object *kc__custom_metadata(const kc_value *metadata, const char *prefix, kc_paths *unknown,
@@ -32,19 +45,17 @@ kc_object *kc__custom_metadata(const kc_value *metadata, const char *prefix, kc_
                                                                   : kc_json_type_name(type));
         return NULL;
     }
-    kc_scoped(kc_buf) text = {0};
-    kc_scoped(kc_paths) found = {0};
+    kc_scoped(kc_buf) text = {0}, out = {0};
+    kc_str typed;
     if (type == KC_JSON_NULL)
         kc_buf_puts(&text, "{}");
     else
         kc_json_write(&text, metadata);
     kc_auto(kc_object) *object = kc_object_parse(kc_buf_str(&text), NULL, err);
-    kc_object *typed =
-        object ? kc__typed_decode(kc__crd_object_meta_type, object, unknown ? &found : NULL, err)
-               : NULL;
-    if (typed && unknown)
-        add_prefixed(unknown, prefix, &found);
-    return typed;
+    if (!object ||
+        kc__custom_metadata_text(kc_object_json(object), prefix, unknown, &out, &typed, err) < 0)
+        return NULL;
+    return typed.p == out.p ? kc__object_of_canonical(typed, err) : kc_take(object);
 }
 
 /* ---- embedded resources ---- */

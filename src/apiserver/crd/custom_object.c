@@ -151,29 +151,47 @@ static kc_object *edit_metadata(const kc_value *metadata, kc_view **view, kc_err
     return object;
 }
 
-/* Makes an ObjectMeta of the metadata of a body. Updates the view. */
-static kc_object *type_metadata(const kc__custom *custom, const kc_object *body, kc_view **view,
-                                kc_paths *unknown, kc_error *err)
+static kc_object *metadata_refused(const kc__custom *custom, kc_error *err)
+{
+    kc_error_wrap(err, "%s in version \"%s\" cannot be handled as a %s", custom->kind,
+                  custom->version, custom->kind);
+    return NULL;
+}
+
+/* Metadata that are absent or no object. */
+static kc_object *type_other_metadata(const kc__custom *custom, const kc_object *body,
+                                      kc_view **view, kc_paths *unknown, kc_error *err)
 {
     const kc_value *metadata = kc_value_get(kc_view_root(*view), "metadata");
     if (!metadata)
         return kc_object_ref(body);
     kc_auto(kc_object) *typed = kc__custom_metadata(metadata, "metadata", unknown, err);
-    if (!typed) {
-        kc_error_wrap(err, "%s in version \"%s\" cannot be handled as a %s", custom->kind,
-                      custom->version, custom->kind);
-        return NULL;
-    }
-    const kc_str json = kc_object_json(typed), sent = kc_object_metadata_json(body);
-    if (kc_str_eq(json, sent))
+    if (!typed)
+        return metadata_refused(custom, err);
+    kc_auto(kc_view) *with = kc_view_of(typed);
+    return edit_metadata(kc_view_root(with), view, err);
+}
+
+/* Makes an ObjectMeta of the metadata of a body. Updates the view. */
+static kc_object *type_metadata(const kc__custom *custom, const kc_object *body, kc_view **view,
+                                kc_paths *unknown, kc_error *err)
+{
+    const kc_str sent = kc_object_metadata_json(body);
+    kc_scoped(kc_buf) out = {0};
+    kc_str typed;
+    if (!sent.n)
+        return type_other_metadata(custom, body, view, unknown, err);
+    if (kc__custom_metadata_text(sent, "metadata", unknown, &out, &typed, err) < 0)
+        return metadata_refused(custom, err);
+    if (typed.p == sent.p)
         return kc_object_ref(body);
-    if (!sent.n || kc_object_managed_fields_json(body).n) {
-        kc_auto(kc_view) *with = kc_view_of(typed);
-        return edit_metadata(kc_view_root(with), view, err);
+    if (kc_object_managed_fields_json(body).n) {
+        kc_auto(kc_view) *with = kc_view_parse(typed, NULL, err);
+        return with ? edit_metadata(kc_view_root(with), view, err) : NULL;
     }
-    kc_object *spliced = kc__object_with_metadata(body, json, (kc_str){0}, err);
+    kc_object *spliced = kc__object_with_metadata(body, typed, (kc_str){0}, err);
     if (spliced)
-        *view = kc__object_view_with_member(*view, "metadata", json);
+        *view = kc__object_view_with_member(*view, "metadata", typed);
     return spliced;
 }
 

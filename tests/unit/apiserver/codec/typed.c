@@ -54,6 +54,41 @@ static void canonical_object_is_returned_without_copy(void **state)
     assert_ptr_equal(typed, object);
 }
 
+/* Decodes the part of a text between the first { and the last }. */
+static kc_str decode_part(const char *whole, kc_buf *out, kc_str *ret_part)
+{
+    const char *start = strchr(whole, '{'), *end = strrchr(whole, '}') + 1;
+    kc_str typed = {0};
+    *ret_part = kc_str_of(start, (size_t)(end - start));
+    kc_buf_done(out);
+    assert_int_equal(kc__typed_decode_text(the_thing(), *ret_part, NULL, out, &typed, NULL), 0);
+    return typed;
+}
+
+static void part_of_a_text_is_decoded_in_its_place(void **state)
+{
+    (void)state;
+    kc_scoped(kc_buf) out = {0};
+    kc_str part;
+    kc_autofree char *same = quoted("[{'kind':'Thing','metadata':{'name':'a'}}  ],'kind':null");
+    kc_autofree char *reordered = quoted("[{'metadata':{'name':'a'},'kind':'Thing'},");
+    kc_autofree char *wrong = quoted("[{'metadata':{'name':1}},");
+    const kc_str kept = decode_part(same, &out, &part);
+    assert_ptr_equal(kept.p, part.p);
+    assert_int_equal(kept.n, part.n);
+    const kc_str changed = decode_part(reordered, &out, &part);
+    assert_ptr_equal(changed.p, out.p);
+    kc_autofree char *expected = quoted("{'kind':'Thing','metadata':{'name':'a'}}");
+    assert_str(changed, expected);
+    kc_buf_done(&out);
+    kc_scoped(kc_error) err = {0};
+    kc_str typed = kc_cstr("untouched");
+    part = kc_str_of(wrong + 1, strlen(wrong) - 2);
+    assert_true(kc__typed_decode_text(the_thing(), part, NULL, &out, &typed, &err) < 0);
+    assert_int_equal(err.reason, KC_BAD_REQUEST);
+    assert_str(typed, "untouched");
+}
+
 static void fields_are_written_in_struct_order(void **state)
 {
     (void)state;
@@ -421,12 +456,12 @@ static void strict_decoding_unescapes_field_names(void **state)
                       "duplicate field 'kind', unknown field 'ta\\tb'");
 }
 
-TESTS(canonical_object_is_returned_without_copy, fields_are_written_in_struct_order,
-      fields_of_embedded_structs_are_inlined_in_order, unknown_fields_are_dropped,
-      unknown_fields_are_reported_with_path, at_most_100_unknown_fields_are_reported,
-      empty_optional_fields_are_omitted, null_fields_are_omitted,
-      nulls_in_lists_and_maps_become_zero_values, empty_value_of_a_pointer_is_kept,
-      required_fields_are_added, empty_required_list_is_null,
+TESTS(canonical_object_is_returned_without_copy, part_of_a_text_is_decoded_in_its_place,
+      fields_are_written_in_struct_order, fields_of_embedded_structs_are_inlined_in_order,
+      unknown_fields_are_dropped, unknown_fields_are_reported_with_path,
+      at_most_100_unknown_fields_are_reported, empty_optional_fields_are_omitted,
+      null_fields_are_omitted, nulls_in_lists_and_maps_become_zero_values,
+      empty_value_of_a_pointer_is_kept, required_fields_are_added, empty_required_list_is_null,
       empty_required_list_of_a_body_stays_empty, maps_are_sorted_by_key, times_are_canonicalized,
       invalid_times_are_refused, quantities_and_durations_are_canonicalized,
       int_or_string_keeps_its_type, raw_values_are_unchanged, base64_is_canonicalized,
