@@ -98,29 +98,12 @@ static void add_lone_members(comparing *c, int set, const kc__fields_type *type,
     }
 }
 
-static bool has_fields_of(comparing *c, int set, const kc__fields_type *type, const kc_value *value,
-                          const kc_value *other);
-
-/* The same for objects: members of the same names in the same order. */
 static bool has_members_of(comparing *c, int set, const kc__fields_type *type,
-                           const kc_value *object, const kc_value *other)
+                           const kc_value *object, const kc_value *other);
+
+static inline bool is_of_same_kind(const kc_value *a, const kc_value *b)
 {
-    const kc_value *other_key = other + 1;
-    if (kc__fields_len(object) != kc__fields_len(other))
-        return false;
-    kc__fields_each_member(object, key)
-    {
-        const kc_str name = kc__fields_text(key);
-        if (!kc__fields_same_text(name, kc__fields_text(other_key)))
-            return false;
-        /* The type of a scalar does not matter: it is the same for both. */
-        const kc__fields_type *member =
-            kc__fields_is_container(key + 1) ? kc__fields_type_member(type, name) : NULL;
-        if (!has_fields_of(c, set, member, key + 1, other_key + 1))
-            return false;
-        other_key = kc__fields_after(other_key + 1);
-    }
-    return true;
+    return unsafe_yyjson_get_type((kc_value *)a) == unsafe_yyjson_get_type((kc_value *)b);
 }
 
 /* True when a value has the same fields below it as another of its type that was added, and is as
@@ -129,7 +112,7 @@ static bool has_members_of(comparing *c, int set, const kc__fields_type *type,
 static bool has_fields_of(comparing *c, int set, const kc__fields_type *type, const kc_value *value,
                           const kc_value *other)
 {
-    if (unsafe_yyjson_get_type((kc_value *)value) != unsafe_yyjson_get_type((kc_value *)other))
+    if (!is_of_same_kind(value, other))
         return false;
     if (!type || !kc__fields_is_container(value))
         return true;
@@ -142,6 +125,29 @@ static bool has_fields_of(comparing *c, int set, const kc__fields_type *type, co
         return !kc__fields_len(value) && !kc__fields_len(other);
     if (c->checks)
         check_added(c, set, kc__fields_fits(type, value, NULL));
+    return true;
+}
+
+/* The same for objects: members of the same names in the same order. The type of a scalar does not
+ * matter, because it is the same for both. */
+static bool has_members_of(comparing *c, int set, const kc__fields_type *type,
+                           const kc_value *object, const kc_value *other)
+{
+    const kc_value *other_key = other + 1;
+    if (kc__fields_len(object) != kc__fields_len(other))
+        return false;
+    kc__fields_each_member(object, key)
+    {
+        const kc_value *value = key + 1, *other_value = other_key + 1;
+        const kc_str name = kc__fields_text(key);
+        if (!is_of_same_kind(value, other_value) ||
+            !kc__fields_same_text(name, kc__fields_text(other_key)))
+            return false;
+        if (kc__fields_is_container(value) &&
+            !has_fields_of(c, set, kc__fields_type_member(type, name), value, other_value))
+            return false;
+        other_key = kc__fields_after(other_value);
+    }
     return true;
 }
 

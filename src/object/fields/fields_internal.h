@@ -187,6 +187,9 @@ bool kc__fields_fits(const kc__fields_type *type, const kc_value *value, kc_aren
 typedef struct kc__fields_item {
     kc__fields_element element;
     const kc_value *value;
+    uint64_t first; /* Of a key that is one string, in a list with one key: its first eight bytes as
+                     * a number. */
+    bool has_first;
     uint32_t at;    /* Position in its list. */
     bool right;     /* Of the second list. */
     bool again;     /* The item before it, in the sorted array, has the same element. */

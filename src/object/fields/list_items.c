@@ -116,10 +116,18 @@ bool kc__fields_items_match(const kc__fields_type *list, const kc_value *a, cons
     return true;
 }
 
+/* Most keys are one string, and differ in its first eight bytes. */
+static int elements_cmp(const kc__fields_item *a, const kc__fields_item *b)
+{
+    if (a->has_first && b->has_first && a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return kc__fields_element_cmp(&a->element, &b->element);
+}
+
 static int items_cmp(const void *a, const void *b)
 {
     const kc__fields_item *left = a, *right = b;
-    int order = kc__fields_element_cmp(&left->element, &right->element);
+    int order = elements_cmp(left, right);
     if (order)
         return order;
     if (left->right != right->right)
@@ -142,6 +150,18 @@ static void sort_items(kc__fields_item *items, size_t n)
     }
 }
 
+static void note_first(const kc__fields_type *list, kc__fields_item *item)
+{
+    if (list->n_keys != 1 || item->element.kind != KC__FIELDS_KEY)
+        return;
+    const kc_value *value = item->element.parts->value;
+    if (!kc__fields_is(value, YYJSON_TYPE_STR))
+        return;
+    const kc_str text = kc__fields_text(value);
+    item->first = kc__fields_name_order(text.p, text.n);
+    item->has_first = true;
+}
+
 static size_t add_items(kc_arena *arena, const kc__fields_type *type, const kc_value *list,
                         kc__fields_item *items, bool right)
 {
@@ -152,6 +172,7 @@ static size_t add_items(kc_arena *arena, const kc__fields_type *type, const kc_v
     {
         items[n] = (kc__fields_item){.value = item, .at = n, .right = right};
         kc__fields_item_element(arena, type, item, &items[n].element, NULL);
+        note_first(type, &items[n]);
         n++;
     }
     return n;
@@ -167,7 +188,7 @@ kc__fields_items kc__fields_items_of(kc_arena *arena, const kc__fields_type *typ
     sort_items(items.sorted, items.n);
     for (size_t i = 1; i < items.n; i++) {
         kc__fields_item *last = &items.sorted[i - 1], *item = &items.sorted[i];
-        item->again = kc__fields_element_cmp(&last->element, &item->element) == 0;
+        item->again = elements_cmp(last, item) == 0;
         item->duplicate = item->again && last->right == item->right;
     }
     return items;

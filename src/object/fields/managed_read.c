@@ -53,7 +53,9 @@ static void add_id_member(kc_buf *out, kc_str name, kc_str text)
 
 kc_str kc__fields_owner_id(kc_arena *arena, const kc__fields_owner *owner)
 {
+    enum { MOSTLY_ENOUGH = 256 };
     kc_scoped(kc_buf) out = {0};
+    kc_buf_reserve(&out, MOSTLY_ENOUGH);
     kc_buf_putc(&out, '{');
     add_id_member(&out, KC_STR("\"manager\":"), owner->manager);
     add_id_member(&out, KC_STR("\"operation\":"),

@@ -14,19 +14,23 @@
 
 /* ---- fields without an owner ---- */
 
-static const kc__fields_set *unowned_fields(kc_arena *arena)
+/* A set without the fields that have no owner. Their names are sorted, as those of a set are. */
+static const kc__fields_set *without_unowned(kc_arena *arena, const kc__fields_set *set)
 {
-    static const char *const names[] = {
+    static const char *const in_metadata[] = {
         "clusterName",     "creationTimestamp", "generation", "managedFields", "name", "namespace",
         "resourceVersion", "selfLink",          "uid"};
-    kc_scoped(kc__fields_builder) builder = {.arena = arena};
-    for (size_t i = 0; i < KC_COUNT(names); i++)
-        kc__fields_builder_add(&builder, kc__fields_name(kc_cstr(names[i])), true, NULL);
-    const kc__fields_set *metadata = kc__fields_builder_close(&builder, 0);
-    kc__fields_builder_add(&builder, kc__fields_name(KC_STR("apiVersion")), true, NULL);
-    kc__fields_builder_add(&builder, kc__fields_name(KC_STR("kind")), true, NULL);
-    kc__fields_builder_add(&builder, kc__fields_name(KC_STR("metadata")), true, metadata);
-    return kc__fields_builder_close(&builder, 0);
+    static const char *const in_object[] = {"apiVersion", "kind", "metadata"};
+    kc__fields_entry metadata_entries[KC_COUNT(in_metadata)], entries[KC_COUNT(in_object)];
+    const kc__fields_set metadata = {KC_COUNT(in_metadata), metadata_entries};
+    const kc__fields_set unowned = {KC_COUNT(in_object), entries};
+    for (size_t i = 0; i < KC_COUNT(in_metadata); i++)
+        metadata_entries[i] =
+            (kc__fields_entry){kc__fields_name(kc_cstr(in_metadata[i])), NULL, true};
+    for (size_t i = 0; i < KC_COUNT(in_object); i++)
+        entries[i] = (kc__fields_entry){kc__fields_name(kc_cstr(in_object[i])), NULL, true};
+    entries[KC_COUNT(in_object) - 1].child = &metadata;
+    return kc__fields_set_difference(arena, set, &unowned);
 }
 
 /* ---- owners and managers ---- */
@@ -115,8 +119,7 @@ static int update_as(kc__fields_managed *managed, const kc__fields_request *requ
     if (failed < 0)
         return failed;
     const kc__fields_manager *current = take_managers(managed, &result.managers);
-    const kc__fields_set *set =
-        current ? kc__fields_set_difference(arena, current->set, unowned_fields(arena)) : NULL;
+    const kc__fields_set *set = current ? without_unowned(arena, current->set) : NULL;
     if (kc__fields_set_empty(set))
         return 0;
     kc__fields_owner *own = ensure_owner(managed, &owner);
@@ -216,7 +219,7 @@ int kc__fields_managed_apply(kc__fields_managed *managed, const kc__fields_reque
     *ret_value = result.value;
     if (!own)
         return 0;
-    set_fields(own, kc__fields_set_difference(arena, own->set, unowned_fields(arena)));
+    set_fields(own, without_unowned(arena, own->set));
     own->version = request->object.version;
     if (result.value)
         kc__fields_owner_set_time(arena, own, request->now);

@@ -310,6 +310,23 @@ static void text_of_shared_sets_is_that_of_each_item(void **state)
         "'k:{\\'name\\':\\'d\\'}':{'.':{},'f:child':{'.':{},'f:on':{}},'f:name':{}}}");
 }
 
+static void items_are_sorted_by_their_key_whatever_its_type(void **state)
+{
+    fixture *f = *state;
+    const char *items = "{'name':'b'},{'name':true},{'name':'aaaaaaaab'},{'name':10},{'name':''},"
+                        "{'name':'aaaaaaaa'},{'name':9.5},{'name':'aaaaaaaaa'},{'name':'B'},"
+                        "{'name':'b','on':true},{'name':'éa'}";
+    const kc_value *object = value(f, kc_arena_printf(&f->arena, "{'things':[%s]}", items));
+    assert_string_equal(
+        text_of(f, kc__fields_set_of_value(&f->arena, f->type, object)),
+        "{'f:things':{'k:{\\'name\\':9.5}':{'.':{},'f:name':{}},'k:{\\'name\\':10}':{'.':{},"
+        "'f:name':{}},'k:{\\'name\\':\\'\\'}':{'.':{},'f:name':{}},'k:{\\'name\\':\\'B\\'}':{'.':{"
+        "},'f:name':{}},'k:{\\'name\\':\\'aaaaaaaa\\'}':{'.':{},'f:name':{}},'k:{\\'name\\':"
+        "\\'aaaaaaaaa\\'}':{'.':{},'f:name':{}},'k:{\\'name\\':\\'aaaaaaaab\\'}':{'.':{},'f:name':{}"
+        "},'k:{\\'name\\':\\'b\\'}':{},'k:{\\'name\\':\\'éa\\'}':{'.':{},'f:name':{}},"
+        "'k:{\\'name\\':true}':{'.':{},'f:name':{}}}}");
+}
+
 static void merge_keeps_what_the_configuration_does_not_have(void **state)
 {
     fixture *f = *state;
@@ -525,6 +542,7 @@ int main(void)
         comparison_tells_added_removed_and_modified,
         new_object_is_compared_as_if_it_were_validated_first,
         items_with_the_same_fields_share_their_set, text_of_shared_sets_is_that_of_each_item,
+        items_are_sorted_by_their_key_whatever_its_type,
         merge_keeps_what_the_configuration_does_not_have,
         merge_that_changes_nothing_returns_the_live_object,
         lists_merge_in_the_order_of_the_configuration, removal_drops_fields_and_what_is_in_them,
