@@ -211,12 +211,35 @@ static void append_name_text(kc_buf *out, kc_str name, bool first)
     out->n += (size_t)(to - start) + name.n + 2;
 }
 
+static kc_value name_cell(const kc__schema_property_row *row)
+{
+    return (kc_value){.tag = (uint64_t)row->n << YYJSON_TAG_BIT | YYJSON_TYPE_STR,
+                      .uni.str = row->name};
+}
+
 static void append_name(rewriting *r, const kc__schema_property_row *row, bool first)
 {
-    kc_value key = {.tag = (uint64_t)row->n << YYJSON_TAG_BIT | YYJSON_TYPE_STR};
-    key.uni.str = row->name;
+    const kc_value key = name_cell(row);
     append_cells(r, &key, 1);
     append_name_text(&r->text, kc_str_of(row->name, row->n), first);
+}
+
+/* Adds a member with its default, which nearly always is a scalar: two cells. */
+static int add_default_member(rewriting *r, const kc__schema_property_row *row, bool first,
+                              const kc__schema_path_frame *at)
+{
+    const kc_value *value = kc__schema_default_node(row->schema);
+    if (unsafe_yyjson_is_ctn((kc_value *)value)) {
+        append_name(r, row, first);
+        return add_default(r, row->schema, row->n, at);
+    }
+    const int failed = kc__schema_budget_charge(&r->budget, row->schema, row->n, at);
+    if (failed < 0)
+        return failed;
+    append_cells(r, (kc_value[]){name_cell(row), *value}, 2);
+    append_name_text(&r->text, kc_str_of(row->name, row->n), first);
+    kc_buf_append(&r->text, kc_cstr(row->schema->extras->default_text));
+    return 0;
 }
 
 /* Adds the members with a default that an object lacks; `end` is the cell after it. */
@@ -232,9 +255,8 @@ static int add_missing(rewriting *r, const kc__schema_property_table *table,
         kc__schema_path_frame here = {.parent = at, .name = row->name, .n = row->n};
         copy_run(r, end, r->source.at);
         start_run(r, end, r->source.at);
-        append_name(r, row, *len == 0);
         r->parts_changed |= !at && kc__schema_is_meta(row->name, row->n);
-        const int failed = add_default(r, row->schema, row->n, &here);
+        const int failed = add_default_member(r, row, *len == 0, &here);
         if (failed < 0)
             return failed;
         ++*len;

@@ -29,14 +29,15 @@ enum { MOST_NESTING = KC_JSON_MAX_DEPTH + 128 };
 static bool schema_validate_check(kc__schema_validator *v, const kc_schema *schema,
                                   yyjson_val *value, const kc__schema_path_frame *at);
 
-/* Valid without further checks, as most values are: a scalar of the right type without rules. Only
- * the quiet pass may skip it, since the other pass counts. */
-static inline bool schema_validate_is_plain(const kc__schema_validator *v, const kc_schema *schema,
-                                            const yyjson_val *value)
+enum {
+    SCHEMA_CONTAINERS = KC__SCHEMA_ARRAY | KC__SCHEMA_OBJECT,
+    SCHEMA_NUMBERS = KC__SCHEMA_INTEGER | KC__SCHEMA_NUMBER,
+};
+
+/* True for a scalar of a type that the schema declares; `bits` are those of the value. */
+static inline bool is_scalar_of_type(const kc_schema *schema, const yyjson_val *value, uint8_t bits)
 {
-    uint8_t bits = kc__schema_bits_of(value);
-    return !v->errors && !schema->checks && bits & schema->accepts &&
-           !(bits & (KC__SCHEMA_ARRAY | KC__SCHEMA_OBJECT)) && !kc__schema_is_beyond_int64(value);
+    return bits & schema->accepts & ~SCHEMA_CONTAINERS && !kc__schema_is_beyond_int64(value);
 }
 
 /* What the quiet pass knows of a member or element without a frame of its own. */
@@ -46,28 +47,55 @@ typedef enum schema_validate_leaf {
     LEAF_UNKNOWN, /* To be checked as any value. */
 } schema_validate_leaf;
 
-/* Checks a scalar of the right type with rules for texts, numbers or enums alone. Outside of
- * branches, nothing but the result counts: neither the position nor the number of checks. */
-static inline schema_validate_leaf check_leaf(kc__schema_validator *v, const kc_schema *schema,
-                                              yyjson_val *value)
+/* A list without rules: valid if its elements are scalars without rules. */
+static schema_validate_leaf check_plain_list(const kc_schema *schema, yyjson_val *list)
 {
-    const uint8_t bits = kc__schema_bits_of(value);
-    const kc__schema_checks *checks = schema->checks;
-    if (schema_validate_is_plain(v, schema, value))
-        return LEAF_VALID;
-    if (v->errors || v->inside || !checks || checks->logic || !(bits & schema->accepts) ||
-        bits & (KC__SCHEMA_NULL | KC__SCHEMA_ARRAY | KC__SCHEMA_OBJECT) ||
-        kc__schema_is_beyond_int64(value))
+    const kc_schema *items = schema->items;
+    if (!(schema->accepts & KC__SCHEMA_ARRAY) || schema->checks || !items || items->checks)
         return LEAF_UNKNOWN;
+    yyjson_val *item = unsafe_yyjson_get_first(list);
+    for (size_t i = 0, n = yyjson_arr_size(list); i < n; i++, item = unsafe_yyjson_get_next(item))
+        if (!is_scalar_of_type(items, item, kc__schema_bits_of(item)))
+            return LEAF_UNKNOWN;
+    return LEAF_VALID;
+}
+
+/* The rules for texts, numbers and enums. */
+static schema_validate_leaf check_leaf_rules(kc__schema_validator *v,
+                                             const kc__schema_checks *checks, yyjson_val *value,
+                                             uint8_t bits)
+{
     bool ok = true;
     if (checks->text && bits & KC__SCHEMA_STRING)
         ok = kc__schema_check_text(v, checks->text, value, NULL);
-    if (ok && checks->number && bits & (KC__SCHEMA_INTEGER | KC__SCHEMA_NUMBER) &&
+    if (ok && checks->number && bits & SCHEMA_NUMBERS &&
         !kc__schema_is_in_bounds(checks->number, value))
         ok = kc__schema_check_number(v, checks->number, value, NULL);
     if (ok && checks->choice)
         ok = kc__schema_check_enum(v, checks->choice, value, NULL);
     return ok ? LEAF_VALID : LEAF_INVALID;
+}
+
+/* Checks a scalar of the right type, as most values are, with rules for texts, numbers or enums
+ * alone, or a list of scalars without rules. Only in the quiet pass, since the other pass counts.
+ * Outside of branches, nothing but the result counts: neither the position nor the number of
+ * checks. */
+static inline schema_validate_leaf check_leaf(kc__schema_validator *v, const kc_schema *schema,
+                                              yyjson_val *value)
+{
+    const uint8_t bits = kc__schema_bits_of(value);
+    const kc__schema_checks *checks = schema->checks;
+    if (v->errors)
+        return LEAF_UNKNOWN;
+    if (bits == KC__SCHEMA_ARRAY && !v->inside)
+        return check_plain_list(schema, value);
+    if (!is_scalar_of_type(schema, value, bits))
+        return LEAF_UNKNOWN;
+    if (!checks)
+        return LEAF_VALID;
+    if (v->inside || checks->logic || bits == KC__SCHEMA_NULL)
+        return LEAF_UNKNOWN;
+    return check_leaf_rules(v, checks, value, bits);
 }
 
 /* ---- branches ---- */

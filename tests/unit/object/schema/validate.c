@@ -172,6 +172,36 @@ static void strings_of_a_short_enum_are_compared_whole(void **state)
     }
 }
 
+/* The quiet pass decides about a list of scalars without rules by itself. */
+static void elements_of_a_plain_list_are_checked(void **state)
+{
+    (void)state;
+    const char *strings = FIELD("{'type':'array','items':{'type':'string'}}");
+    assert_errors(strings, "{'x':[]}", "");
+    assert_errors(strings, "{'x':['a','','b']}", "");
+    assert_errors(strings, "{'x':['a',1,null]}",
+                  "x[1]: Invalid value: \"integer\": x[1] in body must be of type string: "
+                  "\"integer\"\n"
+                  "x[2]: Invalid value: \"null\": x[2] in body must be of type string: \"null\"");
+    assert_errors(strings, "{'x':'a'}",
+                  "x: Invalid value: \"string\": x in body must be of type array: \"string\"");
+    assert_false(is_valid(strings, "{'x':[['a']]}"));
+    assert_false(is_valid(strings, "{'x':null}"));
+    assert_true(is_valid(FIELD("{'type':'array','items':{'type':'string','nullable':true}}"),
+                         "{'x':['a',null]}"));
+    assert_false(is_valid(FIELD("{'type':'array','items':{'type':'string','maxLength':1}}"),
+                          "{'x':['ab']}"));
+    assert_false(is_valid(FIELD("{'type':'array','maxItems':1,'items':{'type':'string'}}"),
+                          "{'x':['a','b']}"));
+    assert_false(is_valid(FIELD("{'type':'array','items':{'type':'integer'}}"),
+                          "{'x':[1,9223372036854775808]}"));
+    assert_true(is_valid(FIELD("{'type':'array','items':{'type':'integer'}}"), "{'x':[1,2.0]}"));
+    assert_true(is_valid(FIELD("{'type':'array','items':{}}"), "{'x':[1,['a'],{}]}"));
+    assert_true(is_valid(FIELD("{'type':'array'}"), "{'x':[1,['a'],{}]}"));
+    assert_false(
+        is_valid(FIELD("{'anyOf':[{'type':'array','items':{'type':'string'}}]}"), "{'x':['a',1]}"));
+}
+
 static void fraction_of_bound_is_ignored_for_integers(void **state)
 {
     (void)state;
@@ -533,7 +563,8 @@ TESTS(valid_object_has_no_errors, error_names_missing_required_member,
       type_error_has_its_own_reason, null_needs_nullable, whole_float_is_an_integer,
       integers_beyond_64_bits_signed_are_numbers, int_or_string_accepts_only_both_types,
       bound_errors_name_the_bound, numbers_around_each_bound_are_valid_as_the_bound_says,
-      strings_of_a_short_enum_are_compared_whole, fraction_of_bound_is_ignored_for_integers,
+      strings_of_a_short_enum_are_compared_whole, elements_of_a_plain_list_are_checked,
+      fraction_of_bound_is_ignored_for_integers,
       multiples_are_exact_for_integers_and_near_for_floats, lengths_count_code_points,
       only_first_failure_of_length_and_pattern_is_reported,
       pattern_is_not_anchored_and_error_contains_it, match_beyond_time_limit_is_an_error,
