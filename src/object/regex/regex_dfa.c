@@ -223,11 +223,33 @@ static bool simulate(const kc__regex *re, const dfa_state *from, kc_str text, si
     return matches;
 }
 
+static bool is_final(const dfa_state *state)
+{
+    return state == &matched_state || state == &dead_state;
+}
+
+/* Follows known transitions over ASCII characters from *at on. Returns the state at the first
+ * character that needs more: another one, a new transition, or a transition to a final state. */
+static dfa_state *follow_known(const kc__regex *re, dfa_state *state, kc_str text, size_t *at)
+{
+    size_t i = *at;
+    for (; i < text.n && (unsigned char)text.p[i] < 128; i++) {
+        const uint32_t class = re->ascii[(unsigned char)text.p[i]];
+        dfa_state *to = atomic_load_explicit(&state->to[class], memory_order_acquire);
+        if (!to || is_final(to))
+            break;
+        state = to;
+    }
+    *at = i;
+    return state;
+}
+
 bool kc__regex_dfa_match(const kc__regex *re, kc_str text, uint64_t *steps)
 {
     kc__regex_dfa *dfa = re->dfa;
     dfa_state *state = dfa->start;
     for (size_t at = 0; at <= text.n;) {
+        state = follow_known(re, state, text, &at);
         size_t length = 1;
         uint32_t class = re->n_bounds;
         if (at < text.n) {
@@ -240,7 +262,7 @@ bool kc__regex_dfa_match(const kc__regex *re, kc_str text, uint64_t *steps)
             to = add_transition(re, state, class);
         if (!to)
             return simulate(re, state, text, at, steps);
-        if (to == &matched_state || to == &dead_state)
+        if (is_final(to))
             return to == &matched_state;
         state = to;
         at += length;
