@@ -10,7 +10,9 @@
  *
  * malloc_trim does not shrink the top of each thread's heap. The top shrinks when memory is freed
  * and it exceeds a threshold, which glibc raises up to 64 MiB after large blocks were freed; so
- * both thresholds are fixed here.
+ * both thresholds are fixed here. A thread that commits batches of objects frees up to a megabyte
+ * at once and soon needs it again: below that, each page would be returned and faulted in anew for
+ * every batch.
  *
  * No effect with other C libraries.
  */
@@ -23,8 +25,8 @@
 #define WORTH_IT ((size_t)2 << 20)
 
 enum {
-    MMAP_THRESHOLD = 1 << 20,   /* Larger blocks are separate mappings. */
-    TRIM_THRESHOLD = 512 << 10, /* Maximum free memory at the top of a heap. */
+    MMAP_THRESHOLD = 1 << 20, /* Larger blocks are separate mappings. */
+    TRIM_THRESHOLD = 1 << 20, /* Maximum free memory at the top of a heap. */
 };
 
 struct kc__mem_trimmer {

@@ -77,4 +77,34 @@ static void trimmer_returns_memory_at_its_interval(void **state)
     assert_contains(kc_buf_cstr(&text), "memory_trims_total ");
 }
 
-TESTS(freed_memory_between_blocks_in_use_is_returned, trimmer_returns_memory_at_its_interval)
+/* Allocates blocks from the top of the heap and frees them. Returns whether the heap shrank. */
+static bool heap_shrinks_after(size_t n_blocks)
+{
+    enum { BLOCK = 100 * 1024, MOST = 32 };
+    char *blocks[MOST];
+    assert_true(n_blocks <= MOST);
+    for (size_t i = 0; i < n_blocks; i++)
+        blocks[i] = memset(kc_alloc(BLOCK), 'x', BLOCK);
+    const char *end = sbrk(0);
+    for (size_t i = n_blocks; i-- > 0;)
+        free(blocks[i]);
+    return (const char *)sbrk(0) < end;
+}
+
+static void memory_at_the_top_of_a_heap_is_returned_beyond_a_megabyte(void **state)
+{
+    (void)state;
+#if KC__SANITIZED
+    skip();
+#endif
+    kc__periodic *periodic = kc__periodic_new(NULL);
+    kc__mem_trimmer *trimmer = kc__mem_trimmer_new(periodic, KC_MINUTE, NULL);
+    assert_false(heap_shrinks_after(7));
+    assert_true(heap_shrinks_after(25));
+    assert_false(heap_shrinks_after(7));
+    assert_null(kc__periodic_free(periodic));
+    assert_null(kc__mem_trimmer_free(trimmer));
+}
+
+TESTS(memory_at_the_top_of_a_heap_is_returned_beyond_a_megabyte,
+      freed_memory_between_blocks_in_use_is_returned, trimmer_returns_memory_at_its_interval)
