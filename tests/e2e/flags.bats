@@ -33,6 +33,7 @@ refused() {
 # start FLAG…: a server on free ports; returns when it has said what to try.
 start() {
     read -r secure insecure < <("$BATS_TEST_DIRNAME/free-ports" 2)
+    : >"$BATS_TEST_TMPDIR/out" # Before the background process empties it, it has the output of an earlier start.
     "$KC" apiserver --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure" "$@" \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
     pid=$!

@@ -303,6 +303,7 @@ never_says() {
 # background COMMAND…: starts it with its output in $BATS_TEST_TMPDIR/background; $job is its process.
 background() {
     [ "$1" != k ] || set -- kubectl -n "$NS" "${@:2}" # A process that a signal reaches.
+    : >"$BATS_TEST_TMPDIR/background" # Before the background process empties it, it has the output of an earlier one.
     "$@" >"$BATS_TEST_TMPDIR/background" 2>&1 3>&- 4>&- &
     job=$!
 }

@@ -42,6 +42,7 @@ unprivileged() {
 # start FLAG…: `kc up` as $as; returns when it is ready, or has ended.
 # shellcheck disable=SC2154  # $secure and $insecure are up_prepare's.
 start() {
+    : >"$BATS_TEST_TMPDIR/out" # Before the background process empties it, it has the output of an earlier start.
     (cd "$place" && exec env HOME="$place/home" "${as[@]}" "$KC" up --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure" "$@") \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
     pid=$!

@@ -189,6 +189,7 @@ YAML
 @test "SIGHUP stops it cleanly unless it is ignored" {
     up
     down HUP 0
+    : >"$BATS_TEST_TMPDIR/out" # As in `up`.
     (trap '' HUP && exec "$KC" up --file-rootpath="$root" --secure-port="$secure" --insecure-port="$insecure") \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
     pid=$!
