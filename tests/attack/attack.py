@@ -33,7 +33,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "system"))
 
 import harness  # noqa: E402
 from harness import (BINARY, SOAK, LIMIT, TOKEN, Broken, Client, Reader, Skipped, Threads, Watch, bound, connect, free_port,  # noqa: E402,F401
-                     head_of, sanitized, wait_for)
+                     has_private_mounts, head_of, sanitized, wait_for)
 
 MIB = 1 << 20
 P99 = 0.050  # Seconds: the bound on other clients' latency while any single request runs.

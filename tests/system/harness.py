@@ -474,6 +474,12 @@ def sanitized():
     return b"__asan_init" in program or b"__tsan_init" in program
 
 
+def has_private_mounts():
+    """Whether this machine gives processes mounts of their own. A chroot does not, even to root; pods have no volumes there, and see the
+    machine's files."""
+    return subprocess.run(["unshare", "--mount", "--propagation", "private", "true"], stderr=subprocess.DEVNULL).returncode == 0
+
+
 def bound(tight, wide):
     """A bound on time or memory. The long version has the machine for itself and holds the tight one; elsewhere the
     machine may be slow or busy, and `wide` is at least ten times what an idle one shows."""

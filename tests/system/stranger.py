@@ -24,7 +24,7 @@ import time
 import traceback
 
 import stranger_probe
-from harness import BINARY, Skipped, free_port, run, test, wait_for
+from harness import BINARY, Skipped, free_port, has_private_mounts, run, test, wait_for
 
 VALUE = "the-value-of-a-secret-4711"
 
@@ -196,8 +196,7 @@ class Plane:
 
 
 def needs_private_mounts():
-    """Pods have volumes, and open directories are hidden from pods, only in mount namespaces, which a chroot, for example, has not."""
-    if subprocess.run(["unshare", "--mount", "--propagation", "private", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+    if not has_private_mounts():
         raise Skipped("no mount namespaces")
 
 
