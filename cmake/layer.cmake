@@ -17,6 +17,7 @@
 
 if(KC_SANITIZE AND NOT KC_FUZZ)
     set(KC_LAYER_TYPE SHARED)
+    set(CMAKE_BUILD_RPATH_USE_ORIGIN ON) # A test copies `kc` and the layers to another folder.
     set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
 else()
     set(KC_LAYER_TYPE STATIC)

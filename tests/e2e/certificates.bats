@@ -37,8 +37,8 @@ condition_is() { [ "$(kubectl get csr "$1" -o jsonpath='{.status.conditions[*].t
     run -0 kubectl get csr jane
     says Approved,Issued
     certificate jane >jane.crt
-    run -0 openssl x509 -in jane.crt -noout -subject -ext extendedKeyUsage,basicConstraints
-    says 'CN = jane' 'TLS Web Client Authentication' 'CA:FALSE'
+    run -0 openssl x509 -in jane.crt -noout -subject -nameopt RFC2253 -ext extendedKeyUsage,basicConstraints
+    says 'O=dev,CN=jane' 'TLS Web Client Authentication' 'CA:FALSE'
     run -0 curl -sS --cacert "$SERVER/root/certs/ca.crt" --cert jane.crt --key jane.key -H 'Content-Type: application/json' \
         "$HTTPS/apis/authentication.k8s.io/v1/selfsubjectreviews" -d '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'
     says jane dev

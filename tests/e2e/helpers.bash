@@ -256,6 +256,14 @@ namespace() {
         -d "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"$NS\"}}"
 }
 
+# copy_kc DIRECTORY: the binary, and the layers that a build with sanitizers has as libraries, for another user, who may not come to where they
+# were built.
+copy_kc() {
+    local layers=("$(dirname "$KC")"/libkc_*.so)
+    [ -e "${layers[0]}" ] || layers=()
+    install -m 755 "$KC" "${layers[@]}" "$1"
+}
+
 # k ARGUMENT…: kubectl as the administrator, over HTTPS, in the test's namespace.
 k() { kubectl -n "$NS" "$@"; }
 

@@ -12,14 +12,27 @@ setup_file() {
 
 teardown_file() { load helpers; each controllers_stop server_stop; }
 # shellcheck disable=SC2016 # scripts expand in the pod
-setup() { load helpers; namespace; job=; }
-teardown() { background_end; }
+setup() { load helpers; namespace; job='' shared=''; }
+teardown() {
+    background_end
+    [ ! -d "$shared" ] || rm -r "$shared"
+}
 
 # run_pod NAME SCRIPT [CONTAINERS]: on our node, once.
 run_pod() {
     k create -f - <<<"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"$1\"},\"spec\":{\"nodeName\":\"here\",\"restartPolicy\":\"Never\",
         \"containers\":[{\"name\":\"main\",\"image\":\"none\",\"command\":[\"sh\",\"-c\",\"$2\"]}${3:-}]}}"
 }
+
+# shared_folder: $shared, a folder that containers of a pod and their attempts share: a volume, by $volumes and $mounts, or where the machine has
+# no mount namespaces a folder of the machine.
+shared_folder() {
+    shared=/shared volumes='"volumes":[{"name":"v","emptyDir":{}}],' mounts='"volumeMounts":[{"name":"v","mountPath":"/shared"}],'
+    ! mounts_work || return 0
+    shared=$(mktemp -d) volumes='' mounts='' # Not below BATS_TEST_TMPDIR, which the users of pods cannot enter.
+    chmod 777 "$shared"
+}
+
 phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 
 @test "logs show the whole output of a container, or a part" {
@@ -34,14 +47,17 @@ phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 }
 
 @test "logs --follow continues until the container ends" {
-    k create -f - <<<'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"count"},"spec":{"nodeName":"here","restartPolicy":"Never",
-        "volumes":[{"name":"v","emptyDir":{}}],"containers":[{"name":"main","image":"none","volumeMounts":[{"name":"v","mountPath":"/tmp"}],
-        "command":["sh","-c","echo first; until [ -e /tmp/go ]; do sleep 0.1; done; echo last"]}]}}'
+    shared_folder
+    k create -f - <<<"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"count\"},\"spec\":{\"nodeName\":\"here\",\"restartPolicy\":\"Never\",
+        $volumes\"containers\":[{\"name\":\"main\",\"image\":\"none\",$mounts
+        \"command\":[\"sh\",\"-c\",\"echo first; until [ -e $shared/go ]; do sleep 0.1; done; echo last\"]}]}}"
     eventually phase_is count Running
     background k logs -f count
     eventually background_says '^first$'
     run ! background_says '^last$'
-    touch "$SERVER/pods/pods/$(k get pod count -o jsonpath='{.metadata.uid}')/.volumes/v/go"
+    local folder=$shared
+    [ -d "$folder" ] || folder=$SERVER/pods/pods/$(k get pod count -o jsonpath='{.metadata.uid}')/.volumes/v
+    touch "$folder/go"
     background_ends
     background_says '^last$'
 }
@@ -55,13 +71,8 @@ phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
     [[ "$output" == *"container nobody is not valid for pod two"* ]]
 }
 
-# The attempts share a folder: a volume, or where the machine has no mount namespaces a folder of the machine.
 @test "log of the previous attempt is readable while the next runs" {
-    local shared=/shared volumes='"volumes":[{"name":"v","emptyDir":{}}],' mounts='"volumeMounts":[{"name":"v","mountPath":"/shared"}],'
-    if ! mounts_work; then
-        shared=$(mktemp -d) volumes='' mounts=''
-        chmod 777 "$shared"
-    fi
+    shared_folder
     k create -f - <<<"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"again\"},\"spec\":{\"nodeName\":\"here\",\"restartPolicy\":\"OnFailure\",
         $volumes\"containers\":[{\"name\":\"main\",\"image\":\"none\",$mounts
         \"command\":[\"sh\",\"-c\",\"if [ -e $shared/x ]; then echo second; sleep 600; else touch $shared/x; echo first; exit 3; fi\"]}]}}"
@@ -69,7 +80,6 @@ phase_is() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
     eventually second
     [ "$(k logs again --previous)" = first ]
     k delete pod again --now
-    [ "$shared" = /shared ] || rm -r "$shared"
 }
 
 @test "long log is complete" {

@@ -32,8 +32,7 @@ mounts_possible() { unshare --mount --pid --fork true 2>/dev/null; }
 unprivileged() {
     [ "$(id -u)" = 0 ] || return 0
     as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-    cp "$KC" "$place/kc"
-    chmod 755 "$place/kc"
+    copy_kc "$place"
     KC=$place/kc
     mkdir "$place/home"
     chown 65534:65534 "$place" "$place/home"

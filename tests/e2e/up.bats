@@ -218,8 +218,8 @@ YAML
     # Root may write everywhere, and others may not come to where bats works.
     local as=() closed
     closed=$(mktemp -d)
-    cp "$KC" "$closed/kc"
-    chmod 555 "$closed" "$closed/kc"
+    copy_kc "$closed"
+    chmod 555 "$closed"
     [ "$(id -u)" -ne 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
     run -1 "${as[@]}" "$closed/kc" up --file-rootpath="$closed/data"
     chmod 755 "$closed"
@@ -290,8 +290,9 @@ YAML
     chown 4242 "$BATS_TEST_TMPDIR/home"
     root=$BATS_TEST_TMPDIR/home/data
     export KUBECONFIG=$root/admin.kubeconfig
-    local kc=$KC
-    printf '#!/bin/sh\nexec setpriv --reuid=4242 --regid=4242 --clear-groups "%s" "$@"\n' "$kc" >"$BATS_TEST_TMPDIR/kc"
+    mkdir -m 755 "$BATS_TEST_TMPDIR/bin"
+    copy_kc "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\nexec setpriv --reuid=4242 --regid=4242 --clear-groups "%s" "$@"\n' "$BATS_TEST_TMPDIR/bin/kc" >"$BATS_TEST_TMPDIR/kc"
     chmod 755 "$BATS_TEST_TMPDIR/kc"
     KC=$BATS_TEST_TMPDIR/kc
     fails 2 --pods=process --unsafe-pods-can-read-credentials --secure-port=0
