@@ -68,6 +68,7 @@ class Target(harness.Server):
         super().__init__(flags=flags, open_files=open_files, environment=environment)
         self.verb, self.trust, self.cap, self.count = verb, trust_localhost, cap, 0
         self.mixed = False  # Several cases run at once: what the server uses is not one case's doing.
+        self._thread = threading.local()
         if has_flag(verb, "--memory-trim-interval"):
             self.flags += ["--memory-trim-interval", trim]
 
@@ -104,6 +105,23 @@ class Target(harness.Server):
         """A name no other case uses."""
         self.count += 1
         return "%s-%d-%x" % (prefix, self.count, random.getrandbits(32))
+
+    def made(self, path):
+        """The object at the path is removed when the case ends, however it ends."""
+        self._paths().append(path)
+
+    def _paths(self):
+        """Those of the case that this thread runs."""
+        if not hasattr(self._thread, "paths"):
+            self._thread.paths = []
+        return self._thread.paths
+
+    def clean(self):
+        """Removes what the case of this thread made, the newest first."""
+        paths, client = self._paths(), self.admin()
+        while paths:
+            path = paths.pop()
+            wait_for(lambda: client.request("DELETE", path)[0] in (200, 404), LIMIT, path + " is removed")
 
     def cpu(self):
         """Seconds of processor time the process has used."""
@@ -249,12 +267,20 @@ class Case:
             t.ready()
             measure = Measure(t)
             try:
-                self.function(t)
+                self.play(t)
             finally:
                 measure.end()
             t.serves()
             self._hold(measure)
             return measure.row()
+
+    def play(self, target):
+        """Runs the function against the target, and removes what it made."""
+        try:
+            self.function(target)
+        finally:
+            if target.process.poll() is None:
+                target.clean()
 
     def _hold(self, measure):
         latency, growth = measure.latency, measure.peak - measure.before
@@ -271,7 +297,7 @@ _cases = []
 def attack(long=False, alone=False, target=None, p99=P99, growth=256 * MIB, mix=False):
     """Marks a case. long: only `make soak` runs it. alone: the case starts its own targets and takes no argument.
     target: arguments of Target. p99 (seconds) and growth (bytes): bounds; None: not held. mix: the case may run beside
-    others against one target, again and again: it uses t.unique() for names and removes what it made."""
+    others against one target, again and again: it uses t.unique() for names and says what it t.made()."""
 
     def mark(function):
         options = {"long": long, "alone": alone, "target": target or {}, "p99": p99, "growth": growth, "mix": mix}

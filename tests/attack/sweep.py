@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """
 sweep.py: requests with as many small entries as fit, for every list and map of every built-in kind.

@@ -52,6 +52,7 @@ class Kind:
         return status, answer
 
     def define(self):
+        self.t.made("%s/%s" % (CRDS, self.name))
         return self.timed("POST", CRDS, self.body)
 
     def refused(self, part):
@@ -119,7 +120,6 @@ def object_that_uses_the_whole_budget_of_its_rules_is_answered(t):
     kind = Kind(t, spec({"a": lists({"type": "integer"}, 250)}, *(rule % (i + 1) for i in range(30)))).serve()
     for _ in range(3):
         kind.invalid({"a": list(range(250))}, "validation failed due to running out of cost budget, no further validation rules will be run")
-    kind.remove()
 
 
 @attack(growth=GROWTH, mix=True)
@@ -128,7 +128,6 @@ def rule_of_each_of_many_items_stops_at_the_budget_of_the_object(t):
     kind = Kind(t, {"type": "object", "properties": {"spec": {"type": "object", "properties": {"items": lists(item, 600)}}}}).serve()
     status, answer = kind.post({"items": [{"s": "abc0" * 12} for _ in range(600)]})
     assert status in (201, 422), answer
-    kind.remove()
 
 
 @attack(growth=GROWTH, mix=True)
@@ -145,7 +144,6 @@ def writes_by_many_clients_that_use_the_budget_do_not_delay_others(t):
     for _ in range(8):
         threads.go(write)
     threads.join()
-    kind.remove()
 
 
 # ---- expressions ----
@@ -209,7 +207,6 @@ def definition_with_thousands_of_rules_is_answered(t):
     # The rules themselves stay in memory as long as the definition: 5,000 of them, each with a pattern of its own.
     kind = Kind(t, spec({"a": text(63)}, *("self.a != 'x%d'" % i for i in range(5000)))).serve()
     kind.valid({"a": "b"})
-    kind.remove()
 
 
 # ---- patterns ----
@@ -223,7 +220,6 @@ def patterns_that_make_matchers_backtrack_take_linear_time(t):
     for value in ("a" * 30000, "a" * 29999 + "!", "ab" * 15000, "é" * 15000):
         status, answer = kind.post({"s": value})
         assert status in (201, 422), answer
-    kind.remove()
 
 
 @attack(growth=GROWTH, mix=True)
@@ -232,7 +228,6 @@ def pattern_that_an_object_names_is_compiled_within_its_limits(t):
     for pattern in ("((a{1,30}){1,30}){1,1}", "(" * 400, "[" * 900, "\\pL" * 300, "(?i)" + "[a-z\\pL]" * 100, "(((((((((((a{2}){2}){2}){2}){2}){2}){2}){2}){2})))", ".{1000}", "(a|b|c|d){900}", "x*" * 490, "\\Q" * 450):
         status, answer = kind.post({"s": "a" * 1000, "p": pattern})
         assert status in (201, 422), answer
-    kind.remove()
 
 
 @attack(growth=GROWTH, mix=True)
@@ -266,7 +261,6 @@ def long_text_of_a_message_expression_is_dropped(t):
     kind = Kind(t, schema).serve()
     status, answer = kind.post({"s": "m" * 20000})
     assert status == 422 and "plain" in answer["message"] and len(answer["message"]) < 10000, str(answer)[:300]
-    kind.remove()
 
 
 # ---- objects ----
@@ -280,7 +274,6 @@ def large_objects_with_rules_are_validated_on_a_worker(t):
     for _ in range(3):
         status, answer = kind.post(value)
         assert status in (201, 422), str(answer)[:300]
-    kind.remove()
 
 
 @attack(growth=GROWTH, mix=True)
@@ -296,4 +289,3 @@ def update_that_correlates_long_lists_takes_linear_time(t):
     body["spec"]["l"].reverse()
     status, answer = kind.timed("PUT", kind.collection + "/" + name, body)
     assert status == 200, str(answer)[:300]
-    kind.remove()

@@ -163,6 +163,7 @@ def long_object_is_rendered_and_patched_off_the_loops(t):
     body = named("ConfigMap", data=numbered("k", "value", 60000))
     body["metadata"]["name"] = name
     one = CORE + "configmaps/" + name
+    t.made(one)
     status, answer = costs.send("POST", CORE + "configmaps", body)
     assert status == 201, answer[:300]
     for path, accept in ((one, "application/yaml"), (one + "?pretty=true", "application/json"), (one, TABLE),

@@ -23,7 +23,7 @@ def fire(target, until, outcomes):
     order = random.Random()
     while time.monotonic() < until:
         try:
-            order.choice(mixed_cases()).function(target)
+            order.choice(mixed_cases()).play(target)
             outcomes.append(True)
         except (AssertionError, OSError):
             outcomes.append(False)
@@ -32,7 +32,7 @@ def fire(target, until, outcomes):
 def warm_up(target):
     """Every case once, so that caches and pools have their usual size."""
     for case in mixed_cases():
-        case.function(target)
+        case.play(target)
     time.sleep(SETTLE)
 
 

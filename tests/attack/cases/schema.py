@@ -47,6 +47,7 @@ class Kind:
         self.collection = "/apis/%s/v1/namespaces/%s/%s" % (GROUP, NS, self.plural)
 
     def create(self):
+        self.t.made(self.path)
         return self.t.admin().request("POST", CRDS, self.body)
 
     def serve(self):
@@ -124,7 +125,6 @@ def crd_with_multiplying_defaults_is_refused_with_the_path(t):
     kind = Kind(t, version(nested_defaults(2))).serve()
     status, answer = kind.post("a")
     assert status == 201 and len(answer["spec"]["l"]) == 100, status
-    kind.remove()
 
 
 @attack(growth=160 * MIB, mix=True)
@@ -135,7 +135,6 @@ def object_multiplied_by_long_defaults_is_invalid(t):
     with Cheap(t, "an object with 600,000 long defaults"):
         status, answer = kind.post("large", spec={"l": [{}] * 600000})
     assert status == 422 and "spec.l[15].s" in answer["message"], (status, answer["message"][:300])
-    kind.remove()
 
 
 def add_default(spec):
@@ -168,7 +167,6 @@ def object_too_large_for_new_defaults_is_reported_and_can_be_deleted(t):
     assert t.log_text().count("stored object cannot be served") == 1 or t.count > 1, "it is not logged once"
     assert client.request("DELETE", large)[0] == 200
     assert client.request("GET", large)[0] == 404
-    kind.remove()
 
 
 @attack(alone=True)
@@ -210,7 +208,6 @@ def nested_enums_over_a_large_object_take_bounded_time(t):
     kind = Kind(t, version(objects(spec=schema))).serve()
     with Cheap(t, "an object of nested enums"):
         assert kind.post("a", spec=value)[0] == 422
-    kind.remove()
 
 
 @attack(growth=64 * MIB)
@@ -250,7 +247,6 @@ def list_of_many_map_keys_is_checked_in_linear_time(t):
     with Cheap(t, "a list of ten thousand keys"):
         status, answer = kind.post("a", spec={"l": [{k: "" for k in keys}, {k: "" for k in keys}]})
     assert status == 422 and "Duplicate value" in answer["message"], status
-    kind.remove()
 
 
 @attack(growth=160 * MIB)
@@ -261,7 +257,6 @@ def table_of_many_columns_is_bounded(t):
     with Cheap(t, "a table of many columns"):
         status, body = raw_get(t, kind.collection, TABLE)
     assert status == 200 and len(json.loads(body)["rows"][0]["cells"]) == 8001, status
-    kind.remove()
 
 
 @attack(growth=400 * MIB, p99=0.1)
@@ -276,8 +271,6 @@ def openapi_of_two_thousand_versions_takes_less_than_two_seconds(t):
         before = t.cpu()
         assert raw_get(t, "/openapi/v3")[0] == 200
         assert t.cpu() - before < 0.4 * SLACK, "every version was written again"
-    other.remove()
-    kind.remove()
 
 
 # ---- memory ----
