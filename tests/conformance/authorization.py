@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Asks a server that tests/conformance/authorization.yaml configures, as several users, and prints its answers, one line of JSON each.
 

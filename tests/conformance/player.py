@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Plays recorded conversations with an API server and compares its answers with those of kube-apiserver v1.34.1.
 

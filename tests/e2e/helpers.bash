@@ -24,6 +24,9 @@ E2E=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOKENS='admintoken,admin,1,"system:masters"
 usertoken,alice,2,"dev"'
 
+# Debian's, without what only installed packages need: an interpreter of a version manager takes five times as long to start.
+python3() { /usr/bin/python3 -IS "$@"; }
+
 # free_ports: two of them, separated by a space.
 free_ports() { "$E2E/free-ports" 2; }
 
@@ -35,7 +38,7 @@ eventually() {
     until "$@"; do
         [ $SECONDS -lt $deadline ] || { echo "not within $limit seconds: $*"; return 1; }
         tries=$((tries + 1))
-        sleep "0.$((tries < 4 ? 0 : tries < 10 ? 1 : 2))5"
+        sleep "0.$((tries < 4 ? 0 : tries < 10 ? 1 : tries < 20 ? 2 : 5))5"
     done
 }
 

@@ -67,12 +67,13 @@ recorded_addresses() { kubectl get ipaddresses -o jsonpath="{range .items[?(@.sp
 
 # The number of ports in the record of etcd: field 3 of a RangeAllocation in protobuf is a bitmap.
 recorded_ports() {
-    etcdctl --endpoints "$ETCD" get /registry/ranges/servicenodeports -w json | PYTHONPATH=$E2E/../system python3 -c '
+    etcdctl --endpoints "$ETCD" get /registry/ranges/servicenodeports -w json | python3 -c '
 import base64, json, sys
+sys.path.append(sys.argv[1])
 from etcd_values import MAGIC, fields
 value = base64.b64decode(json.load(sys.stdin)["kvs"][0]["value"])
 allocation = dict(fields(dict(fields(value[len(MAGIC):]))[2]))
-print(bin(int.from_bytes(allocation.get(3, b""), "big")).count("1"))'
+print(bin(int.from_bytes(allocation.get(3, b""), "big")).count("1"))' "$E2E/../system"
 }
 
 numbers_are_unique() {

@@ -38,8 +38,8 @@
 #define SEEDS_OF(n) (((n) + 4) / 5)
 #define CRASH_STEP  5
 #elif KC__ASAN
-#define SEEDS_OF(n) (((n) + 1) / 2)
-#define CRASH_STEP  2
+#define SEEDS_OF(n) (((n) + 3) / 4)
+#define CRASH_STEP  4
 #else
 #define SEEDS_OF(n) (n)
 #define CRASH_STEP  1

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """
 etcd_faults.py: three API servers on three members of etcd, while processes die or stop, paths go

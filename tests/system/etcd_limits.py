@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """
 etcd_limits.py: API servers on an etcd whose space or time is over: a database beyond its quota, a

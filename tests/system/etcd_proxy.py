@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """
 etcd_proxy.py: TCP proxies between API servers and members of etcd, in a process of their own.

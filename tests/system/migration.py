@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """
 migration.py: a store of layout 1, opened by a server of now that is killed, or loses power, while it migrates.

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """
 quota.py: quotas under load and kill -9. An object and the usage of its quotas are one commit, so

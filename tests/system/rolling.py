@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """
 rolling.py: three servers on one etcd behind a balancer, restarted in turn, and clients that never

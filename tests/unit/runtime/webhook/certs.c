@@ -106,6 +106,7 @@ static void certificate_is_renewed_at_two_thirds_of_its_lifetime(void **state)
 static void new_ca_is_published_before_it_signs(void **state)
 {
     (void)state;
+    one_thread();
     kc_scoped(kc__webhook_certs) certs = {0};
     kc_scoped(kc_buf) before = {0};
     renew(&certs, &spec, START);
@@ -127,6 +128,7 @@ static void new_ca_is_published_before_it_signs(void **state)
 static void old_ca_stays_until_it_expires(void **state)
 {
     (void)state;
+    one_thread();
     kc_scoped(kc__webhook_certs) certs = {0};
     for (int64_t at = 0; at <= 1190 * DAY; at += 10 * DAY)
         renew(&certs, &spec, START + at);
@@ -140,6 +142,7 @@ static void old_ca_stays_until_it_expires(void **state)
 static void served_certificate_is_always_trusted_by_the_previous_bundle(void **state)
 {
     (void)state;
+    one_thread();
     kc_scoped(kc__webhook_certs) certs = {0};
     kc_scoped(kc_buf) before_that = {0};
     renew(&certs, &spec, START);
