@@ -29,10 +29,21 @@ def fire(target, until, outcomes):
             outcomes.append(False)
 
 
+def load(target, minutes):
+    """Two of them side by side; the outcomes."""
+    outcomes, threads, until = [], Threads(), time.monotonic() + minutes * 60
+    for _ in range(2):
+        threads.go(fire, target, until, outcomes)
+    threads.join(timeout=minutes * 60 + 120)
+    return outcomes
+
+
 def warm_up(target):
-    """Every case once, so that caches and pools have their usual size."""
+    """Every case once, and a minute of load, so that caches, pools and kept events have their usual size."""
     for case in mixed_cases():
         case.play(target)
+    target.mixed = True
+    load(target, 1)
     time.sleep(SETTLE)
 
 
@@ -41,13 +52,9 @@ def mixed_attacks_do_not_delay_others_or_leak_memory():
     with Target(trust_localhost=False) as t:  # Cases of clients without credentials are among them.
         t.ready()
         warm_up(t)
-        t.mixed = True
-        settled, measure, threads, outcomes = t.rss(), Measure(t), Threads(), []
-        until = time.monotonic() + MINUTES * 60
-        for _ in range(2):
-            threads.go(fire, t, until, outcomes)
+        settled, measure = t.rss(), Measure(t)
         try:
-            threads.join(timeout=MINUTES * 60 + 120)
+            outcomes = load(t, MINUTES)
         finally:
             print("mixed: " + measure.end().row(), flush=True)
         time.sleep(SETTLE)
