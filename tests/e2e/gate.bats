@@ -17,7 +17,7 @@ make_tree() {
     for name in format check-clang check-layers; do pass "$1/scripts/$name" true; done
     pass "$1/scripts/conformance" "echo '3 steps in 1 conversation'"
     pass "$1/tests/attack/run" "echo '1 passed, 0 failed'"
-    for name in $(sed -n 's/^ *for name in \(crash .*\); do$/\1/p' "$1/scripts/test"); do pass "$1/tests/system/$name.py" true; done
+    for name in $(sed -n "s/^readonly SYSTEMS='\(.*\)'$/\1/p" "$1/scripts/test"); do pass "$1/tests/system/$name.py" true; done
     for name in $(sed -n "s/^readonly \(ON_ETCD\|WITHOUT_SERVER\)='\(.*\)'$/\2/p" "$1/scripts/test"); do printf '@test "%s" {\n    true\n}\n' "$name" >"$1/tests/e2e/$name.bats"; done
 }
 
