@@ -14,6 +14,7 @@
 #include "api_testing.h"
 
 #include "apiserver/storage/file/file_backend.h"
+#include "kc/metrics.h"
 #include "kc/path.h"
 #include "kc/thread.h"
 
@@ -222,6 +223,16 @@ static void run_close(kc__loop_task *task)
 kc__rest_api *api_inside(api *a)
 {
     return kc__apiserver_api(a->server);
+}
+
+long api_metric(api *a, const char *series)
+{
+    kc_scoped(kc_buf) out = {0};
+    kc_metrics_write(api_inside(a)->metrics, &out);
+    for (const char *at = kc_buf_cstr(&out); (at = strstr(at, series)); at++)
+        if ((at == kc_buf_cstr(&out) || at[-1] == '\n') && at[strlen(series)] == ' ')
+            return strtol(at + strlen(series), NULL, 10);
+    return -1;
 }
 
 static void start(api *a)

@@ -53,6 +53,8 @@ void api_drain(api *a);
 /* Moves virtual time. */
 void api_advance(api *a, int64_t ns);
 kc__rest_api *api_inside(api *a);
+/* The integer value of a series, named as in /metrics; -1 if there is none. */
+long api_metric(api *a, const char *series);
 
 typedef struct api_request {
     const char *method, *target;

@@ -30,7 +30,7 @@ struct kc__client_ca {
     uint64_t compared;      /* The cache's change counter before the last comparison. */
     bool due; /* Compare without a change, too: at the start, with new values, after a write. A flag
                * of its own: after a restart the counter is 0 until a ConfigMap changes. */
-    size_t comparisons; /* For tests. */
+    kc_counter *comparisons, *restorations;
     bool writing;
     kc__store_write write;
     kc_object *object; /* Of the write. */
@@ -47,10 +47,12 @@ static void start_timer(kc__client_ca *client_ca)
 static void written(kc__store_write *write)
 {
     kc__client_ca *client_ca = kc_container_of(write, kc__client_ca, write);
-    if (write->outcome == KC__STORAGE_STORED && !client_ca->replaced)
+    if (write->outcome == KC__STORAGE_STORED && !client_ca->replaced) {
+        kc_counter_inc(client_ca->restorations);
         kc_log_warn(client_ca->api->log,
                     "restored the ConfigMap of client CAs after a change by a client",
                     kc_kv("name", KC__BOOTSTRAP_CLIENT_CA_KEY));
+    }
     client_ca->replaced = client_ca->replaced && write->outcome != KC__STORAGE_STORED;
     client_ca->due = true;
     client_ca->writing = false;
@@ -84,7 +86,7 @@ static void compare_client_ca(kc__client_ca *client_ca)
         return;
     client_ca->due = false;
     client_ca->compared = changed;
-    client_ca->comparisons++;
+    kc_counter_inc(client_ca->comparisons);
     kc_object *object = kc__bootstrap_client_ca_object(client_ca->api, &client_ca->trust, &place);
     client_ca->cache = place.cache;
     if (object)
@@ -135,10 +137,23 @@ static void end_client_ca(void *user)
     kc__loop_timer_stop(&client_ca->timer);
 }
 
+static kc_counter *count_client_ca(kc__rest_api *api, const char *name, const char *help)
+{
+    return kc_metric_counter(
+        kc_metrics_counter(api->metrics, &(kc_metric_opts){.name = name, .help = help}, NULL));
+}
+
 kc__client_ca *kc__client_ca_start(kc__rest_api *api, const kc__bootstrap_trust *trust)
 {
     kc__client_ca *client_ca = kc_new(kc__client_ca);
     client_ca->api = api;
+    client_ca->comparisons =
+        count_client_ca(api, "kc_client_ca_comparisons_total",
+                        "Comparisons of the ConfigMap of client CAs with its expected contents.");
+    client_ca->restorations =
+        count_client_ca(api, "kc_client_ca_restorations_total",
+                        "Writes that restored the ConfigMap of client CAs after a client changed "
+                        "or deleted it.");
     client_ca->due = true;
     set_trust(client_ca, trust);
     client_ca->timer = (kc__loop_timer){.loop = api->contexts[0].loop, .fire = client_ca_due};
@@ -150,25 +165,6 @@ void kc__client_ca_replace(kc__client_ca *client_ca, const kc__bootstrap_trust *
 {
     if (client_ca)
         kc__loop_call(client_ca->timer.loop, replace_trust, &(trust_replacement){client_ca, trust});
-}
-
-/* For count_comparisons. */
-typedef struct comparison_count {
-    const kc__client_ca *client_ca;
-    size_t n;
-} comparison_count;
-
-static void count_comparisons(void *user)
-{
-    comparison_count *count = user;
-    count->n = count->client_ca->comparisons;
-}
-
-size_t kc__client_ca_comparisons(kc__client_ca *client_ca)
-{
-    comparison_count count = {.client_ca = client_ca};
-    kc__loop_call(client_ca->timer.loop, count_comparisons, &count);
-    return count.n;
 }
 
 void kc__client_ca_stop(kc__client_ca *client_ca)

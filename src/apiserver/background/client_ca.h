@@ -14,14 +14,11 @@ typedef struct kc__client_ca kc__client_ca;
 kc__client_ca *kc__client_ca_start(kc__rest_api *api, const kc__bootstrap_trust *trust);
 /* Publishes other values, which are copied; the server writes them within a second. Blocks; must
  * not be called from a loop's thread. NULL is allowed. */
-void kc__client_ca_replace(kc__client_ca *keeper, const kc__bootstrap_trust *trust);
-/* How often the ConfigMap was read and compared, for tests. Blocks; must not be called from a
- * loop's thread. */
-size_t kc__client_ca_comparisons(kc__client_ca *keeper);
+void kc__client_ca_replace(kc__client_ca *client_ca, const kc__bootstrap_trust *trust);
 /* Starts no more writes; one in progress may still complete. The store must be open. Blocks; must
  * not be called from a loop's thread. NULL is allowed. */
-void kc__client_ca_stop(kc__client_ca *keeper);
+void kc__client_ca_stop(kc__client_ca *client_ca);
 /* Call it after the store is closed. NULL is allowed; returns NULL. */
-kc__client_ca *kc__client_ca_free(kc__client_ca *keeper);
+kc__client_ca *kc__client_ca_free(kc__client_ca *client_ca);
 
 #endif

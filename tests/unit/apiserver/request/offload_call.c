@@ -22,9 +22,7 @@ static const char *long_map(api *a, const char *name, int keys)
 /* How many jobs workers have done: the metric's line. */
 static long offloaded(api *a)
 {
-    const reply *r = api_get(a, "/metrics");
-    const char *line = strstr(r->body, "\napiserver_offloaded_requests_total{result=\"done\"} ");
-    return line ? strtol(strchr(line, ' ') + 1, NULL, 10) : 0;
+    return api_metric(a, "apiserver_offloaded_requests_total{result=\"done\"}");
 }
 
 static void short_request_stays_on_the_loop(void **state)
@@ -238,12 +236,6 @@ static const char *wide_definition(api *a, int fields)
     return text(a, "%s", kc_buf_cstr(&out));
 }
 
-static double metric_of(api *a, const char *name)
-{
-    const char *line = strstr(api_get(a, "/metrics")->body, text(a, "\n%s ", name));
-    return line ? strtod(strchr(line + 1, ' '), NULL) : -1;
-}
-
 static void first_write_of_a_large_schema_runs_on_a_worker(void **state)
 {
     (void)state;
@@ -266,18 +258,18 @@ static void metrics_have_the_number_and_memory_of_compiled_rules(void **state)
     (void)state;
     static const char crds[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     kc_auto(api) *a = api_start(NULL);
-    assert_true(metric_of(a, "kc_cel_rules") == 0);
+    assert_true(api_metric(a, "kc_cel_rules") == 0);
     assert_code(api_post(a, crds, wide_definition(a, 20)), 201);
     await_served(a, "/apis/x.io/v1/namespaces/default/wides");
-    assert_true(metric_of(a, "kc_cel_rules") == 20);
-    assert_true(metric_of(a, "kc_cel_rules_memory_bytes") > 1000);
+    assert_true(api_metric(a, "kc_cel_rules") == 20);
+    assert_true(api_metric(a, "kc_cel_rules_memory_bytes") > 1000);
     assert_code(
         api_delete(a, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/wides.x.io", NULL),
         200);
-    for (int i = 0; i < 6000 && metric_of(a, "kc_cel_rules") != 0; i++)
+    for (int i = 0; i < 6000 && api_metric(a, "kc_cel_rules") != 0; i++)
         kc_clock_sleep(kc_clock_real(), 10 * KC_MILLISECOND);
-    assert_true(metric_of(a, "kc_cel_rules") == 0);
-    assert_true(metric_of(a, "kc_cel_rules_memory_bytes") == 0);
+    assert_true(api_metric(a, "kc_cel_rules") == 0);
+    assert_true(api_metric(a, "kc_cel_rules_memory_bytes") == 0);
 }
 
 TESTS(expensive_rules_run_on_a_worker, first_write_of_a_large_schema_runs_on_a_worker,

@@ -4,7 +4,6 @@
 
 #include "apiserver/verbs/watch_frames.h"
 #include "apiserver/verbs/watch_render.h"
-#include "kc/metrics.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -20,23 +19,14 @@ static void create_map(api *a, const char *name, const char *label)
         201);
 }
 
-/* The value of a metric's line. */
-static long metric(api *a, const char *line)
-{
-    kc_scoped(kc_buf) out = {0};
-    kc_metrics_write(api_inside(a)->metrics, &out);
-    const char *found = strstr(kc_buf_cstr(&out), line);
-    return found ? strtol(found + strlen(line), NULL, 10) : -1;
-}
-
 static long made(api *a)
 {
-    return metric(a, "\nkc_watch_frames_total{result=\"made\"} ");
+    return api_metric(a, "kc_watch_frames_total{result=\"made\"}");
 }
 
 static long shared(api *a)
 {
-    return metric(a, "\nkc_watch_frames_total{result=\"shared\"} ");
+    return api_metric(a, "kc_watch_frames_total{result=\"shared\"}");
 }
 
 static void event_for_many_watches_is_serialized_once(void **state)
@@ -58,7 +48,7 @@ static void event_for_many_watches_is_serialized_once(void **state)
         assert_event(w[i], "ADDED", "b");
     assert_int_equal(made(a), before + 2);
     assert_in_range(shared(a), WATCHES - 1, 2 * (WATCHES - 1));
-    assert_true(metric(a, "\nkc_watch_frame_bytes ") > 0);
+    assert_true(api_metric(a, "kc_watch_frame_bytes") > 0);
 }
 
 static void representations_of_one_event_have_separate_frames(void **state)
@@ -116,7 +106,7 @@ static void kept_frames_stay_within_their_budget(void **state)
             api_post(a, MAPS, text(a, "{'metadata':{'name':'m%d'},'data':{'k':'%s'}}", i, data)),
             201);
         assert_event(w, "ADDED", text(a, "m%d", i));
-        assert_in_range(metric(a, "\nkc_watch_frame_bytes "), 1, KC__REST_FRAME_BYTES);
+        assert_in_range(api_metric(a, "kc_watch_frame_bytes"), 1, KC__REST_FRAME_BYTES);
     }
     free(data);
 }
@@ -210,7 +200,7 @@ static void initial_events_of_long_custom_objects_are_complete(void **state)
 
 static long offloaded(api *a)
 {
-    return metric(a, "\napiserver_offloaded_requests_total{result=\"done\"} ");
+    return api_metric(a, "apiserver_offloaded_requests_total{result=\"done\"}");
 }
 
 static void create_long_event(api *a, const char *name)
