@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * object.c: the fast scanner compared with the complete parser. For any bytes: both accept or both
- * refuse; they write the same text; the written text is accepted again and does not change; a
- * splice agrees with parsing its result.
+ * refuse; they write the same text; the written text is accepted again and does not change; it is
+ * what its view writes; a splice agrees with parsing its result.
  */
 #include "fuzzing.h"
 
@@ -39,6 +39,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     kc_auto(kc_object) *again = kc_object_parse(kc_object_json(object), NULL, NULL);
     assert(again && kc_str_eq(kc_object_json(again), kc_object_json(object)));
+
+    kc_auto(kc_view) *own = kc_view_of(object);
+    kc_scoped(kc_buf) own_text = {0};
+    kc_json_write(&own_text, kc_view_root(own));
+    assert(kc_str_eq(kc_buf_str(&own_text), kc_object_json(object)));
 
     kc_auto(kc_edit) *edit = kc_edit_of(object);
     kc_auto(kc_object) *frozen = kc_edit_freeze(edit, NULL);

@@ -242,13 +242,10 @@ static kc_view *view_without(kc_str json, kc_str managed)
         from--;
     const size_t before = (size_t)(from - json.p), after = (size_t)(json.p + json.n - to);
     kc_view *view = kc_new(kc_view);
-    view->text = kc_alloc(before + after + YYJSON_PADDING_SIZE);
-    memcpy(view->text, json.p, before);
-    memcpy(view->text + before, to, after);
-    memset(view->text + before + after, 0, YYJSON_PADDING_SIZE);
-    view->doc = yyjson_read_opts(view->text, before + after, YYJSON_READ_INSITU,
-                                 &kc__object_allocator, NULL);
-    assert(view->doc);
+    char *text = kc_alloc(before + after + KC__JSON_PADDING);
+    memcpy(text, json.p, before);
+    memcpy(text + before, to, after);
+    kc__json_read_canonical(text, before + after, view);
     return view;
 }
 

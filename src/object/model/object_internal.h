@@ -86,8 +86,8 @@ typedef struct kc__object_scan_result {
 } kc__object_scan_result;
 
 struct kc_view {
-    yyjson_doc *doc;
-    char *text;       /* Strings of the document point into it; may be NULL. */
+    yyjson_doc *doc;  /* May be NULL. */
+    char *text;       /* Strings of the document and of `root` point into it; may be NULL. */
     kc_value *root;   /* The value, if it is not the root of the document; owned. */
     kc_view *base;    /* Strings of `root` point into it, too; may be NULL; owned. */
     kc_edit *edit;    /* So they do into this one. */
@@ -121,6 +121,13 @@ bool kc__json_scan(char *text, size_t n, unsigned max_depth, bool trusted,
 /* The same for the canonical text of metadata alone: finds its parts, relative to its start. False
  * when the text nests too deeply. */
 bool kc__json_scan_metadata(char *text, size_t n, unsigned max_depth, kc__object_scan_result *ret);
+
+/* Bytes behind a text that kc__json_read_canonical may read and overwrite. */
+enum { KC__JSON_PADDING = 16 };
+
+/* Reads canonical text in place (cells.c). *ret takes the text over, which is from kc_alloc and has
+ * KC__JSON_PADDING bytes behind it. */
+void kc__json_read_canonical(char *text, size_t n, kc_view *ret);
 
 /* The full parser (read.c): a document checked against all limits, without duplicates. */
 int kc__json_read(kc_str json, const kc_json_opts *opts, kc_view *ret, kc_error *err);

@@ -35,14 +35,19 @@ static void view_return(void *ctx, void *block)
 const yyjson_alc kc__object_allocator = {
     .malloc = view_take, .realloc = view_resize, .free = view_return};
 
-/* The object's text is valid, so only an allocation could fail. */
-kc_view *kc_view_of(const kc_object *object)
+/* A view of canonical text, which it copies. */
+static kc_view *view_of_canonical(kc_str json)
 {
     kc_view *view = kc_new(kc_view);
-    view->doc = yyjson_read_opts((char *)object->text, object->n, YYJSON_READ_NOFLAG,
-                                 &kc__object_allocator, NULL);
-    assert(view->doc);
+    char *text = kc_alloc(json.n + KC__JSON_PADDING);
+    memcpy(text, json.p, json.n);
+    kc__json_read_canonical(text, json.n, view);
     return view;
+}
+
+kc_view *kc_view_of(const kc_object *object)
+{
+    return view_of_canonical(kc_object_json(object));
 }
 
 kc_view *kc_view_parse(kc_str json, const kc_json_opts *opts, kc_error *err)
@@ -91,11 +96,9 @@ kc_view *kc__object_view_with_member(kc_view *view, const char *name, kc_str jso
     kc_auto(kc_view) *base = view;
     if (!old)
         return NULL;
-    kc_view *with = kc_new(kc_view);
-    with->doc =
-        yyjson_read_opts((char *)json.p, json.n, YYJSON_READ_NOFLAG, &kc__object_allocator, NULL);
-    assert(with->doc);
-    const kc_value *member = yyjson_doc_get_root(with->doc);
+    kc_view *with = view_of_canonical(json);
+    kc_autofree kc_value *own = with->root;
+    const kc_value *member = kc_view_root(with);
     const size_t n_old = kc_value_count(old), n_member = kc_value_count(member);
     const size_t before = (size_t)(old - root), n = kc_value_count(root) - n_old + n_member;
     with->root = kc_alloc(n * sizeof(*with->root));
