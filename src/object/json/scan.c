@@ -65,7 +65,8 @@ static const uint8_t part_slots[32] = {
 #undef SLOT_ROW
 };
 
-static const char *scan_value(json_scan_scanner *s, const char *at, enum holder holder);
+static const char *scan_container(json_scan_scanner *s, const char *at, enum holder holder)
+    __attribute__((noinline));
 
 static bool json_scan_is_space(char c)
 {
@@ -324,6 +325,29 @@ static void note_part(json_scan_scanner *s, int part, const char *value, size_t 
         (uint32_t)((size_t)(value - s->start) - skipped + quote), (uint32_t)(n - 2 * quote)};
 }
 
+/* A string in quotes, which nearly always is plain as a whole. */
+static inline const char *scan_quoted(const json_scan_scanner *s, const char *at)
+{
+    at = skip_plain(s, at + 1);
+    if (*at != '"' && !(at = json_scan_string(s, at)))
+        return NULL;
+    return at + 1;
+}
+
+/* Inline, because most values are strings: only containers need a stack frame. */
+static inline const char *scan_value(json_scan_scanner *s, const char *at, enum holder holder)
+{
+    switch (*at) {
+    case '"': return scan_quoted(s, at);
+    case '{':
+    case '[': return scan_container(s, at, holder);
+    case 't': return scan_word(at, "true");
+    case 'f': return scan_word(at, "false");
+    case 'n': return scan_word(at, "null");
+    default: return json_scan_number(s, at);
+    }
+}
+
 static const char *scan_noted_value(json_scan_scanner *s, const char *at, int part)
 {
     size_t skipped = s->skipped;
@@ -340,13 +364,13 @@ static inline const char *scan_member(json_scan_scanner *s, const char *at, enum
     if (*at != '"')
         return NULL;
     const char *key = at + 1;
-    at = skip_plain(s, key);
-    if (*at != '"' && !(at = json_scan_string(s, at)))
+    at = scan_quoted(s, at);
+    if (!at)
         return NULL;
-    size_t n = (size_t)(at - key);
+    size_t n = (size_t)(at - key) - 1;
     if (!note_name(s, names, key, n))
         return NULL;
-    at = json_scan_skip_space(s, at + 1);
+    at = json_scan_skip_space(s, at);
     if (*at != ':')
         return NULL;
     at = json_scan_skip_space(s, at + 1);
@@ -397,19 +421,6 @@ static const char *scan_container(json_scan_scanner *s, const char *at, enum hol
     at = *at == '{' ? scan_object(s, at + 1, holder) : scan_array(s, at + 1);
     s->depth_left++;
     return at;
-}
-
-static const char *scan_value(json_scan_scanner *s, const char *at, enum holder holder)
-{
-    switch (*at) {
-    case '"': at = json_scan_string(s, at + 1); return at ? at + 1 : NULL;
-    case '{':
-    case '[': return scan_container(s, at, holder);
-    case 't': return scan_word(at, "true");
-    case 'f': return scan_word(at, "false");
-    case 'n': return scan_word(at, "null");
-    default: return json_scan_number(s, at);
-    }
 }
 
 /* Removes the white space from valid text. */
