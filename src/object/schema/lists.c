@@ -162,8 +162,7 @@ static void check_map(schema_lists_lists *l, const kc_value *names, const kc_val
 {
     size_t i = 0;
     kc_value_each_item (array, item) {
-        kc_json_type type = kc_value_type(item);
-        if (type != KC_JSON_OBJECT && type != KC_JSON_NULL) {
+        if (!(kc__schema_bits_of(item) & (KC__SCHEMA_OBJECT | KC__SCHEMA_NULL))) {
             kc_scoped(kc_buf) text = {0};
             kc__go_value(&text, item);
             schema_lists_report(l, KC_FIELD_INVALID, at, i, kc_buf_str(&text),

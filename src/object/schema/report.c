@@ -23,6 +23,7 @@ void kc__schema_validator_init(kc__schema_validator *v, const kc_schema_validate
     v->old_things = NULL;
     v->differs = false;
     v->pattern_steps = KC__REGEX_STEPS_MAX;
+    kc__schema_last_rows_init(v->last_rows);
 }
 
 /* True if nothing is to be reported: in the quiet pass, while branches are compared, or because the

@@ -57,6 +57,7 @@ typedef struct rewriting {
     size_t n_cells;     /* Of the object. */
     size_t n_paths;     /* Limit of the unknown paths. */
     unsigned depth;
+    kc__schema_last_rows *last_rows; /* Of the upper levels. */
     bool edited;
     bool nested;                  /* A default that is a container was added. */
     uint32_t moved[N_ROOT_PARTS]; /* By how much members of the root moved; may wrap. */
@@ -193,22 +194,26 @@ static int add_default(rewriting *r, const kc_schema *schema, size_t name,
     return failed;
 }
 
-static void append_name_text(kc_buf *out, kc_str name, bool first)
+/* Appends a name and the text of its value. */
+static void append_member_text(kc_buf *out, kc_str name, kc_str value, bool first)
 {
-    char *to = kc__json_plain_length(name) == name.n ? kc_buf_reserve(out, name.n + 4) : NULL;
+    enum { AROUND = sizeof(",\"\":") - 1 };
+    const size_t most = name.n + value.n + AROUND;
+    char *to = kc__json_plain_length(name) == name.n ? kc_buf_reserve(out, most) : NULL;
     if (!to) {
         kc_buf_puts(out, first ? "" : ",");
         kc_json_quote(out, name);
         kc_buf_putc(out, ':');
+        kc_buf_append(out, value);
         return;
     }
-    const char *start = to;
     *to = ',';
     to += !first;
     *to++ = '"';
     memcpy(to, name.p, name.n);
     memcpy(to + name.n, "\":", 2);
-    out->n += (size_t)(to - start) + name.n + 2;
+    memcpy(to + name.n + 2, value.p, value.n);
+    out->n += most - first;
 }
 
 static kc_value name_cell(const kc__schema_property_row *row)
@@ -221,7 +226,7 @@ static void append_name(rewriting *r, const kc__schema_property_row *row, bool f
 {
     const kc_value key = name_cell(row);
     append_cells(r, &key, 1);
-    append_name_text(&r->text, kc_str_of(row->name, row->n), first);
+    append_member_text(&r->text, kc_str_of(row->name, row->n), KC_STR(""), first);
 }
 
 /* Adds a member with its default, which nearly always is a scalar: two cells. */
@@ -236,9 +241,11 @@ static int add_default_member(rewriting *r, const kc__schema_property_row *row, 
     const int failed = kc__schema_budget_charge(&r->budget, row->schema, row->n, at);
     if (failed < 0)
         return failed;
-    append_cells(r, (kc_value[]){name_cell(row), *value}, 2);
-    append_name_text(&r->text, kc_str_of(row->name, row->n), first);
-    kc_buf_append(&r->text, kc_cstr(row->schema->extras->default_text));
+    kc_vec_reserve(&r->cells, 2);
+    r->cells.items[r->cells.n++] = name_cell(row);
+    r->cells.items[r->cells.n++] = *value;
+    append_member_text(&r->text, kc_str_of(row->name, row->n),
+                       kc_cstr(row->schema->extras->default_text), first);
     return 0;
 }
 
@@ -294,7 +301,8 @@ typedef struct rewrite_member {
     bool unknown;      /* To be removed. */
 } rewrite_member;
 
-static rewrite_member member_of(const kc_schema *schema, rewrite_mode mode, const kc_value *key)
+static rewrite_member member_of(const kc_schema *schema, rewrite_mode mode, const kc_value *key,
+                                kc__schema_last_rows *last, size_t place)
 {
     const char *name = unsafe_yyjson_get_str((kc_value *)key);
     const size_t n = unsafe_yyjson_get_len((kc_value *)key);
@@ -303,7 +311,7 @@ static rewrite_member member_of(const kc_schema *schema, rewrite_mode mode, cons
         m.unknown = mode >= REWRITE_PRUNE;
         return m;
     }
-    m.row = schema->fields ? kc__schema_table_find(schema->fields, name, n) : NULL;
+    m.row = schema->fields ? kc__schema_table_find_at(schema->fields, last, place, name, n) : NULL;
     const bool property = m.row && m.row->schema;
     m.schema = property ? m.row->schema : schema->additional;
     if (mode == REWRITE_KEEP)
@@ -418,13 +426,16 @@ static int rewrite_object(rewriting *r, const kc_schema *schema, rewrite_mode mo
     kc_scoped(kc__schema_row_set) there =
         fills ? kc__schema_row_set_for(table) : (kc__schema_row_set){0};
     const size_t position = cell_position(r, object), n = unsafe_yyjson_get_len((kc_value *)object);
+    kc__schema_last_rows *last =
+        schema && schema->fields ? kc__schema_last_rows_for(r->last_rows, r->depth, schema->fields)
+                                 : NULL;
     const kc_value *key = object + 1;
     size_t len = 0;
     int failed = 0;
     r->source.at++;
     for (size_t i = 0; i < n && failed == 0; i++) {
         r->source.at += i != 0;
-        const rewrite_member m = member_of(schema, mode, key);
+        const rewrite_member m = member_of(schema, mode, key, last, i);
         if (fills && m.row)
             kc__schema_row_set_add(&there, (size_t)(m.row - table->rows));
         if (at && len && !m.unknown && is_plain_leaf(key + 1))
@@ -579,7 +590,8 @@ static void rewriting_begin(rewriting *r, const kc_object *object, const kc_valu
     r->source =
         (rewrite_source){.cell = root, .text = text.p, .at = text.p, .end = text.p + text.n};
     r->source.escapes = memchr(text.p, '\\', text.n) != NULL;
-    r->source.nulls = opts->drops_nulls && kc__value_has_null(root);
+    /* Pruning visits everything in any case. */
+    r->source.nulls = opts->drops_nulls && (opts->prunes || kc__value_has_null(root));
     r->n_paths = opts->unknown ? opts->unknown->n + MOST_PATHS : 0;
     kc__schema_budget_init(&r->budget, opts->budget, err);
 }
@@ -611,8 +623,11 @@ kc_object *kc__schema_rewrite(const kc_schema *schema, const kc_object *object, 
                               const kc__schema_rewrite_opts *opts, kc_error *err)
 {
     rewriting r;
+    kc__schema_last_rows last_rows[KC__SCHEMA_LAST_LEVELS];
     const kc_value *root = kc_view_root(*view);
     rewriting_begin(&r, object, root, opts, err);
+    kc__schema_last_rows_init(last_rows);
+    r.last_rows = last_rows;
     kc_object *result =
         rewrite_root(&r, schema, root) < 0 ? NULL : rewriting_end(&r, schema, object, view, err);
     rewriting_done(&r);

@@ -232,6 +232,50 @@ static inline const kc__schema_property_row *kc__schema_table_find(
     return kc__schema_table_find_slowly(table, p, n, hash);
 }
 
+/*
+ * The rows that the last object of a table had, by the places of its members. Items of a list
+ * mostly have the same members in the same order: comparing one name then decides a look-up. A
+ * traversal has one for each of its upper levels, because all items of a list are on one level.
+ */
+enum { KC__SCHEMA_LAST_ROWS = 16, KC__SCHEMA_LAST_LEVELS = 8 };
+
+typedef struct kc__schema_last_rows {
+    const kc__schema_property_table *table; /* NULL: unused. */
+    const kc__schema_property_row *rows[KC__SCHEMA_LAST_ROWS];
+} kc__schema_last_rows;
+
+static inline void kc__schema_last_rows_init(kc__schema_last_rows *levels)
+{
+    for (size_t i = 0; i < KC__SCHEMA_LAST_LEVELS; i++)
+        levels[i].table = NULL;
+}
+
+/* Those of a level, for objects of this table. NULL for a level that is too deep. */
+static inline kc__schema_last_rows *kc__schema_last_rows_for(kc__schema_last_rows *levels,
+                                                             unsigned level,
+                                                             const kc__schema_property_table *table)
+{
+    if (level >= KC__SCHEMA_LAST_LEVELS)
+        return NULL;
+    kc__schema_last_rows *last = &levels[level];
+    if (last->table != table)
+        *last = (kc__schema_last_rows){.table = table};
+    return last;
+}
+
+/* As kc__schema_table_find, for the member at this place. `last` may be NULL. */
+static inline const kc__schema_property_row *kc__schema_table_find_at(
+    const kc__schema_property_table *table, kc__schema_last_rows *last, size_t place, const char *p,
+    size_t n)
+{
+    if (!last || place >= KC__SCHEMA_LAST_ROWS)
+        return kc__schema_table_find(table, p, n);
+    const kc__schema_property_row *row = last->rows[place];
+    if (row && row->n == n && kc__object_same_bytes(row->name, p, n))
+        return row;
+    return last->rows[place] = kc__schema_table_find(table, p, n);
+}
+
 /* ---- intern.c ---- */
 
 /* Kinds of interned data: equal bytes of one kind are stored once. */

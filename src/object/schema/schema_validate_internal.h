@@ -18,6 +18,7 @@ typedef struct kc__schema_validator {
     bool exhausted;
     bool counting;          /* In the second pass: selecting the best branch, without reports. */
     uint64_t pattern_steps; /* Left for patterns (object/regex/regex.h). */
+    kc__schema_last_rows last_rows[KC__SCHEMA_LAST_LEVELS];
     /* Ratcheting, only in the second pass (ratchet.c). */
     const kc_value *old;      /* The value that the current one replaces; NULL: none. */
     const kc_map *old_things; /* Its members by name, or items by key, if it is long. */

@@ -95,6 +95,9 @@ static inline schema_validate_leaf check_leaf(kc__schema_validator *v, const kc_
         return LEAF_VALID;
     if (v->inside || checks->logic || bits == KC__SCHEMA_NULL)
         return LEAF_UNKNOWN;
+    if (bits & SCHEMA_NUMBERS && checks->number && !checks->choice &&
+        kc__schema_is_in_bounds(checks->number, value))
+        return LEAF_VALID;
     return check_leaf_rules(v, checks, value, bits);
 }
 
@@ -397,11 +400,13 @@ static bool schema_validate_check_object(kc__schema_validator *v, const kc_schem
     if (!table && !schema->additional && !(schema->flags & KC__SCHEMA_CLOSED))
         return ok;
     yyjson_val *key = unsafe_yyjson_get_first(object);
+    kc__schema_last_rows *last =
+        table ? kc__schema_last_rows_for(v->last_rows, v->depth, table) : NULL;
     for (size_t i = 0; i < n; i++, key = unsafe_yyjson_get_next(key + 1)) {
         const kc_schema *property = NULL;
         if (table) {
-            const kc__schema_property_row *row = kc__schema_table_find(
-                table, unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key));
+            const kc__schema_property_row *row = kc__schema_table_find_at(
+                table, last, i, unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key));
             required += row && row < table->rows + table->n_required;
             property = row ? row->schema : NULL;
         }

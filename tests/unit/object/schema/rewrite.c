@@ -94,6 +94,31 @@ static void first_and_last_and_only_members_are_removed(void **state)
         assert_agrees(schema, objects[i]);
 }
 
+static void items_need_not_have_the_members_of_the_item_before(void **state)
+{
+    (void)state;
+    assert_agrees(STAGES, "{'spec':{'stages':[{'name':'x','port':1},{'port':1,'name':'x'},{},"
+                          "{'z':1,'port':1},{'name':'x','z':1},{'protocol':'UDP','name':null},"
+                          "{'name':'x','port':1,'retries':1,'protocol':'UDP'}]}}");
+    /* Two lists on one level, whose items have different schemas. */
+    assert_agrees("{'type':'object','properties':{'a':{'type':'array','items':{'type':'object',"
+                  "'properties':{'x':{'type':'integer'},'y':{'type':'integer','default':1}}}},"
+                  "'b':{'type':'array','items':{'type':'object','properties':{'y':{'type':"
+                  "'integer'},'z':{'type':'integer','default':2}}}}}}",
+                  "{'a':[{'x':1,'z':1},{'x':1,'y':1}],'b':[{'x':1,'y':1},{'y':1,'z':1}]}");
+}
+
+static void names_of_defaults_with_escapes_are_quoted(void **state)
+{
+    (void)state;
+    assert_agrees("{'type':'object','properties':{'a\\'b':{'type':'string','default':'\\n'},"
+                  "'a':{'type':'integer','default':1},'\\t':{'type':'object','default':{}}}}",
+                  "{}");
+    assert_agrees("{'type':'object','properties':{'a\\'b':{'type':'string','default':'\\n'},"
+                  "'a':{'type':'integer','default':1}}}",
+                  "{'x':1}");
+}
+
 static void texts_with_escapes_keep_their_length(void **state)
 {
     (void)state;
@@ -308,6 +333,7 @@ static void random_objects_and_schemas_agree_with_trees(void **state)
 
 TESTS(unknown_nulls_and_defaults_are_handled_together, object_without_changes_is_returned_itself,
       view_outlives_schema_and_object, first_and_last_and_only_members_are_removed,
+      items_need_not_have_the_members_of_the_item_before, names_of_defaults_with_escapes_are_quoted,
       texts_with_escapes_keep_their_length, parts_follow_their_members,
       root_members_that_are_defaults_are_indexed, defaults_inside_defaults_are_applied,
       preserved_and_embedded_fields_stay, exceeded_budget_names_the_same_field,

@@ -153,6 +153,15 @@ static void numbers_around_each_bound_are_valid_as_the_bound_says(void **state)
     }
 }
 
+static void numbers_between_bounds_are_looked_up_in_the_enum(void **state)
+{
+    (void)state;
+    const char *schema = FIELD("{'type':'integer','minimum':0,'maximum':9,'enum':[1,2,11]}");
+    assert_true(is_valid(schema, "{'x':2}"));
+    assert_false(is_valid(schema, "{'x':3}"));
+    assert_false(is_valid(schema, "{'x':11}"));
+}
+
 static void strings_of_a_short_enum_are_compared_whole(void **state)
 {
     (void)state;
@@ -200,6 +209,56 @@ static void elements_of_a_plain_list_are_checked(void **state)
     assert_true(is_valid(FIELD("{'type':'array'}"), "{'x':[1,['a'],{}]}"));
     assert_false(
         is_valid(FIELD("{'anyOf':[{'type':'array','items':{'type':'string'}}]}"), "{'x':['a',1]}"));
+}
+
+#define ITEMS(x, y)                                                                               \
+    "{'type':'array','items':{'type':'object','properties':{'x':{'type':'" x "'},'y':{'type':'" y \
+    "'}}}}"
+
+static void items_need_not_have_the_members_of_the_item_before(void **state)
+{
+    (void)state;
+    const char *schema = "{'type':'object','properties':{'a':" ITEMS(
+        "integer", "string") ",'b':" ITEMS("string", "integer") "}}";
+    assert_errors(schema,
+                  "{'a':[{'x':1,'y':'s'},{'y':'s','x':1},{'x':1},{},{'z':1,'y':'s'},{'y':'s'},"
+                  "{'x':1,'y':'s'}],'b':[{'x':'s','y':1},{'y':1,'x':'s'}]}",
+                  "");
+    assert_errors(schema, "{'a':[{'x':1,'y':'s'},{'y':1,'x':1},{'x':'s'}],'b':[{'x':1,'y':1}]}",
+                  "a[1].y: Invalid value: \"integer\": a[1].y in body must be of type string: "
+                  "\"integer\"\n"
+                  "a[2].x: Invalid value: \"string\": a[2].x in body must be of type integer: "
+                  "\"string\"\n"
+                  "b[0].x: Invalid value: \"integer\": b[0].x in body must be of type string: "
+                  "\"integer\"");
+}
+
+static void items_with_many_members_or_on_a_deep_level_are_checked(void **state)
+{
+    (void)state;
+    kc_scoped(kc_buf) schema = {0}, valid = {0}, invalid = {0};
+    enum { LEVELS = 12, MEMBERS = 40 };
+    for (int i = 0; i < LEVELS; i++) {
+        kc_buf_puts(&schema, "{'type':'object','properties':{'l':{'type':'array','items':");
+        kc_buf_puts(&valid, "{'l':[{},");
+    }
+    kc_buf_puts(&schema, "{'type':'object','properties':{");
+    kc_buf_puts(&valid, "{");
+    for (int i = 0; i < MEMBERS; i++) {
+        kc_buf_printf(&schema, "%s'f%d':{'type':'%s'}", i ? "," : "", i,
+                      i % 2 ? "string" : "integer");
+        kc_buf_printf(&valid, i % 2 ? "%s'f%d':'s'" : "%s'f%d':1", i ? "," : "", i);
+    }
+    kc_buf_append(&invalid, kc_buf_str(&valid));
+    kc_buf_puts(&invalid, "},{'f38':1,'f39':1");
+    kc_buf_puts(&valid, "},{'f39':'s','f38':1");
+    for (int i = 0; i < LEVELS; i++) {
+        kc_buf_puts(&schema, i ? "}}}" : "}}}}}");
+        kc_buf_puts(&valid, i ? "]}" : "}]}");
+        kc_buf_puts(&invalid, i ? "]}" : "}]}");
+    }
+    assert_true(is_valid(kc_buf_cstr(&schema), kc_buf_cstr(&valid)));
+    assert_false(is_valid(kc_buf_cstr(&schema), kc_buf_cstr(&invalid)));
 }
 
 static void fraction_of_bound_is_ignored_for_integers(void **state)
@@ -563,7 +622,9 @@ TESTS(valid_object_has_no_errors, error_names_missing_required_member,
       type_error_has_its_own_reason, null_needs_nullable, whole_float_is_an_integer,
       integers_beyond_64_bits_signed_are_numbers, int_or_string_accepts_only_both_types,
       bound_errors_name_the_bound, numbers_around_each_bound_are_valid_as_the_bound_says,
-      strings_of_a_short_enum_are_compared_whole, elements_of_a_plain_list_are_checked,
+      strings_of_a_short_enum_are_compared_whole, numbers_between_bounds_are_looked_up_in_the_enum,
+      elements_of_a_plain_list_are_checked, items_need_not_have_the_members_of_the_item_before,
+      items_with_many_members_or_on_a_deep_level_are_checked,
       fraction_of_bound_is_ignored_for_integers,
       multiples_are_exact_for_integers_and_near_for_floats, lengths_count_code_points,
       only_first_failure_of_length_and_pattern_is_reported,
