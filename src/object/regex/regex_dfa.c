@@ -22,7 +22,7 @@ typedef struct dfa_state {
     struct dfa_state *next_in_bucket;
     uint32_t n_pcs;
     kc__regex_kind before;
-    uint32_t *pcs;                    /* Sorted; behind the transitions. */
+    uint32_t *pcs;                    /* Sorted; behind the transitions. NULL for final states. */
     _Atomic(struct dfa_state *) to[]; /* One per class, and one for the end of the text. */
 } dfa_state;
 
@@ -225,7 +225,7 @@ static bool simulate(const kc__regex *re, const dfa_state *from, kc_str text, si
 
 static bool is_final(const dfa_state *state)
 {
-    return state == &matched_state || state == &dead_state;
+    return !state->pcs;
 }
 
 /* Follows known transitions over ASCII characters from *at on. Returns the state at the first
