@@ -100,7 +100,7 @@ static void ignore_all_reset_fields(kc__rest_owning *o)
         return;
     o->updater.ignored = kc_arena_calloc(&o->arena, n + 1, sizeof(*o->updater.ignored));
     ignore_reset_fields(o, o->version);
-    if (kc__resource_key_group_is_builtin(kc_cstr(o->resource->group)))
+    if (n && kc__resource_key_group_is_builtin(kc_cstr(o->resource->group)))
         kc_vec_each (&o->managed.owners, owner)
             ignore_reset_fields(o, owner->version);
 }

@@ -32,7 +32,8 @@ static bool items_fit(const kc__fields_type *type, const kc_value *list, kc_aren
     {
         if (associative && !kc__fields_item_is_valid(type, item))
             return false;
-        if (!kc__fields_fits(type->items, item, scratch))
+        if (kc__fields_is_container(item) ? !kc__fields_fits(type->items, item, scratch)
+                                          : !kc__fields_leaf_fits(type->items, item))
             return false;
     }
     return !associative || !scratch || !has_duplicates(type, list, scratch);
