@@ -25,6 +25,15 @@ static void report_all_unknown(const kc_object *object, kc_paths *unknown)
             kc_vec_push(unknown, kc_str_dup(name));
 }
 
+static char *unknown_field_error(const char *path)
+{
+    kc_buf text = {0};
+    kc_buf_puts(&text, "unknown field \"");
+    kc_buf_puts(&text, path);
+    kc_buf_putc(&text, '"');
+    return kc_buf_take(&text);
+}
+
 /* Replaces *object with the decoded one and reports unknown fields. An object of another version is
  * decoded by the schema of that version, as in Kubernetes, and refused afterwards: the strict
  * decoding errors come first. */
@@ -47,7 +56,7 @@ static int decode_version(const kc__resource *r, kc_object **object,
     if (!decoded)
         return kc_error_result(err);
     for (size_t i = 0; strict_errors && i < unknown.n; i++)
-        kc_vec_push(strict_errors, kc_asprintf("unknown field \"%s\"", unknown.items[i]));
+        kc_vec_push(strict_errors, unknown_field_error(unknown.items[i]));
     kc_object_unref(*object);
     *object = kc_take(decoded);
     if (source->ret_view)
