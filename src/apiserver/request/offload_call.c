@@ -11,8 +11,8 @@
  *
  * What a write costs depends on its values more than on its bytes: each object inside a list gets
  * defaults, an owner and checks. So the estimate counts opening braces, commas and, for YAML,
- * lines. Strings that contain some are counted, too; a call that leaves the loop without need is a
- * little slower, and nothing else.
+ * lines. Those in strings are counted, too, except commas of a short text; a call that leaves the
+ * loop without need is a little slower, and nothing else.
  *
  * On a worker a call runs phase after phase until one needs the loop. A response that is complete
  * there is kept (kc__rest_call_keep_response) and sent on the loop, because exchanges may only be
@@ -56,18 +56,25 @@ static void count_values(kc_str text, char c, size_t each, size_t *values)
     }
 }
 
-static size_t values_of(kc_str text)
+/* Whether two parts of a text have many values. Outside of strings a value stands before each
+ * comma, so a short text need not be searched for them. */
+static bool has_many_values(kc_str a, kc_str b)
 {
     size_t values = 0;
-    count_values(text, '{', OBJECT_VALUES, &values);
-    count_values(text, ',', 1, &values);
-    count_values(text, '\n', LINE_VALUES, &values);
-    return values;
+    count_values(a, '{', OBJECT_VALUES, &values);
+    count_values(b, '{', OBJECT_VALUES, &values);
+    count_values(a, '\n', LINE_VALUES, &values);
+    count_values(b, '\n', LINE_VALUES, &values);
+    if (values + (a.n + b.n) / 2 > MANY_VALUES) {
+        count_values(a, ',', 1, &values);
+        count_values(b, ',', 1, &values);
+    }
+    return values > MANY_VALUES;
 }
 
 static bool is_long_body(kc_str body)
 {
-    return body.n > LONG || values_of(body) > MANY_VALUES;
+    return body.n > LONG || has_many_values(body, (kc_str){0});
 }
 
 /* The owners have an object for each field, and cost much less. */
@@ -75,9 +82,8 @@ static bool is_long_object(const kc_object *object)
 {
     kc_str json = kc_object_json(object), owners = kc_object_managed_fields_json(object);
     size_t before = owners.n ? (size_t)(owners.p - json.p) : json.n;
-    return json.n > LONG || values_of(kc_str_sub(json, 0, before)) +
-                                    values_of(kc_str_sub(json, before + owners.n, json.n)) >
-                                MANY_VALUES;
+    return json.n > LONG || has_many_values(kc_str_sub(json, 0, before),
+                                            kc_str_sub(json, before + owners.n, json.n));
 }
 
 static bool is_long(const kc__rest_call *call)

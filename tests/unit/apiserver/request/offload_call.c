@@ -88,6 +88,27 @@ static void short_body_of_many_values_is_written_by_workers(void **state)
     assert_int_equal(offloaded(a), 3);
 }
 
+/* A ConfigMap with a field that it does not know, and n zeros there; ' stands for ". */
+static const char *map_of_zeros(api *a, const char *name, int n)
+{
+    kc_scoped(kc_buf) out = {0};
+    kc_buf_printf(&out, "{'metadata':{'name':'%s'},'x':[0", name);
+    for (int i = 1; i < n; i++)
+        kc_buf_puts(&out, ",0");
+    kc_buf_puts(&out, "]}");
+    return text(a, "%s", kc_buf_cstr(&out));
+}
+
+static void shortest_values_are_counted(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    assert_code(api_post(a, MAPS, map_of_zeros(a, "few", 1500)), 201);
+    assert_int_equal(offloaded(a), 0);
+    assert_code(api_post(a, MAPS, map_of_zeros(a, "many", 1700)), 201);
+    assert_int_equal(offloaded(a), 1);
+}
+
 static void error_of_a_worker_is_returned(void **state)
 {
     (void)state;
@@ -275,5 +296,6 @@ static void metrics_have_the_number_and_memory_of_compiled_rules(void **state)
 TESTS(expensive_rules_run_on_a_worker, first_write_of_a_large_schema_runs_on_a_worker,
       metrics_have_the_number_and_memory_of_compiled_rules, short_request_stays_on_the_loop,
       large_object_is_written_and_read_by_workers, short_body_of_many_values_is_written_by_workers,
-      error_of_a_worker_is_returned, full_queue_returns_429, long_list_is_rendered_in_parts,
-      watch_filters_many_objects_in_turns, collection_is_deleted_in_turns)
+      shortest_values_are_counted, error_of_a_worker_is_returned, full_queue_returns_429,
+      long_list_is_rendered_in_parts, watch_filters_many_objects_in_turns,
+      collection_is_deleted_in_turns)
