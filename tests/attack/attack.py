@@ -335,6 +335,7 @@ def main(words):
     passed = failed = 0
     for case in chosen(words):
         start, outcome, row = time.monotonic(), "ok", ""
+        print("running: %s %s" % (case.group, case.name), flush=True)  # scripts/failures names it if it does not end.
         random.seed(harness.SEED)
         try:
             row = case.run()

@@ -526,6 +526,7 @@ def run():
         random.seed(SEED)
         start = time.monotonic()
         outcome = "ok"
+        print("running: " + function.__name__, flush=True)  # scripts/failures names it if it does not end.
         try:
             function()
         except Skipped as why:
