@@ -515,6 +515,12 @@ def long_test(function):
     return function
 
 
+def replay(*command):
+    """The command that repeats a run, with what it had from the environment."""
+    settings = ["KC_SEED=%d" % SEED] + ["%s=%s" % (name, os.environ[name]) for name in ("KC", "KC_BACKEND", "KC_SOAK") if name in os.environ]
+    return " ".join(settings + list(command))
+
+
 def run():
     """Runs the tests, or those whose names contain an argument; the exit code says how it went."""
     if not os.access(BINARY, os.X_OK):
@@ -538,4 +544,6 @@ def run():
             outcome = "FAILED, KC_SEED=%d" % SEED
             failed += 1
         print("%-70s %s (%.1f s)" % (function.__name__, outcome, time.monotonic() - start), flush=True)
+        if outcome.startswith("FAILED"):
+            print("    again: " + replay("tests/system/" + os.path.basename(sys.argv[0]), function.__name__), flush=True)
     sys.exit(1 if failed else 0)
