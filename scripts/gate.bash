@@ -66,7 +66,7 @@ limited() {
 }
 
 # failures STAGE KIND LOG [AGAIN]: keeps what scripts/failures finds in LOG, which `limited` wrote last. The function AGAIN prints the command
-# that runs UNIT again, with the limit that the stage had.
+# that runs UNIT again, with the limit that the stage had. Where the unit is not known, nothing can run again, unless KIND runs as a whole.
 failures() {
     local stage=$1 kind=$2 log=$3 again=${4:-} rows unit n_failures
     rows=$(scripts/failures "$kind" "$log")
@@ -77,6 +77,7 @@ failures() {
     awk -F '\t' '{printf "      %s: %s (%s): %s\n", $1, $2, $3, $4}' <<<"$rows" | sed -n 1,20p
     [ -n "$again" ] || return 0
     cut -f 1 <<<"$rows" | sort -u | while IFS= read -r unit; do
+        [ "$unit" != - ] || [ "$kind" = program ] || continue
         printf '%s\t%s\t%d\t%s\n' "$stage" "$unit" "$stage_limit" "$($again "$unit")"
     done >>build/log/again
 }

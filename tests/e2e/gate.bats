@@ -91,13 +91,16 @@ entry() {
         >"$BATS_TEST_TMPDIR/tree/tests/system/quota.py"
     printf '@test "ends" {\n    true\n}\n\n@test "waits for ever" {\n    run sh -c "sleep %d | cat"\n    [ $status -eq 0 ]\n}\n\n@test "ends, too" {\n    true\n}\n' \
         $seconds >"$BATS_TEST_TMPDIR/tree/tests/e2e/watches.bats"
+    pass "$BATS_TEST_TMPDIR/tree/tests/attack/run" "echo nothing to recognize; exit 1"
     run_gate "$BATS_TEST_TMPDIR/tree"
+    entry "FAIL   attacks" "nothing to recognize" "log: build/log/attacks.log"
+    [ "$(grep -c '^again: attacks: ' "$FILE")" -eq 0 ] # What would run?
     entry "FAIL   system quota: waits_for_ever" "no end within 4 s" "log: build/log/system-quota.log"
     entry "FAIL   debug: real clients: watches: waits for ever (tests/e2e/watches.bats:7)" "hangs: " "log: build/log/debug:-real-clients.log"
     entry "FAIL   release: real clients on etcd: watches: waits for ever" "hangs" "log: build/log/release:-real-clients-on-etcd.log"
     grep -qx 'watches *2 passed, 1 failed .*' "$BATS_TEST_TMPDIR/tree/build/log/debug:-real-clients.log"
     [ -z "$(pgrep -f "sleep $seconds")" ]
-    [[ "$(tail -n 1 "$FILE")" =~ ^[0-9]+\ passed,\ 3\ failed$ ]]
+    [[ "$(tail -n 1 "$FILE")" =~ ^[0-9]+\ passed,\ 4\ failed$ ]]
 }
 
 @test "failed build is named with the compiler's first error; a flaky test passes the gate, but not with STRICT=1" {
