@@ -119,3 +119,15 @@ entry() {
     run_gate "$BATS_TEST_TMPDIR/tree"
     entry "FAIL   build with gcc, release (tests/passes.c:" "error: " "log: build/log/build-with-gcc--release.log"
 }
+
+@test "last line of CI is that of the gate, also when it fails" {
+    local tree=$BATS_TEST_TMPDIR/tree rc=0
+    mkdir -p "$tree/.ci" "$tree/scripts"
+    cp "$SCRIPTS/../Makefile" "$tree"
+    cp "$SCRIPTS/../.ci/run" "$tree/.ci"
+    pass "$tree/scripts/bootstrap" true
+    pass "$tree/scripts/test" "echo '2 passed, 1 failed'; exit 1"
+    "$tree/.ci/run" >"$tree/out" 2>&1 </dev/null || rc=$?
+    [ $rc -ne 0 ]
+    [ "$(tail -n 1 "$tree/out")" = '2 passed, 1 failed' ]
+}
