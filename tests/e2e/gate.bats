@@ -69,6 +69,7 @@ entry() {
     [ "$(cat "$TREE/rc")" -eq 1 ]
     [[ "$(tail -n 1 "$TREE/out")" =~ ^[0-9]+\ passed,\ 5\ failed$ ]]
     [ "$(sed '1,/^took /d' "$TREE/out" | wc -l)" -le 60 ]
+    grep -qx 'begin release suite' "$TREE/out"
     ! grep -q $'\033' "$TREE/out"
 }
 
