@@ -96,7 +96,7 @@ failures() {
     awk -F '\t' '{printf "      %s: %s (%s): %s\n", $1, $2, $3, $4}' <<<"$rows" | sed -n 1,20p
     [ -n "$again" ] || return 0
     cut -f 1 <<<"$rows" | sort -u | while IFS= read -r unit; do
-        [ "$unit" != - ] || [ "$kind" = program ] || continue
+        [ "$unit" != - ] || [[ $kind =~ ^(program|conversations)$ ]] || continue
         printf '%s\t%s\t%d\t%s\n' "$stage" "$unit" "$stage_limit" "$($again "$unit")"
     done >>build/log/again
 }

@@ -93,6 +93,12 @@ entry() {
     printf '@test "ends" {\n    true\n}\n\n@test "waits for ever" {\n    run sh -c "sleep %d | cat"\n    [ $status -eq 0 ]\n}\n\n@test "ends, too" {\n    true\n}\n' \
         $seconds >"$BATS_TEST_TMPDIR/tree/tests/e2e/watches.bats"
     pass "$BATS_TEST_TMPDIR/tree/tests/attack/run" "echo nothing to recognize; exit 1"
+    pass "$BATS_TEST_TMPDIR/tree/scripts/conformance" "[ \$KC_BACKEND = etcd ] || [ -e build/played ] || {
+        touch build/played
+        echo 'http-0: differs, and is not listed in tests/conformance/known-differences: noop: 3 GET /api'
+        exit 1
+    }
+    echo '3 steps in 1 conversation'"
     run_gate "$BATS_TEST_TMPDIR/tree"
     entry "FAIL   attacks" "nothing to recognize" "log: build/log/attacks.log"
     [ "$(grep -c '^again: attacks: ' "$FILE")" -eq 0 ] # What would run?
@@ -100,6 +106,7 @@ entry() {
     entry "FAIL   debug: real clients: watches: waits for ever (tests/e2e/watches.bats:7)" "hangs: " "log: build/log/debug:-real-clients.log"
     entry "FAIL   release: real clients on etcd: watches: waits for ever" "hangs" "log: build/log/release:-real-clients-on-etcd.log"
     grep -qx 'watches *2 passed, 1 failed .*' "$BATS_TEST_TMPDIR/tree/build/log/debug:-real-clients.log"
+    entry "FLAKY  recorded conversations, file: noop: 3 GET /api" "differs, and is not listed"
     [ -z "$(pgrep -f "sleep $seconds")" ]
     [[ "$(tail -n 1 "$FILE")" =~ ^[0-9]+\ passed,\ 4\ failed$ ]]
 }
