@@ -18,13 +18,14 @@
  * It must exit with 0 after `stop`, or by itself. The time limit is one minute. It runs in the
  * directory of the steps.
  */
+#include "free_port.h"
+
 #include "kc/codec.h"
 #include "kc/embedded_server.h"
 #include "kc/kinds.h"
 #include "kc/wait.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,18 +43,6 @@ typedef struct play {
 } play;
 
 /* ---- the program ---- */
-
-/* A port that is free now. */
-static int free_port(void)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t n = sizeof(at);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool bound = bind(fd, (struct sockaddr *)&at, n) == 0 &&
-                 getsockname(fd, (struct sockaddr *)&at, &n) == 0;
-    close(fd);
-    return bound ? ntohs(at.sin_port) : 0;
-}
 
 static int write_kubeconfig(const char *path, int port, kc_error *err)
 {

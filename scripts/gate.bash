@@ -9,6 +9,7 @@
 #   build/log/passed-again  those that passed then: STAGE, UNIT
 #   build/log/flaky       what was ever flaky in this tree, newest last
 #   build/log/times       STAGE, seconds, seconds of processor time
+#   build/log/running.*   a file for each stage that runs: when it began, STAGE
 #   build/log/summary.txt the whole closing block
 #
 # A unit is the smallest thing that runs by itself: a test program, a suite of clients, a system test, an attack. Stages may run side by side:
@@ -19,21 +20,43 @@ readonly FLAKY_MAX=3
 readonly AGAIN_MAX=10       # Units that run again; where more fail, the cause is no neighbour.
 readonly CLOSING_LINES=60
 
+# `erase` removes the line of progress.
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
-    green=$'\033[32m' red=$'\033[31m' yellow=$'\033[33m' plain=$'\033[0m'
+    green=$'\033[32m' red=$'\033[31m' yellow=$'\033[33m' plain=$'\033[0m' erase=$'\r\033[K'
 else
-    green='' red='' yellow='' plain=''
+    green='' red='' yellow='' plain='' erase=''
 fi
 tab=$'\t'
+progress='' # The process that shows it.
 
 gate_begin() {
     mkdir -p build/log
-    rm -f build/log/{counts,failures,again,passed-again,times,summary.txt}
+    rm -f build/log/{counts,failures,again,passed-again,times,summary.txt,running.*}
     touch build/log/{counts,failures,again,passed-again}
     gate_start=$SECONDS
+    [ -n "$erase" ] || return 0
+    show_progress &
+    progress=$!
 }
 
-ok() { printf '%sok%s    %s\n' "$green" "$plain" "$1"; }
+# show_progress: on a terminal, a line with the stages that run, the oldest first, and for how long. One process writes it for all.
+show_progress() {
+    local columns line
+    while sleep 1; do
+        columns=$(stty size <&5 2>/dev/null | cut -d ' ' -f 2)
+        line=$(cat build/log/running.* 2>/dev/null | sort -n | awk -F '\t' -v now=$SECONDS '{printf "%s%s %d s", (NR > 1 ? ", " : ""), $2, now - $1}')
+        [ "${columns:-0}" -gt 10 ] || columns=80
+        printf '%s%s' "$erase" "${line:0:columns-1}"
+    done 5>&1
+}
+end_progress() {
+    [ -n "$progress" ] || return 0
+    kill "$progress"
+    wait "$progress" 2>/dev/null
+    printf '%s' "$erase"
+}
+
+ok() { printf '%s%sok%s    %s\n' "$erase" "$green" "$plain" "$1"; }
 passed() { echo "$1" >>build/log/counts; }
 
 # processor_time LOG: seconds that the children of this shell used between its `times >LOG.begin` and its `times >LOG.end`.
@@ -42,23 +65,19 @@ processor_time() {
     rm "$1.begin" "$1.end"
 }
 
-# limited STAGE SECONDS LOG COMMAND…: runs it without input. After SECONDS its process group is ended, and the last line of LOG says so. On a
-# terminal a line shows how long it has been running.
+# limited STAGE SECONDS LOG COMMAND…: runs it without input. After SECONDS its process group is ended, and the last line of LOG says so. Where no
+# line shows progress, one says that it begins.
 limited() {
     local stage=$1 seconds=$2 log=$3 start=$SECONDS child rc=0
     shift 3
     stage_limit=$seconds
+    [ -n "$erase" ] || printf 'begin %s\n' "$stage"
     times >"$log.begin"
     timeout --kill-after=10 "$seconds" "$@" >"$log" 2>&1 </dev/null &
     child=$!
-    if [ -t 1 ]; then
-        while kill -0 $child 2>/dev/null; do
-            printf '\r%s %d s\033[K' "$stage" $((SECONDS - start))
-            sleep 1
-        done
-        printf '\r\033[K'
-    fi
+    printf '%d\t%s\n' "$start" "$stage" >build/log/running.$child
     wait $child || rc=$?
+    rm -f build/log/running.$child
     times >"$log.end"
     printf '%s\t%d\t%d\n' "$stage" $((SECONDS - start)) "$(processor_time "$log")" >>build/log/times
     if [ $rc -eq 124 ] || [ $rc -eq 137 ]; then printf '\nstage: no end within %d s\n' "$seconds" >>"$log"; fi
@@ -66,17 +85,18 @@ limited() {
 }
 
 # failures STAGE KIND LOG [AGAIN]: keeps what scripts/failures finds in LOG, which `limited` wrote last. The function AGAIN prints the command
-# that runs UNIT again, with the limit that the stage had.
+# that runs UNIT again, with the limit that the stage had. Where the unit is not known, nothing can run again, unless KIND runs as a whole.
 failures() {
     local stage=$1 kind=$2 log=$3 again=${4:-} rows unit n_failures
     rows=$(scripts/failures "$kind" "$log")
     [ -n "$rows" ] || rows="-$tab-$tab-$tab$(grep -v '^$' "$log" | tail -n 1 | tr '\t' ' ')"
     n_failures=$(wc -l <<<"$rows")
     while IFS= read -r unit; do printf '%s\t%s\t%s\n' "$stage" "$unit" "$log"; done <<<"$rows" >>build/log/failures
-    printf '%sFAIL%s  %s: %d\n' "$red" "$plain" "$stage" "$n_failures"
+    printf '%s%sFAIL%s  %s: %d\n' "$erase" "$red" "$plain" "$stage" "$n_failures"
     awk -F '\t' '{printf "      %s: %s (%s): %s\n", $1, $2, $3, $4}' <<<"$rows" | sed -n 1,20p
     [ -n "$again" ] || return 0
     cut -f 1 <<<"$rows" | sort -u | while IFS= read -r unit; do
+        [ "$unit" != - ] || [[ $kind =~ ^(program|conversations)$ ]] || continue
         printf '%s\t%s\t%d\t%s\n' "$stage" "$unit" "$stage_limit" "$($again "$unit")"
     done >>build/log/again
 }
@@ -86,11 +106,11 @@ run_again() {
     local stage unit seconds command n=0
     while IFS=$tab read -r stage unit seconds command; do
         n=$((n + 1))
-        [ $n -le $AGAIN_MAX ] || { echo "not run again: more than $AGAIN_MAX programs and suites failed"; return; }
+        [ $n -le $AGAIN_MAX ] || { echo "${erase}not run again: more than $AGAIN_MAX programs and suites failed"; return; }
         if limited "again: $unit" "$seconds" "build/log/again-$n.log" bash -c "$command"; then
             printf '%s\t%s\n' "$stage" "$unit" >>build/log/passed-again
         fi
-        printf 'again: %s: %s: %s\n' "$stage" "$unit" \
+        printf '%sagain: %s: %s: %s\n' "$erase" "$stage" "$unit" \
             "$(if grep -qxF "$stage$tab$unit" build/log/passed-again; then echo passes alone; else echo "fails alone, too: build/log/again-$n.log"; fi)"
     done <build/log/again
 }
@@ -130,6 +150,7 @@ gate_end() {
     local n_passed n_failed n_flaky n_flaky_tests lines allowed=$FLAKY_MAX verdict=0
     [ -z "${STRICT:-}" ] || allowed=0
     run_again
+    end_progress
     n_failed=$(entries failed | wc -l)
     n_flaky=$(sort -u build/log/passed-again | wc -l)
     n_flaky_tests=$(entries flaky | wc -l)

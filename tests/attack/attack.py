@@ -335,6 +335,7 @@ def main(words):
     passed = failed = 0
     for case in chosen(words):
         start, outcome, row = time.monotonic(), "ok", ""
+        print("running: %s %s" % (case.group, case.name), flush=True)  # scripts/failures names it if it does not end.
         random.seed(harness.SEED)
         try:
             row = case.run()
@@ -346,6 +347,8 @@ def main(words):
             failed += 1
         passed += outcome == "ok"
         print("%-11s %-72s %s (%.1f s)  %s" % (case.group, case.name, outcome, time.monotonic() - start, row), flush=True)
+        if outcome.startswith("FAILED"):
+            print("    again: " + harness.replay("tests/attack/run", case.group, case.name), flush=True)
     print("%d passed, %d failed" % (passed, failed))
     sys.exit(1 if failed or not passed else 0)
 

@@ -16,6 +16,7 @@
 #define KC_ETCD_PROCESS_H
 
 #include "files_testing.h"
+#include "free_port.h"
 
 #include "etcd/etcd.h"
 #include "kc/thread.h"
@@ -59,18 +60,6 @@ struct etcd_cluster {
             kc_clock_sleep(kc_clock_real(), 5 * KC_MILLISECOND);                 \
         assert_true(condition);                                                  \
     } while (0)
-
-/* A free port of loopback. */
-static inline KC_UNUSED int etcd_free_port(void)
-{
-    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof(any);
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_return_code(bind(fd, (struct sockaddr *)&any, sizeof(any)), 0);
-    assert_return_code(getsockname(fd, (struct sockaddr *)&any, &size), 0);
-    close(fd);
-    return ntohs(any.sin_port);
-}
 
 /* ---- clients ---- */
 
@@ -264,8 +253,8 @@ static inline KC_UNUSED bool etcd_cluster_try(etcd_cluster *cluster)
     for (size_t i = 0; i < cluster->n; i++) {
         etcd_member *m = &cluster->members[i];
         *m = (etcd_member){.cluster = cluster};
-        m->port = etcd_free_port();
-        m->peer_port = etcd_free_port();
+        m->port = free_port();
+        m->peer_port = free_port();
         snprintf(m->name, sizeof(m->name), "m%d-%d-%d", (int)getpid(), m->port, m->peer_port);
         snprintf(m->url, sizeof(m->url), "%s://127.0.0.1:%d", scheme, m->port);
         snprintf(m->peer, sizeof(m->peer), "http://127.0.0.1:%d", m->peer_port);

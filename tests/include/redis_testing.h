@@ -10,6 +10,7 @@
 #ifndef KC_REDIS_TESTING_H
 #define KC_REDIS_TESTING_H
 
+#include "free_port.h"
 #include "testing.h"
 
 #include "redismigration/redis.h"
@@ -31,17 +32,6 @@ typedef struct redis_server {
     pid_t pid;
     redis *conn;
 } redis_server;
-
-static inline KC_UNUSED int free_port(void)
-{
-    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof(any);
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_return_code(bind(fd, (struct sockaddr *)&any, sizeof(any)), 0);
-    assert_return_code(getsockname(fd, (struct sockaddr *)&any, &size), 0);
-    close(fd);
-    return ntohs(any.sin_port);
-}
 
 static inline KC_UNUSED void redis_run(const redis_server *s)
 {

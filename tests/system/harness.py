@@ -59,9 +59,8 @@ class Broken(Exception):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """One that no outgoing connection gets, of a neighbour with ten thousand of them either, and no other test."""
+    return int(subprocess.run([os.path.join(ROOT, "tests/e2e/free-ports"), "1"], stdout=subprocess.PIPE, check=True).stdout)
 
 
 def built(name):
@@ -515,6 +514,12 @@ def long_test(function):
     return function
 
 
+def replay(*command):
+    """The command that repeats a run, with what it had from the environment."""
+    settings = ["KC_SEED=%d" % SEED] + ["%s=%s" % (name, os.environ[name]) for name in ("KC", "KC_BACKEND", "KC_SOAK") if name in os.environ]
+    return " ".join(settings + list(command))
+
+
 def run():
     """Runs the tests, or those whose names contain an argument; the exit code says how it went."""
     if not os.access(BINARY, os.X_OK):
@@ -526,6 +531,7 @@ def run():
         random.seed(SEED)
         start = time.monotonic()
         outcome = "ok"
+        print("running: " + function.__name__, flush=True)  # scripts/failures names it if it does not end.
         try:
             function()
         except Skipped as why:
@@ -537,4 +543,6 @@ def run():
             outcome = "FAILED, KC_SEED=%d" % SEED
             failed += 1
         print("%-70s %s (%.1f s)" % (function.__name__, outcome, time.monotonic() - start), flush=True)
+        if outcome.startswith("FAILED"):
+            print("    again: " + replay("tests/system/" + os.path.basename(sys.argv[0]), function.__name__), flush=True)
     sys.exit(1 if failed else 0)

@@ -20,7 +20,7 @@ def fire(target, until, outcomes):
     Runs one mixable case after the other. A case shares the server's budgets with others here, so that it may be refused (429) where
     it expects another answer: such cases are counted and do not fail the run.
     """
-    order = random.Random()
+    order = random.Random(random.getrandbits(32))
     while time.monotonic() < until:
         try:
             order.choice(mixed_cases()).play(target)

@@ -271,7 +271,7 @@ static void close_cancels_calls_that_wait(void **state)
     (void)state;
     enum { N = 10 };
     /* A port without a server: the calls wait for a connection. */
-    kc_autofree char *url = kc_asprintf("http://127.0.0.1:%d", etcd_free_port());
+    kc_autofree char *url = kc_asprintf("http://127.0.0.1:%d", free_port());
     kc__etcd *etcd = etcd_client_of(&cluster, (const char *const[]){url}, 1);
     calls c = {0};
     kc_latch_init(&c.left);
@@ -322,7 +322,7 @@ static void reads_survive_lost_connections(void **state)
 static void unreachable_server_is_reported_at_the_deadline(void **state)
 {
     (void)state;
-    kc_autofree char *url = kc_asprintf("http://127.0.0.1:%d", etcd_free_port());
+    kc_autofree char *url = kc_asprintf("http://127.0.0.1:%d", free_port());
     kc_auto(kc__etcd) *etcd = etcd_client_of(&cluster, (const char *const[]){url}, 1);
     const kc__etcd_request put = {
         .method = KC__ETCD_PUT, .timeout = 200 * KC_MILLISECOND, .put = {.key = KC_STR("a")}};

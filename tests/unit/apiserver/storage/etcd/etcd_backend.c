@@ -510,7 +510,7 @@ static void unreachable_etcd_is_an_error(void **state)
     kc__storage *storage = NULL;
     char url[64];
     const char *urls[] = {url};
-    snprintf(url, sizeof(url), "http://127.0.0.1:%d", etcd_free_port());
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d", free_port());
     const kc__storage_opts opts = {
         .etcd = &(kc__storage_etcd_opts){.endpoints = urls, .n_endpoints = 1, .wait = 1}};
     assert_true(kc__storage_open(&kc__storage_etcd_backend, &opts, &storage, &err) < 0);
