@@ -17,7 +17,7 @@
 #include "apiserver/kinds/resource_ops.h"
 #include "apiserver/request/own.h"
 #include "apiserver/request/write.h"
-#include "apiserver/subresources/scale.h"
+#include "apiserver/request/scale.h"
 #include "kc/names.h"
 #include "object/model/canonical.h"
 

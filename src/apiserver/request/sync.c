@@ -21,9 +21,9 @@
  * Over an exclusive storage the caches always show every acknowledged write, and the phase does
  * nothing.
  */
+#include "apiserver/request/page_token.h"
 #include "apiserver/request/phases.h"
-#include "apiserver/verbs/list.h"
-#include "apiserver/verbs/page_token.h"
+#include "apiserver/request/revision.h"
 
 typedef struct call_sync {
     kc__store_sync sync;

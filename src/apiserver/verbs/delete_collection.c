@@ -19,7 +19,7 @@
 #include "apiserver/services/service_claim.h"
 #include "apiserver/verbs/deletion.h"
 #include "apiserver/verbs/list.h"
-#include "apiserver/verbs/render.h"
+#include "apiserver/request/render.h"
 
 /* The cost of planning a deletion, in addition to examining the object. */
 enum { DELETION_COST = 8 };
