@@ -5,7 +5,7 @@
  */
 #include "apiserver/admission/plugin_selection.h"
 
-#include "apiserver/admission/plugins.h"
+#include "apiserver/admission/chain/plugins.h"
 #include "kc/buf.h"
 
 static kc__admission_selection bit_of_plugin(size_t i)

@@ -6,7 +6,7 @@
  */
 #include "apiserver/admission/plugins/extended_tolerations.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/kinds/defaults.h"
 #include "kc/quota.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which admission plugins a server runs, by the flags that enable and disable them. */
 #include "apiserver/admission/plugin_selection.h"
-#include "apiserver/admission/plugins.h"
+#include "apiserver/admission/chain/plugins.h"
 #include "testing.h"
 
 static kc__admission_selection parsed(const char *names)

@@ -10,9 +10,9 @@
  * webhooks do that themselves, because they have a second round of their own
  * (webhooks/dispatch_mutating.c).
  */
-#include "apiserver/admission/admission.h"
+#include "apiserver/admission/chain/admission.h"
 
-#include "apiserver/admission/plugins.h"
+#include "apiserver/admission/chain/plugins.h"
 
 static bool is_on(const kc__rest_call *call, size_t i)
 {

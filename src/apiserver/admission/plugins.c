@@ -10,7 +10,7 @@
  * are those of Kubernetes' plugins; flags select by them (plugin_selection.h). Rows marked
  * `builtin` are parts of this server.
  */
-#include "apiserver/admission/plugins.h"
+#include "apiserver/admission/chain/plugins.h"
 
 #include "apiserver/admission/plugins/always_deny.h"
 #include "apiserver/admission/plugins/always_pull_images.h"

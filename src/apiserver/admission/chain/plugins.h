@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plugins.h: the interface of admission plugins. plugins.c has the table of plugins and describes
- * how to add one; admission.h runs it.
+ * plugins.h: the interface of admission plugins. admission/plugins.c, above the folders of plugins,
+ * has the table of plugins and describes how to add one; admission.h runs it.
  */
 #ifndef KC_APISERVER_PLUGINS_H
 #define KC_APISERVER_PLUGINS_H
