@@ -154,5 +154,5 @@ const kc__admission_plugin kc__admission_plugins[] = {
      .admit_deletion = kc__admission_always_deny_deletion,
      .validate = kc__admission_always_deny},
 };
-const size_t kc__n_admission_plugins = KC_COUNT(kc__admission_plugins);
+const size_t kc__admission_n_plugins = KC_COUNT(kc__admission_plugins);
 _Static_assert(KC_COUNT(kc__admission_plugins) <= 64, "kc__admission_selection has 64 bits");

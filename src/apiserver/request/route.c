@@ -172,7 +172,7 @@ static kc__rest_verdict route_verb(kc__rest_call *call)
     if (!stored && info->named)
         return kc__rest_fail_generic(call, KC_NOT_FOUND);
     if (call->verb == &kc__rest_verb_create && kc__rest_routes_served.is_review(call->resource)) {
-        call->verb = &kc__rest_verb_review;
+        call->verb = &kc__review_verb;
         return KC__REST_NEXT;
     }
     if (!known || (collection && info->named) || (one && !info->named) || !stored)

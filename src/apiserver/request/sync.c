@@ -78,7 +78,7 @@ static bool needs_sync(const kc__rest_call *call)
     if (call->verb == &kc__rest_verb_create)
         return lacks_namespace(call);
     if (call->verb->mutates)
-        return call->verb != &kc__rest_verb_review;
+        return call->verb != &kc__review_verb;
     return reads_latest(call);
 }
 

@@ -39,6 +39,6 @@ typedef struct kc__admission_plugin {
 } kc__admission_plugin;
 
 extern const kc__admission_plugin kc__admission_plugins[]; /* In execution order. */
-extern const size_t kc__n_admission_plugins;               /* At most 64 (plugin_selection.h). */
+extern const size_t kc__admission_n_plugins;               /* At most 64 (plugin_selection.h). */
 
 #endif
