@@ -67,7 +67,7 @@ function(kc_layer NAME)
     set_property(GLOBAL PROPERTY KC_LIBS_${NAME} ${ARG_USES} ${ARG_LIBS})
 endfunction()
 
-# kc_sublayer(LAYER FOLDER [USES sub-layers...] [FOLDERS folders...])
+# kc_sublayer(LAYER FOLDER [USES sub-layers...])
 #
 # Makes the folder src/LAYER/FOLDER, subfolders included, a sub-layer: an object library kc_LAYER_FOLDER that becomes part of the
 # static library kc_LAYER. It is enforced as layers are: its include path holds
@@ -75,26 +75,26 @@ endfunction()
 #     <build>/sublayers/apiserver/store/apiserver/store    -> src/apiserver/store
 #
 # for itself, for the sub-layers it names in USES, and for those that these use. USES may name only sub-layers that are made
-# earlier, so there are no cycles. To add a folder: one line, at its place in the order. A sub-layer of several folders names them in
-# FOLDERS; it defaults to the one of its name.
+# earlier, so there are no cycles. To add a folder: one line, at its place in the order. FOLDER may be a subfolder of one that is made
+# later ("admission/plugins"): the outer one is then a sub-layer of its own files alone.
 
 function(kc_sublayer LAYER FOLDER)
-    cmake_parse_arguments(ARG "" "" "USES;FOLDERS" ${ARGN})
-    if(NOT ARG_FOLDERS)
-        set(ARG_FOLDERS ${FOLDER})
-    endif()
+    cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
 
     set(all ${CMAKE_BINARY_DIR}/sublayers/${LAYER})
-    set(sources)
-    foreach(part ${ARG_FOLDERS})
-        file(MAKE_DIRECTORY ${all}/${FOLDER}/${LAYER})
-        file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${LAYER}/${part} ${all}/${FOLDER}/${LAYER}/${part} SYMBOLIC)
-        file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${LAYER}/${part}/*.c)
-        list(APPEND sources ${found})
-    endforeach()
+    get_filename_component(parent ${all}/${FOLDER}/${LAYER}/${FOLDER} DIRECTORY)
+    file(MAKE_DIRECTORY ${parent})
+    file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${LAYER}/${FOLDER} ${all}/${FOLDER}/${LAYER}/${FOLDER} SYMBOLIC)
+    get_property(earlier GLOBAL PROPERTY KC_SUBLAYERS_${LAYER})
+    set(inner ${earlier})
+    list(FILTER inner INCLUDE REGEX "^${FOLDER}/")
+    if(inner)
+        file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${LAYER}/${FOLDER}/*.c)
+    else()
+        file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${LAYER}/${FOLDER}/*.c)
+    endif()
 
     set(reach ${ARG_USES})
-    get_property(earlier GLOBAL PROPERTY KC_SUBLAYERS_${LAYER})
     foreach(used ${ARG_USES})
         if(NOT used IN_LIST earlier)
             message(FATAL_ERROR "sub-layer ${FOLDER} of ${LAYER} uses ${used}, which is not made before it")
@@ -110,7 +110,7 @@ function(kc_sublayer LAYER FOLDER)
     string(REPLACE ";" " " uses_text "${ARG_USES}")
     file(WRITE ${all}/${FOLDER}/uses "${uses_text}\n")
 
-    set(target kc_${LAYER}_${FOLDER})
+    string(REPLACE "/" "_" target kc_${LAYER}_${FOLDER})
     get_property(libs GLOBAL PROPERTY KC_LIBS_${LAYER})
     add_library(${target} OBJECT ${sources})
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)

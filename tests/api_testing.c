@@ -58,7 +58,7 @@ struct api {
     api_opts opts;
     char *folder;
     kc_clock *clock; /* NULL: real time. */
-    kc_apiserver *server;
+    kc__apiserver *server;
     kc_rand rand;
     KC_VEC(carried *) all;
     kc_arena arena; /* The test's thread's: texts. */
@@ -242,7 +242,7 @@ static void start(api *a)
     if (kc__storage_open(&kc__storage_file_backend, &(kc__storage_opts){.location = a->folder},
                          &storage, &err) < 0)
         fail_msg("%s", kc_error_text(&err));
-    kc_apiserver_opts opts = a->opts.server;
+    kc__apiserver_opts opts = a->opts.server;
     kc__admission_selection accounts = 0;
     kc__admission_selection_parse("ServiceAccount", &accounts, NULL);
     opts.disabled_plugins |= accounts & ~opts.enabled_plugins;
@@ -252,7 +252,7 @@ static void start(api *a)
             .members = {{"client-ca-file", kc_cstr(a->opts.client_ca)}}, .n = 1};
     opts.clock = a->clock;
     opts.rand = &a->rand;
-    a->server = kc_apiserver_start(&opts, &err);
+    a->server = kc__apiserver_start(&opts, &err);
     if (!a->server)
         fail_msg("%s", kc_error_text(&err));
 }
@@ -281,13 +281,13 @@ static void close_watches(api *a)
 void api_restart(api *a)
 {
     close_watches(a);
-    kc_apiserver_stop(a->server, 0);
+    kc__apiserver_stop(a->server, 0);
     start(a);
 }
 
 void api_drain(api *a)
 {
-    kc_apiserver_drain(a->server);
+    kc__apiserver_drain(a->server);
 }
 
 void api_advance(api *a, int64_t ns)
@@ -325,7 +325,7 @@ api *api_stop(api *a)
     if (!a)
         return NULL;
     close_watches(a);
-    kc_apiserver_stop(a->server, 0);
+    kc__apiserver_stop(a->server, 0);
     kc_vec_each (&a->all, c)
         carried_free(*c);
     kc_vec_done(&a->all);

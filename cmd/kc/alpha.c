@@ -21,12 +21,12 @@ static const kc__cli_flag flags[] = {
      .details = "Files that are not scaffolded stay."},
 };
 
-static const kc_flag_choice commands[] = {
+static const kc__cli_flag_choice commands[] = {
     {"generate", 0, "scaffold the project of --input-dir again"},
     {NULL},
 };
 
-const kc__cli_flag_set kc_alpha_flags = {
+const kc__cli_flag_set kc__cli_alpha_flags = {
     .verb = "alpha",
     .synopsis = "Scaffolds a project again from its PROJECT file, as this version of kc would. "
                 "Compare the result with\nthe project to see what a newer kc does differently. "
@@ -44,7 +44,7 @@ static int generate(const cli_alpha_options *o, kc_error *err)
 {
     if (o->operands.n != 1)
         return kc_error_set(err, KC_INVALID, "expected one command: generate");
-    if (!kc_flag_choose(commands, "command", o->operands.items[0], err))
+    if (!kc__cli_flag_choose(commands, "command", o->operands.items[0], err))
         return kc_error_result(err);
     kc__scaffold s = kc__cli_scaffold_here(o->force);
     s.dir = o->output_dir ? o->output_dir : o->input_dir;
@@ -58,9 +58,9 @@ int kc__cli_command_alpha(int argc, char **argv)
 {
     cli_alpha_options o;
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc__cli_flags_parse(&kc_alpha_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_alpha_flags, argc, argv, &o, &err);
     if (parsed > 0)
-        kc__cli_flags_help(&kc_alpha_flags, stdout);
+        kc__cli_flags_help(&kc__cli_alpha_flags, stdout);
     if (parsed < 0)
         return kc__cli_usage_error("alpha", &err);
     if (parsed == 0 && generate(&o, &err) < 0)

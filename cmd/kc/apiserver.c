@@ -48,9 +48,9 @@ int kc__cli_command_apiserver(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
     kc__cli_apiserver_options options;
-    const int parsed = kc__cli_flags_parse(&kc_apiserver_flags, argc, argv, &options, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_apiserver_flags, argc, argv, &options, &err);
     if (parsed > 0) {
-        kc__cli_flags_help(&kc_apiserver_flags, stdout);
+        kc__cli_flags_help(&kc__cli_apiserver_flags, stdout);
         return 0;
     }
     if (parsed < 0 || kc__cli_apiserver_options_check(&options, &err) < 0)

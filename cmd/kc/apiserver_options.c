@@ -7,7 +7,7 @@
  * (kube-apiserver does the same under AlwaysAllow), and a server that other machines can reach
  * refuses to enable them, unless the roles of the mode RBAC decide what they may do.
  *
- * To add a flag: a row of `flags`, and a field: of kc_apiserver_opts if the server reads it, else
+ * To add a flag: a row of `flags`, and a field: of kc__apiserver_opts if the server reads it, else
  * of the options. Then run scripts/man. docs/howto.md has an example.
  */
 #include "apiserver_options.h"
@@ -48,7 +48,7 @@ static int parse_workers(const char *text, void *ret, kc_error *err)
 {
     uint64_t number;
     if (!kc_str_to_u64(kc_cstr(text), &number) || number > 16)
-        return kc_flag_invalid(text, "an integer from 0 to 16", err);
+        return kc__cli_flag_invalid(text, "an integer from 0 to 16", err);
     *(unsigned *)ret = (unsigned)number;
     return 0;
 }
@@ -72,7 +72,7 @@ static int parse_authorization(const char *text, void *ret, kc_error *err)
         while (mode < KC__AUTHZ_MODES && !kc_str_is(name, kc__authz_mode_names[mode]))
             mode++;
         if (mode == KC__AUTHZ_MODES || has_authorization_mode(&modes, (kc__authz_mode)mode))
-            return kc_flag_invalid(
+            return kc__cli_flag_invalid(
                 text,
                 "a list of AlwaysAllow, AlwaysDeny, Node, RBAC and Webhook, each at most once",
                 err);
@@ -396,13 +396,13 @@ static const kc__cli_flag flags[] = {
                 "/readyz returns 500."},
 
     {"v", 'v', .argument = "N", .initial = "0", .group = LOGGING, FIELD(verbosity),
-     .choices = kc_flag_verbosities, .help = "log verbosity; 6 and more log each request",
+     .choices = kc__cli_flag_verbosities, .help = "log verbosity; 6 and more log each request",
      .details =
          "A request is logged with its verb, address, duration, user agent, audit ID, source, "
          "user and status, when its response has ended. Bodies and credentials are never "
          "logged."},
     {"log-format", .argument = "FORMAT", .initial = "console", .group = LOGGING, FIELD(log_format),
-     .choices = kc_flag_log_formats, .help = "log format"},
+     .choices = kc__cli_flag_log_formats, .help = "log format"},
 };
 
 static const kc__cli_flag_part parts[] = {
@@ -413,7 +413,7 @@ static const kc__cli_flag_part parts[] = {
     {&kc__cli_authz_part, offsetof(kc__cli_apiserver_options, authz)},
 };
 
-const kc__cli_flag_set kc_apiserver_flags = {
+const kc__cli_flag_set kc__cli_apiserver_flags = {
     .verb = "apiserver",
     .synopsis = "Runs the API server: it serves the Kubernetes API to kubectl, client-go and other "
                 "clients and keeps\nobjects in a local directory. The first start creates "

@@ -48,8 +48,8 @@ typedef struct kc__cli_apiserver_options {
     const char *localhost_off;
     bool anonymous;
     kc__cli_audit_options audit;
-    int64_t shutdown_delay;   /* Between failing readiness and draining. */
-    kc_apiserver_opts server; /* Limits and timeouts; plane.c sets the other members. */
+    int64_t shutdown_delay;    /* Between failing readiness and draining. */
+    kc__apiserver_opts server; /* Limits and timeouts; plane.c sets the other members. */
     int verbosity;
     kc_log_format log_format;
 } kc__cli_apiserver_options;

@@ -75,12 +75,12 @@ static const kc__cli_flag flags[] = {
              "context's"},
 
     {"v", 'v', .argument = "N", .initial = "0", .group = OBSERVABILITY, FIELD(verbosity),
-     .choices = kc_flag_verbosities, .help = "log verbosity; 0 logs warnings only"},
+     .choices = kc__cli_flag_verbosities, .help = "log verbosity; 0 logs warnings only"},
     {"log-format", .argument = "FORMAT", .initial = "console", .group = OBSERVABILITY,
-     FIELD(log_format), .choices = kc_flag_log_formats, .help = "log format"},
+     FIELD(log_format), .choices = kc__cli_flag_log_formats, .help = "log format"},
 };
 
-const kc__cli_flag_set kc_apply_dir_flags = {
+const kc__cli_flag_set kc__cli_apply_dir_flags = {
     .verb = "apply-dir",
     .operands = "DIR",
     .operands_at = offsetof(apply_dir_options, operands),
@@ -305,9 +305,9 @@ int kc__cli_command_apply_dir(int argc, char **argv)
     kc_scoped(kc_error) err = {0};
     apply_dir_options o;
     apply_dir_run run = {.options = &o};
-    const int parsed = kc__cli_flags_parse(&kc_apply_dir_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_apply_dir_flags, argc, argv, &o, &err);
     if (parsed > 0) {
-        kc__cli_flags_help(&kc_apply_dir_flags, stdout);
+        kc__cli_flags_help(&kc__cli_apply_dir_flags, stdout);
         return 0;
     }
     if (parsed == 0 && o.operands.n != 1)

@@ -13,17 +13,17 @@
 #define FIELD(name) .offset = offsetof(kc__cli_audit_options, name)
 #define AUDIT       "Audit"
 
-static const kc_flag_choice modes[] = {
+static const kc__cli_flag_choice modes[] = {
     {"batch", KC__AUDIT_BATCH, "buffer events and deliver them asynchronously"},
     {"blocking", KC__AUDIT_BLOCKING, "requests wait until their first event is delivered"},
     {"blocking-strict", KC__AUDIT_BLOCKING_STRICT,
      "the same, and requests fail if it cannot be delivered"},
     {NULL}};
 
-static const kc_flag_choice formats[] = {
+static const kc__cli_flag_choice formats[] = {
     {"legacy", 1, "a line of text"}, {"json", 0, "a line of JSON"}, {NULL}};
 
-static const kc_flag_choice versions[] = {{"audit.k8s.io/v1", 0, NULL}, {NULL}};
+static const kc__cli_flag_choice versions[] = {{"audit.k8s.io/v1", 0, NULL}, {NULL}};
 
 /* A rate: more than 0. */
 static int parse_rate(const char *text, void *ret, kc_error *err)
@@ -31,7 +31,7 @@ static int parse_rate(const char *text, void *ret, kc_error *err)
     char *end = NULL;
     const double rate = strtod(text, &end);
     if (end == text || *end || !(rate > 0) || rate > 1e9)
-        return kc_flag_invalid(text, "a number above 0", err);
+        return kc__cli_flag_invalid(text, "a number above 0", err);
     *(double *)ret = rate;
     return 0;
 }

@@ -23,7 +23,7 @@ typedef struct cli_cel_options {
     bool stored;
 } cli_cel_options;
 
-static const kc_flag_choice cel_commands[] = {
+static const kc__cli_flag_choice cel_commands[] = {
     {"eval", EVAL, "evaluate an expression and print its value, type and cost"}, {NULL}};
 
 #define CEL_AT(field) offsetof(cli_cel_options, field)
@@ -44,7 +44,7 @@ static const kc__cli_flag cel_flags[] = {
              "version"},
 };
 
-const kc__cli_flag_set kc_cel_flags = {
+const kc__cli_flag_set kc__cli_cel_flags = {
     .verb = "cel",
     .operands = "eval EXPR",
     .operands_at = CEL_AT(operands),
@@ -195,7 +195,7 @@ static int check_cel_options(const cli_cel_options *o, kc_error *err)
 {
     const int n =
         is_standard_input(o->file) + is_standard_input(o->old) + is_standard_input(o->schema);
-    if (o->operands.n && !kc_flag_choose(cel_commands, "command", o->operands.items[0], err))
+    if (o->operands.n && !kc__cli_flag_choose(cel_commands, "command", o->operands.items[0], err))
         return kc_error_result(err);
     if (o->operands.n != 2)
         return kc_error_set(err, KC_INVALID, "expected 'eval' and one expression");
@@ -210,9 +210,9 @@ int kc__cli_command_cel(int argc, char **argv)
     cli_cel_options o;
     kc_scoped(kc_error) err = {0};
     kc_scoped(cel_session) session = {0};
-    const int parsed = kc__cli_flags_parse(&kc_cel_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_cel_flags, argc, argv, &o, &err);
     if (parsed > 0) {
-        kc__cli_flags_help(&kc_cel_flags, stdout);
+        kc__cli_flags_help(&kc__cli_cel_flags, stdout);
         return 0;
     }
     if (parsed < 0 || check_cel_options(&o, &err) < 0)

@@ -25,7 +25,7 @@
 
 enum { LIST, RENEW_LEAVES, RENEW_CA, CREATE };
 
-static const kc_flag_choice certs_commands[] = {
+static const kc__cli_flag_choice certs_commands[] = {
     {"list", LIST, "list the certificates of a directory and when they expire"},
     {"renew-leaves", RENEW_LEAVES, "replace all certificates except the authorities"},
     {"renew-ca", RENEW_CA, "take the next of two steps of replacing the authorities"},
@@ -52,7 +52,7 @@ static const kc__cli_flag certs_flags[] = {
          "machine"},
 };
 
-const kc__cli_flag_set kc_certs_flags = {
+const kc__cli_flag_set kc__cli_certs_flags = {
     .verb = "certs",
     .operands = "list | renew-leaves | renew-ca | create NAME=ADDRESS[,ADDRESS…]…",
     .operands_at = CERTS_AT(operands),
@@ -197,14 +197,14 @@ static int run_certs(const kc__cli_certs_options *o, int command, kc_error *err)
 }
 
 /* NULL, with an error, if the operands are not those of a command. */
-static const kc_flag_choice *certs_command_of(const kc__cli_certs_options *o, kc_error *err)
+static const kc__cli_flag_choice *certs_command_of(const kc__cli_certs_options *o, kc_error *err)
 {
     if (!o->operands.n) {
         kc_error_set(err, KC_INVALID, "expected a command: list, renew-leaves, renew-ca or create");
         return NULL;
     }
-    const kc_flag_choice *command =
-        kc_flag_choose(certs_commands, "command", o->operands.items[0], err);
+    const kc__cli_flag_choice *command =
+        kc__cli_flag_choose(certs_commands, "command", o->operands.items[0], err);
     if (command && command->value != CREATE && o->operands.n > 1) {
         kc_error_set(err, KC_INVALID, "unexpected argument '%s'", o->operands.items[1]);
         return NULL;
@@ -216,12 +216,12 @@ int kc__cli_command_certs(int argc, char **argv)
 {
     kc__cli_certs_options o;
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc__cli_flags_parse(&kc_certs_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_certs_flags, argc, argv, &o, &err);
     if (parsed > 0) {
-        kc__cli_flags_help(&kc_certs_flags, stdout);
+        kc__cli_flags_help(&kc__cli_certs_flags, stdout);
         return 0;
     }
-    const kc_flag_choice *command = parsed < 0 ? NULL : certs_command_of(&o, &err);
+    const kc__cli_flag_choice *command = parsed < 0 ? NULL : certs_command_of(&o, &err);
     if (!command)
         return kc__cli_usage_error("certs", &err);
     if (run_certs(&o, command->value, &err) < 0) {

@@ -21,7 +21,7 @@ typedef enum cli_completion_offer {
 
 static cli_completion_offer offer_of(const kc__cli_flag *flag)
 {
-    if (kc_flag_choice_at(flag, 0))
+    if (kc__cli_flag_choice_at(flag, 0))
         return OFFER_WORDS;
     if (!flag->argument || !flag->values)
         return OFFER_NOTHING;
@@ -34,15 +34,15 @@ static cli_completion_offer offer_of(const kc__cli_flag *flag)
 static void put_words(const kc__cli_flag *flag)
 {
     const char *name;
-    if (!kc_flag_choice_at(flag, 0))
+    if (!kc__cli_flag_choice_at(flag, 0))
         fputs(flag->values, stdout);
-    for (size_t i = 0; (name = kc_flag_choice_at(flag, i)); i++)
+    for (size_t i = 0; (name = kc__cli_flag_choice_at(flag, i)); i++)
         printf("%s%s", i ? " " : "", name);
 }
 
 static void put_commands(const kc__cli_flag_set *set)
 {
-    for (const kc_flag_choice *row = set->commands; row && row->name; row++)
+    for (const kc__cli_flag_choice *row = set->commands; row && row->name; row++)
         printf("%s%s", row > set->commands ? " " : "", row->name);
 }
 
@@ -114,11 +114,11 @@ static void write_bash(void)
         "    fi\n"
         "    if ((COMP_CWORD == 1)); then");
     fputs("        words='", stdout);
-    for (size_t i = 0; i < kc_n_verbs; i++)
-        printf("%s%s", i ? " " : "", kc_verbs[i].name);
+    for (size_t i = 0; i < kc__cli_n_verbs; i++)
+        printf("%s%s", i ? " " : "", kc__cli_verbs[i].name);
     puts("'\n    else\n        case ${COMP_WORDS[1]} in");
-    for (size_t i = 0; i < kc_n_verbs; i++)
-        bash_verb(&kc_verbs[i]);
+    for (size_t i = 0; i < kc__cli_n_verbs; i++)
+        bash_verb(&kc__cli_verbs[i]);
     puts("        esac\n"
          "    fi\n"
          "    if [[ $action ]]; then\n"
@@ -176,9 +176,9 @@ static void write_zsh(void)
          "# Completes the arguments of kc. Load it with: source <(kc completion zsh)\n"
          "_kc() {\n"
          "    local -a verbs=(");
-    for (size_t i = 0; i < kc_n_verbs; i++) {
-        printf("        '%s:", kc_verbs[i].name);
-        put_escaped(kc_verbs[i].summary, ":");
+    for (size_t i = 0; i < kc__cli_n_verbs; i++) {
+        printf("        '%s:", kc__cli_verbs[i].name);
+        put_escaped(kc__cli_verbs[i].summary, ":");
         puts("'");
     }
     puts("    )\n"
@@ -190,8 +190,8 @@ static void write_zsh(void)
          "    shift words\n"
          "    ((CURRENT--))\n"
          "    case $verb in");
-    for (size_t i = 0; i < kc_n_verbs; i++)
-        zsh_verb(&kc_verbs[i]);
+    for (size_t i = 0; i < kc__cli_n_verbs; i++)
+        zsh_verb(&kc__cli_verbs[i]);
     puts("    esac\n"
          "}\n"
          "compdef _kc kc");
@@ -242,8 +242,8 @@ static void write_fish(void)
 {
     puts("# Completes the arguments of kc. Load it with: kc completion fish | source\n"
          "complete -c kc -f");
-    for (size_t i = 0; i < kc_n_verbs; i++)
-        fish_verb(&kc_verbs[i]);
+    for (size_t i = 0; i < kc__cli_n_verbs; i++)
+        fish_verb(&kc__cli_verbs[i]);
 }
 
 /* ---- the verb ---- */
@@ -253,14 +253,14 @@ typedef enum shell { BASH, ZSH, FISH } shell;
 static void (*const writers[])(void) = {
     [BASH] = write_bash, [ZSH] = write_zsh, [FISH] = write_fish};
 
-static const kc_flag_choice shells[] = {
+static const kc__cli_flag_choice shells[] = {
     {"bash", BASH, "load it with: source <(kc completion bash)"},
     {"zsh", ZSH, "load it with: source <(kc completion zsh)"},
     {"fish", FISH, "load it with: kc completion fish | source"},
     {NULL},
 };
 
-const kc__cli_flag_set kc_completion_flags = {
+const kc__cli_flag_set kc__cli_completion_flags = {
     .verb = "completion",
     .operands = "bash|zsh|fish",
     .commands = shells,
@@ -274,15 +274,16 @@ int kc__cli_command_completion(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
     kc__cli_flag_operands given;
-    const int parsed = kc__cli_flags_parse(&kc_completion_flags, argc, argv, &given, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_completion_flags, argc, argv, &given, &err);
     if (parsed > 0) {
-        kc__cli_flags_help(&kc_completion_flags, stdout);
+        kc__cli_flags_help(&kc__cli_completion_flags, stdout);
         return 0;
     }
     if (parsed == 0 && given.n != 1)
         kc_error_set(&err, KC_INVALID, "expected one shell: bash, zsh or fish");
-    const kc_flag_choice *chosen =
-        parsed == 0 && given.n == 1 ? kc_flag_choose(shells, "shell", given.items[0], &err) : NULL;
+    const kc__cli_flag_choice *chosen =
+        parsed == 0 && given.n == 1 ? kc__cli_flag_choose(shells, "shell", given.items[0], &err)
+                                    : NULL;
     if (!chosen)
         return kc__cli_usage_error("completion", &err);
     writers[chosen->value]();

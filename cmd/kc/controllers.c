@@ -71,9 +71,9 @@ static const kc__cli_flag observability_flags[] = {
                 "(SubjectAccessReview). Requests from web pages and proxies are refused. Where "
                 "pods run as processes of the same user, loopback clients need a token too."},
     {"v", 'v', .argument = "N", .initial = "0", .group = OBSERVABILITY, FIELD(verbosity),
-     .choices = kc_flag_verbosities, .help = "log verbosity"},
+     .choices = kc__cli_flag_verbosities, .help = "log verbosity"},
     {"log-format", .argument = "FORMAT", .initial = "console", .group = OBSERVABILITY,
-     FIELD(log_format), .choices = kc_flag_log_formats, .help = "log format"},
+     FIELD(log_format), .choices = kc__cli_flag_log_formats, .help = "log format"},
 };
 static const kc__cli_flag_set observability_part = {KC__CLI_FLAGS(observability_flags)};
 
@@ -82,7 +82,7 @@ static const kc__cli_flag_part parts[] = {
     {&kc__cli_signing_part, offsetof(cli_controllers_options, signing)},
     {&observability_part}};
 
-const kc__cli_flag_set kc_controllers_flags = {
+const kc__cli_flag_set kc__cli_controllers_flags = {
     .verb = "controllers",
     .synopsis = "Runs the built-in controllers against any server of the Kubernetes API: garbage "
                 "collector,\nnamespaces, service accounts, deployments, replica sets, scheduler, "
@@ -177,11 +177,11 @@ int kc__cli_command_controllers(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
     cli_controllers_options o;
-    const int parsed = kc__cli_flags_parse(&kc_controllers_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_controllers_flags, argc, argv, &o, &err);
     if (parsed < 0)
         return kc__cli_usage_error("controllers", &err);
     if (parsed == 1) {
-        kc__cli_flags_help(&kc_controllers_flags, stdout);
+        kc__cli_flags_help(&kc__cli_controllers_flags, stdout);
         return 0;
     }
     if (o.list)

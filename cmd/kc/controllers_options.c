@@ -20,7 +20,7 @@ static int parse_count(const char *text, void *ret, kc_error *err)
 {
     int64_t n;
     if (!kc_str_to_i64(kc_cstr(text), &n) || n < 1 || n > 100000)
-        return kc_flag_invalid(text, "an integer from 1 to 100000", err);
+        return kc__cli_flag_invalid(text, "an integer from 1 to 100000", err);
     *(int *)ret = (int)n;
     return 0;
 }
@@ -29,7 +29,7 @@ static int parse_cpu(const char *text, void *ret, kc_error *err)
 {
     kc_quantity cpus;
     if (kc_quantity_parse(kc_cstr(text), &cpus, NULL) < 0 || kc_quantity_sign(cpus) <= 0)
-        return kc_flag_invalid(text, "a quantity of CPUs above 0, such as 500m or 4", err);
+        return kc__cli_flag_invalid(text, "a quantity of CPUs above 0, such as 500m or 4", err);
     *(int64_t *)ret = kc_quantity_milli_value(cpus);
     return 0;
 }
@@ -38,12 +38,13 @@ static int parse_bytes(const char *text, void *ret, kc_error *err)
 {
     kc_quantity bytes;
     if (kc_quantity_parse(kc_cstr(text), &bytes, NULL) < 0 || kc_quantity_sign(bytes) <= 0)
-        return kc_flag_invalid(text, "a quantity of bytes above 0, such as 512Mi or 16Gi", err);
+        return kc__cli_flag_invalid(text, "a quantity of bytes above 0, such as 512Mi or 16Gi",
+                                    err);
     *(int64_t *)ret = kc_quantity_value(bytes);
     return 0;
 }
 
-static const kc_flag_choice pod_modes[] = {
+static const kc__cli_flag_choice pod_modes[] = {
     {"none", KC_PODS_NONE, "no node"},
     {"simulate", KC_PODS_SIMULATE, "simulated nodes: pods change their phase, no process runs"},
     {"process", KC_PODS_PROCESS, "one node, this machine: containers are processes; requires root"},
@@ -60,7 +61,7 @@ static int parse_uids(const char *text, void *ret, kc_error *err)
                     kc_str_to_u64(rest, &count) && base > 0 && count > 0 && count <= MAX_UIDS &&
                     base + count <= UINT32_MAX;
     if (!ok)
-        return kc_flag_invalid(
+        return kc__cli_flag_invalid(
             text, "a range BASE:COUNT of at most 16777216 uids, such as 2000000000:65536", err);
     *(kc_uid_range *)ret = (kc_uid_range){(uint32_t)base, (uint32_t)count};
     return 0;

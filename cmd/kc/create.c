@@ -89,13 +89,13 @@ static const kc__cli_flag flags[] = {
      .help = "URL path of the validating webhook; defaults to /validate-GROUP-VERSION-KIND"},
 };
 
-static const kc_flag_choice commands[] = {
+static const kc__cli_flag_choice commands[] = {
     {"api", 0, "add a kind: its types, a controller, a test, a sample and roles"},
     {"webhook", 1, "add admission or conversion webhooks for a kind"},
     {NULL},
 };
 
-const kc__cli_flag_set kc_create_flags = {
+const kc__cli_flag_set kc__cli_create_flags = {
     .verb = "create",
     .synopsis = "Adds to the project in the current directory.\n"
                 "\n"
@@ -214,7 +214,8 @@ static int cli_create_create(const cli_create_options *o, kc_error *err)
 {
     if (o->operands.n != 1)
         return kc_error_set(err, KC_INVALID, "expected one command: api or webhook");
-    const kc_flag_choice *command = kc_flag_choose(commands, "command", o->operands.items[0], err);
+    const kc__cli_flag_choice *command =
+        kc__cli_flag_choose(commands, "command", o->operands.items[0], err);
     if (!command)
         return kc_error_result(err);
     return command->value ? create_webhook(o, err) : create_api(o, err);
@@ -224,9 +225,9 @@ int kc__cli_command_create(int argc, char **argv)
 {
     cli_create_options o;
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc__cli_flags_parse(&kc_create_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_create_flags, argc, argv, &o, &err);
     if (parsed > 0)
-        kc__cli_flags_help(&kc_create_flags, stdout);
+        kc__cli_flags_help(&kc__cli_create_flags, stdout);
     if (parsed < 0)
         return kc__cli_usage_error("create", &err);
     if (parsed == 0 && cli_create_create(&o, &err) < 0)

@@ -22,7 +22,7 @@ static const kc__cli_flag flags[] = {
                 "namespace. Webhooks still receive requests of all namespaces, unless their "
                 "configurations have a selector."},
     {"license", .argument = "LICENSE", .parse = kc__cli_flag_text, .offset = AT(license),
-     .choices = kc_scaffold_licenses, .group = "Files",
+     .choices = kc__cli_scaffold_licenses, .group = "Files",
      .help = "license header of sources written from now on"},
     {"license-file", .argument = "FILE", .parse = kc__cli_flag_text, .offset = AT(license_file),
      .values = "FILE", .group = "Files",
@@ -34,7 +34,7 @@ static const kc__cli_flag flags[] = {
      .help = "overwrite files that must change and were edited"},
 };
 
-const kc__cli_flag_set kc_edit_flags = {
+const kc__cli_flag_set kc__cli_edit_flags = {
     .verb = "edit",
     .synopsis = "Changes the settings of the project in the current directory. Scaffolded files "
                 "that were not edited are\nupdated; for edited files the command prints what to "
@@ -69,9 +69,9 @@ int kc__cli_command_edit(int argc, char **argv)
 {
     cli_edit_options o;
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc__cli_flags_parse(&kc_edit_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_edit_flags, argc, argv, &o, &err);
     if (parsed > 0)
-        kc__cli_flags_help(&kc_edit_flags, stdout);
+        kc__cli_flags_help(&kc__cli_edit_flags, stdout);
     if (parsed < 0)
         return kc__cli_usage_error("edit", &err);
     if (parsed == 0 && edit(&o, &err) < 0)

@@ -37,19 +37,19 @@ static void print_names(FILE *out, const kc__cli_flag *flag)
 {
     kc_scoped(kc_buf) text = {0};
     const char *name;
-    for (size_t i = 0; (name = kc_flag_choice_at(flag, i)); i++)
+    for (size_t i = 0; (name = kc__cli_flag_choice_at(flag, i)); i++)
         kc_buf_printf(&text, "%s%s", i ? ", " : "Values: ", name);
     if (text.n)
         print_wrapped(out, kc_buf_cstr(&text));
 }
 
 /* One row per choice. */
-static void print_choices(FILE *out, const kc_flag_choice *choices, int indent)
+static void print_choices(FILE *out, const kc__cli_flag_choice *choices, int indent)
 {
     int width = 0;
-    for (const kc_flag_choice *row = choices; row->name; row++)
+    for (const kc__cli_flag_choice *row = choices; row->name; row++)
         width = KC_MAX(width, (int)strlen(row->name));
-    for (const kc_flag_choice *row = choices; row->name; row++)
+    for (const kc__cli_flag_choice *row = choices; row->name; row++)
         fprintf(out, "%*s%-*s  %s\n", indent, "", width, row->name, row->help);
 }
 
@@ -136,16 +136,16 @@ static void mdoc_values(FILE *out, const kc__cli_flag *flag)
     const char *name;
     if (explains_choices(flag)) {
         fputs(".Bl -tag -width network-service -compact\n", out);
-        for (const kc_flag_choice *row = flag->choices; row->name; row++) {
+        for (const kc__cli_flag_choice *row = flag->choices; row->name; row++) {
             fprintf(out, ".It Cm %s\n", row->name);
             print_sentences(out, row->help);
             fputs(".\n", out);
         }
         fputs(".El\n", out);
-    } else if (kc_flag_choice_at(flag, 0)) {
+    } else if (kc__cli_flag_choice_at(flag, 0)) {
         fputs("Values:\n", out);
-        for (size_t i = 0; (name = kc_flag_choice_at(flag, i)); i++)
-            fprintf(out, ".Cm %s %s\n", name, kc_flag_choice_at(flag, i + 1) ? "," : ".");
+        for (size_t i = 0; (name = kc__cli_flag_choice_at(flag, i)); i++)
+            fprintf(out, ".Cm %s %s\n", name, kc__cli_flag_choice_at(flag, i + 1) ? "," : ".");
     }
 }
 
@@ -171,7 +171,7 @@ static void mdoc_flag(FILE *out, const kc__cli_flag *flag)
         fprintf(out, "Default: %s.\n", flag->initial);
 }
 
-void kc_flags_mdoc(const kc__cli_flag_set *set, FILE *out)
+void kc__cli_flags_mdoc(const kc__cli_flag_set *set, FILE *out)
 {
     const char *group = NULL;
     kc__cli_flag flag;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flag_values.c: the parsers of flag values, and the closed sets that several verbs share. A parser
- * reports an error through kc_flag_invalid, and flags.c prepends the flag:
+ * reports an error through kc__cli_flag_invalid, and flags.c prepends the flag:
  *
  *     --secure-port: invalid value 'x': must be a port from 0 to 65535
  *
@@ -61,14 +61,14 @@ int kc__cli_flag_switch(const char *text, void *ret, kc_error *err)
             return 0;
         }
     }
-    return kc_flag_invalid(text, "true or false", err);
+    return kc__cli_flag_invalid(text, "true or false", err);
 }
 
 int kc__cli_flag_port(const char *text, void *ret, kc_error *err)
 {
     uint64_t n;
     if (!kc_str_to_u64(kc_cstr(text), &n) || n > UINT16_MAX)
-        return kc_flag_invalid(text, "a port from 0 to 65535", err);
+        return kc__cli_flag_invalid(text, "a port from 0 to 65535", err);
     *(int *)ret = (int)n;
     return 0;
 }
@@ -77,7 +77,7 @@ int kc__cli_flag_limit(const char *text, void *ret, kc_error *err)
 {
     uint64_t n;
     if (!kc_str_to_u64(kc_cstr(text), &n))
-        return kc_flag_invalid(text, "an integer of 0 or more", err);
+        return kc__cli_flag_invalid(text, "an integer of 0 or more", err);
     *(size_t *)ret = n;
     return 0;
 }
@@ -87,7 +87,7 @@ int kc__cli_flag_bytes(const char *text, void *ret, kc_error *err)
     kc_quantity q;
     int64_t n = 0;
     if (kc_quantity_parse(kc_cstr(text), &q, NULL) < 0 || !kc_quantity_as_i64(q, &n) || n < 1)
-        return kc_flag_invalid(text, "a number of bytes, such as 1048576 or 1Mi", err);
+        return kc__cli_flag_invalid(text, "a number of bytes, such as 1048576 or 1Mi", err);
     *(size_t *)ret = (size_t)n;
     return 0;
 }
@@ -96,7 +96,7 @@ int kc__cli_flag_address(const char *text, void *ret, kc_error *err)
 {
     struct in6_addr address;
     if (inet_pton(AF_INET, text, &address) != 1 && inet_pton(AF_INET6, text, &address) != 1)
-        return kc_flag_invalid(text, "an IP address, such as 127.0.0.1 or ::1", err);
+        return kc__cli_flag_invalid(text, "an IP address, such as 127.0.0.1 or ::1", err);
     *(const char **)ret = text;
     return 0;
 }
@@ -105,7 +105,8 @@ int kc__cli_flag_duration(const char *text, void *ret, kc_error *err)
 {
     int64_t ns;
     if (kc_duration_parse(kc_cstr(text), &ns, NULL) < 0 || ns <= 0)
-        return kc_flag_invalid(text, "a duration of more than 0, such as 30s, 1m or 1h30m", err);
+        return kc__cli_flag_invalid(text, "a duration of more than 0, such as 30s, 1m or 1h30m",
+                                    err);
     *(int64_t *)ret = ns;
     return 0;
 }
@@ -122,7 +123,7 @@ int kc__cli_flag_resync(const char *text, void *ret, kc_error *err)
 {
     int64_t ns;
     if (kc_duration_parse(kc_cstr(text), &ns, NULL) < 0 || ns < KC_MINUTE)
-        return kc_flag_invalid(text, "a duration of at least 1m, such as 5m or 1h", err);
+        return kc__cli_flag_invalid(text, "a duration of at least 1m, such as 5m or 1h", err);
     *(int64_t *)ret = ns;
     return 0;
 }
@@ -131,19 +132,19 @@ int kc__cli_flag_count(const char *text, void *ret, kc_error *err)
 {
     int64_t n;
     if (!kc_str_to_i64(kc_cstr(text), &n) || n < 1 || n > 1000000000)
-        return kc_flag_invalid(text, "an integer from 1 to 1000000000", err);
+        return kc__cli_flag_invalid(text, "an integer from 1 to 1000000000", err);
     *(size_t *)ret = (size_t)n;
     return 0;
 }
 
-const kc_flag_choice kc_flag_log_formats[] = {
+const kc__cli_flag_choice kc__cli_flag_log_formats[] = {
     {"console", KC_LOG_CONSOLE, "readable lines"},
     {"json", KC_LOG_JSON, "one JSON object per line"},
     {NULL},
 };
 
-const kc_flag_choice kc_flag_verbosities[] = {
+const kc__cli_flag_choice kc__cli_flag_verbosities[] = {
     {"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}, {"4", 4},   {"5", 5},
     {"6", 6}, {"7", 7}, {"8", 8}, {"9", 9}, {"10", 10}, {NULL},
 };
-_Static_assert(KC_LOG_MAX_V == 10, "kc_flag_verbosities lists every level");
+_Static_assert(KC_LOG_MAX_V == 10, "kc__cli_flag_verbosities lists every level");

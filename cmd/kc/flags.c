@@ -109,26 +109,26 @@ static int unknown_choice(const char *what, kc_str typed, const flag_names *name
                         kc_buf_cstr(&text));
 }
 
-int kc_flag_invalid(const char *text, const char *accepted, kc_error *err)
+int kc__cli_flag_invalid(const char *text, const char *accepted, kc_error *err)
 {
     return kc_error_set(err, KC_INVALID, "invalid value '%s': must be %s", text, accepted);
 }
 
 /* ---- closed sets ---- */
 
-const char *kc_flag_choice_at(const kc__cli_flag *flag, size_t i)
+const char *kc__cli_flag_choice_at(const kc__cli_flag *flag, size_t i)
 {
     if (flag->choice_name)
         return flag->choice_name(i);
     return flag->choices ? flag->choices[i].name : NULL;
 }
 
-const kc_flag_choice *kc_flag_choose(const kc_flag_choice *choices, const char *noun,
-                                     const char *text, kc_error *err)
+const kc__cli_flag_choice *kc__cli_flag_choose(const kc__cli_flag_choice *choices, const char *noun,
+                                               const char *text, kc_error *err)
 {
     flag_names names = {0};
     kc_scoped(kc_buf) what = {0};
-    for (const kc_flag_choice *row = choices; row->name; row++) {
+    for (const kc__cli_flag_choice *row = choices; row->name; row++) {
         if (!strcmp(row->name, text)) {
             kc_vec_done(&names);
             return row;
@@ -146,7 +146,7 @@ static int check_choice(const kc__cli_flag *flag, kc_str typed, kc_error *err)
     flag_names names = {0};
     const char *name;
     bool known = false;
-    for (size_t i = 0; (name = kc_flag_choice_at(flag, i)); i++) {
+    for (size_t i = 0; (name = kc__cli_flag_choice_at(flag, i)); i++) {
         kc_vec_push(&names, name);
         known = known || kc_str_is(typed, name);
     }
@@ -172,7 +172,7 @@ static int check_list(const kc__cli_flag *flag, const char *text, kc_error *err)
 
 static void store_choice(const kc__cli_flag *flag, const char *text, void *field)
 {
-    for (const kc_flag_choice *row = flag->choices; row->name; row++)
+    for (const kc__cli_flag_choice *row = flag->choices; row->name; row++)
         if (!strcmp(row->name, text))
             *(int *)field = row->value;
 }
@@ -193,7 +193,7 @@ static int parse_value(const kc__cli_flag *flag, const char *value, void *field,
     int failed = 0;
     if (flag->is_list)
         failed = check_list(flag, value, err);
-    else if (kc_flag_choice_at(flag, 0))
+    else if (kc__cli_flag_choice_at(flag, 0))
         failed = check_choice(flag, kc_cstr(value), err);
     if (failed)
         return failed;

@@ -3,7 +3,7 @@
  * flags.h: the flags of a verb, as a table. The parser, --help, shell completion and the flag
  * sections of the man pages (scripts/man) all read it.
  *
- *     static const kc_flag_choice formats[] = {
+ *     static const kc__cli_flag_choice formats[] = {
  *         {"console", KC_LOG_CONSOLE}, {"json", KC_LOG_JSON}, {NULL}};
  *     static const kc__cli_flag flags[] = {
  *         {"secure-port", .argument = "PORT", .initial = "6443", .parse = kc__cli_flag_port,
@@ -31,15 +31,15 @@
 #include <stdio.h>
 
 /* Parses one value into *ret, whose type is the parser's. The error names the value and what is
- * accepted (kc_flag_invalid); the caller prepends the flag. The result borrows from `text`. */
+ * accepted (kc__cli_flag_invalid); the caller prepends the flag. The result borrows from `text`. */
 typedef int kc__cli_flag_parser(const char *text, void *ret, kc_error *err);
 
 /* One value of a closed set. A set ends with a row whose name is NULL. */
-typedef struct kc_flag_choice {
+typedef struct kc__cli_flag_choice {
     const char *name;
     int value;        /* Stored if the flag has no parser. */
     const char *help; /* NULL: none. */
-} kc_flag_choice;
+} kc__cli_flag_choice;
 
 typedef struct kc__cli_flag {
     const char *name;     /* Without dashes. */
@@ -49,7 +49,7 @@ typedef struct kc__cli_flag {
     const char *help;     /* Begins with what the flag sets; lower case, no full stop. */
     const char *details;  /* Further sentences for the man page; NULL: none. */
     const char *group;    /* Heading in help; flags of a group are adjacent. */
-    const kc_flag_choice *choices;        /* Closed set of values; NULL: an open set. */
+    const kc__cli_flag_choice *choices;   /* Closed set of values; NULL: an open set. */
     const char *(*choice_name)(size_t i); /* The same for a set known at run time only. */
     bool is_list;                         /* Comma-separated choices; '*' and '-NAME' allowed. */
     const char *values; /* Completion of an open set: "FILE", "DIR", or words; NULL: none. */
@@ -79,13 +79,13 @@ typedef struct kc__cli_flag_operands {
 } kc__cli_flag_operands;
 
 struct kc__cli_flag_set {
-    const char *verb;               /* "apiserver" */
-    const char *operands;           /* For help: "[PATH…]"; NULL: the verb takes none. */
-    size_t operands_at;             /* Offset of a kc__cli_flag_operands in the options. */
-    bool operand_is_dir;            /* Completion: the operand is a directory. */
-    const kc_flag_choice *commands; /* Accepted first operands; NULL: any. */
-    const char *synopsis;           /* One or two sentences for the top of help. */
-    const char *examples;           /* Indented lines for the end of help. */
+    const char *verb;                    /* "apiserver" */
+    const char *operands;                /* For help: "[PATH…]"; NULL: the verb takes none. */
+    size_t operands_at;                  /* Offset of a kc__cli_flag_operands in the options. */
+    bool operand_is_dir;                 /* Completion: the operand is a directory. */
+    const kc__cli_flag_choice *commands; /* Accepted first operands; NULL: any. */
+    const char *synopsis;                /* One or two sentences for the top of help. */
+    const char *examples;                /* Indented lines for the end of help. */
     const kc__cli_flag *flags;
     size_t n_flags;
     const kc__cli_flag_part *parts; /* After its own rows. */
@@ -103,7 +103,7 @@ struct kc__cli_flag_set {
 bool kc__cli_flag_at(const kc__cli_flag_set *set, size_t i, kc__cli_flag *ret);
 
 /* The i-th accepted value of a flag with a closed set; NULL after the last, or for an open set. */
-const char *kc_flag_choice_at(const kc__cli_flag *flag, size_t i);
+const char *kc__cli_flag_choice_at(const kc__cli_flag *flag, size_t i);
 
 /*
  * Zeroes the options, sets defaults, parses argv[1] and on. 0: done; 1: help was requested.
@@ -114,18 +114,18 @@ int kc__cli_flags_parse(const kc__cli_flag_set *set, int argc, char **argv, void
                         kc_error *err);
 
 /* Sets KC_INVALID, "invalid value 'TEXT': must be ACCEPTED"; returns -KC_INVALID. */
-int kc_flag_invalid(const char *text, const char *accepted, kc_error *err);
+int kc__cli_flag_invalid(const char *text, const char *accepted, kc_error *err);
 
 /* The row of `choices` named `text`; NULL, with an error that lists the names, if there is none.
  * `noun` names what is missing: "command". */
-const kc_flag_choice *kc_flag_choose(const kc_flag_choice *choices, const char *noun,
-                                     const char *text, kc_error *err);
+const kc__cli_flag_choice *kc__cli_flag_choose(const kc__cli_flag_choice *choices, const char *noun,
+                                               const char *text, kc_error *err);
 
 /* Writes the help: synopsis, flags by group with defaults and accepted values, examples. */
 void kc__cli_flags_help(const kc__cli_flag_set *set, FILE *out);
 
 /* Writes the flags as mdoc(7) sections, one per group, for the verb's man page. */
-void kc_flags_mdoc(const kc__cli_flag_set *set, FILE *out);
+void kc__cli_flags_mdoc(const kc__cli_flag_set *set, FILE *out);
 
 /* ---- parsers; the comment names the type of the field ---- */
 
@@ -153,7 +153,7 @@ kc__cli_flag_parser kc__cli_flag_words;    /* kc__cli_flag_list: comma-separated
 
 /* ---- closed sets that several verbs share ---- */
 
-extern const kc_flag_choice kc_flag_log_formats[]; /* kc_log_format */
-extern const kc_flag_choice kc_flag_verbosities[]; /* int, 0 to 10 */
+extern const kc__cli_flag_choice kc__cli_flag_log_formats[]; /* kc_log_format */
+extern const kc__cli_flag_choice kc__cli_flag_verbosities[]; /* int, 0 to 10 */
 
 #endif

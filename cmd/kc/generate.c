@@ -134,7 +134,7 @@ static const struct generator {
     [SAMPLE] = {"config/samples", generate_samples, .is_begun = true},
 };
 
-static const kc_flag_choice commands[] = {
+static const kc__cli_flag_choice commands[] = {
     {"object", OBJECT,
      "typed C functions and apply configurations: zz_generated.h and .c beside the headers"},
     {"crd", CRD, "CustomResourceDefinitions, to config/crd/bases"},
@@ -148,9 +148,9 @@ static const kc_flag_choice commands[] = {
 };
 
 /* The command named `text`; NULL: none. */
-static const kc_flag_choice *find_command(const char *text)
+static const kc__cli_flag_choice *find_command(const char *text)
 {
-    for (const kc_flag_choice *row = commands; row->name; row++)
+    for (const kc__cli_flag_choice *row = commands; row->name; row++)
         if (!strcmp(text, row->name))
             return row;
     return NULL;
@@ -162,7 +162,7 @@ static int parse_length(const char *text, void *ret, kc_error *err)
 {
     int64_t length;
     if (!kc_str_to_i64(kc_cstr(text), &length) || length < 0 || length > INT32_MAX)
-        return kc_flag_invalid(text, "a number of bytes of 0 or more", err);
+        return kc__cli_flag_invalid(text, "a number of bytes of 0 or more", err);
     *(int *)ret = length ? (int)length : -1;
     return 0;
 }
@@ -206,7 +206,7 @@ static const kc__cli_flag flags[] = {
      .group = "RBAC", .help = "name of roles whose markers set none; defaults to manager-role"},
 };
 
-const kc__cli_flag_set kc_generate_flags = {
+const kc__cli_flag_set kc__cli_generate_flags = {
     .verb = "generate",
     .synopsis =
         "Generates code, CRDs, RBAC roles, webhook configurations and samples from headers of API "
@@ -271,7 +271,7 @@ static int check_path(const char *word, kc_error *err)
 {
     const char *names[KC_COUNT(commands)];
     size_t n = 0;
-    for (const kc_flag_choice *row = commands; row->name; row++)
+    for (const kc__cli_flag_choice *row = commands; row->name; row++)
         names[n++] = row->name;
     if (access(word, F_OK) == 0 || strchr(word, '/'))
         return 0;
@@ -281,21 +281,21 @@ static int check_path(const char *word, kc_error *err)
         nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-static const struct generator *generator_of(const kc_flag_choice *command)
+static const struct generator *generator_of(const kc__cli_flag_choice *command)
 {
     return command && command->value < GENERATORS ? &generators[command->value] : NULL;
 }
 
 /* Roles and webhooks come from markers; a new project has no types yet. */
-static bool needs_no_types(const kc_flag_choice *command)
+static bool needs_no_types(const kc__cli_flag_choice *command)
 {
     const struct generator *only = generator_of(command);
     return (only && only->of_project) || access("PROJECT", F_OK) == 0;
 }
 
 /* Headers default to api. Roles and webhooks need none. */
-static int find_paths(const kc_flag_choice *command, const char *const **paths, size_t *n_paths,
-                      kc_error *err)
+static int find_paths(const kc__cli_flag_choice *command, const char *const **paths,
+                      size_t *n_paths, kc_error *err)
 {
     static const char *const api[] = {"api"};
     if (*n_paths)
@@ -405,7 +405,7 @@ static int run_generators(const cli_generate_run *r, const struct generator *onl
 static int generate(const cli_generate_options *o, kc_error *err)
 {
     const kc__cli_flag_operands *given = &o->operands;
-    const kc_flag_choice *command = given->n ? find_command(given->items[0]) : NULL;
+    const kc__cli_flag_choice *command = given->n ? find_command(given->items[0]) : NULL;
     const struct generator *only = generator_of(command);
     const char *const *paths = given->items + (command ? 1 : 0);
     size_t n_paths = given->n - (command ? 1 : 0);
@@ -434,9 +434,9 @@ int kc__cli_command_generate(int argc, char **argv)
 {
     cli_generate_options o;
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc__cli_flags_parse(&kc_generate_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_generate_flags, argc, argv, &o, &err);
     if (parsed > 0)
-        kc__cli_flags_help(&kc_generate_flags, stdout);
+        kc__cli_flags_help(&kc__cli_generate_flags, stdout);
     if (parsed < 0)
         return kc__cli_usage_error("generate", &err);
     if (parsed == 0 && generate(&o, &err) < 0) {

@@ -31,14 +31,14 @@ typedef struct cli_hub_options {
 #define SERVER        "API server"
 #define OBSERVABILITY "Observability"
 
-static const kc_flag_choice graph_formats[] = {
+static const kc__cli_flag_choice graph_formats[] = {
     {"dot", KC_PHASE_DOT, "Graphviz"},
     {"mermaid", KC_PHASE_MERMAID, "Mermaid"},
     {NULL},
 };
 
 /* As in controller-runtime: a word or a number. */
-static const kc_flag_choice zap_levels[] = {
+static const kc__cli_flag_choice zap_levels[] = {
     {"info", 0}, {"debug", 1}, {"0", 0}, {"1", 1}, {"2", 2}, {"3", 3},   {"4", 4},
     {"5", 5},    {"6", 6},     {"7", 7}, {"8", 8}, {"9", 9}, {"10", 10}, {NULL},
 };
@@ -104,7 +104,7 @@ static const kc__cli_flag flags[] = {
      .choices = zap_levels, .help = "log verbosity, in addition to the config file's level"},
 };
 
-const kc__cli_flag_set kc_hub_flags = {
+const kc__cli_flag_set kc__cli_hub_flags = {
     .verb = "hub",
     .synopsis = "Runs all reconcilers, or a selection, in one process, against any server of the "
                 "Kubernetes API.",
@@ -123,7 +123,7 @@ const kc__cli_flag_set kc_hub_flags = {
     .size = sizeof(cli_hub_options),
 };
 
-const kc__cli_flag_set kc_run_flags = {
+const kc__cli_flag_set kc__cli_run_flags = {
     .verb = "run",
     .operands = "NAME",
     .operands_at = offsetof(cli_hub_options, operands),
@@ -285,7 +285,7 @@ static int cli_hub_parse(const kc__cli_flag_set *set, int argc, char **argv, cli
 int kc__cli_command_hub(int argc, char **argv)
 {
     cli_hub_options o;
-    const int code = cli_hub_parse(&kc_hub_flags, argc, argv, &o);
+    const int code = cli_hub_parse(&kc__cli_hub_flags, argc, argv, &o);
     return code >= 0 ? code : cli_hub_finish("hub", &o, "kc-hub");
 }
 
@@ -293,7 +293,7 @@ int kc__cli_command_run(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
     cli_hub_options o;
-    const int code = cli_hub_parse(&kc_run_flags, argc, argv, &o);
+    const int code = cli_hub_parse(&kc__cli_run_flags, argc, argv, &o);
     if (code >= 0)
         return code;
     if (o.operands.n != 1 || strpbrk(o.operands.items[0], "*,-")) {

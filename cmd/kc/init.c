@@ -32,7 +32,7 @@ static const kc__cli_flag flags[] = {
                 "namespace. Webhooks still receive requests of all namespaces, unless their "
                 "configurations have a selector."},
     {"license", .argument = "LICENSE", .initial = "apache2", .parse = kc__cli_flag_text,
-     .offset = AT(license), .choices = kc_scaffold_licenses, .group = "Files",
+     .offset = AT(license), .choices = kc__cli_scaffold_licenses, .group = "Files",
      .help = "license header of each source",
      .details = "The header is in hack/boilerplate.txt, which may be edited. Generated YAML files "
                 "have it as a comment."},
@@ -48,7 +48,7 @@ static const kc__cli_flag flags[] = {
      .help = "overwrite existing files that differ"},
 };
 
-const kc__cli_flag_set kc_init_flags = {
+const kc__cli_flag_set kc__cli_init_flags = {
     .verb = "init",
     .synopsis = "Creates a project in the current directory: a manager without controllers that "
                 "builds with the installed\nSDK (CMake, make), and the manifests to deploy it to a "
@@ -85,9 +85,9 @@ int kc__cli_command_init(int argc, char **argv)
 {
     cli_init_options o;
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc__cli_flags_parse(&kc_init_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_init_flags, argc, argv, &o, &err);
     if (parsed > 0)
-        kc__cli_flags_help(&kc_init_flags, stdout);
+        kc__cli_flags_help(&kc__cli_init_flags, stdout);
     if (parsed < 0)
         return kc__cli_usage_error("init", &err);
     if (parsed == 0 && init(&o, &err) < 0)

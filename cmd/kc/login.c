@@ -52,7 +52,7 @@ static const kc__cli_flag flags[] = {
 
 static const kc__cli_flag_part parts[] = {{&kc__cli_server_flags, offsetof(login_options, server)}};
 
-const kc__cli_flag_set kc_login_flags = {
+const kc__cli_flag_set kc__cli_login_flags = {
     .verb = "login",
     .synopsis = "Logs in with a password and writes a context into the kubeconfig whose tokens are "
                 "short-lived and renew\nthemselves until the session ends. The password is read "
@@ -207,9 +207,9 @@ int kc__cli_command_login(int argc, char **argv)
 {
     login_options o;
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc__cli_flags_parse(&kc_login_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_login_flags, argc, argv, &o, &err);
     if (parsed > 0) {
-        kc__cli_flags_help(&kc_login_flags, stdout);
+        kc__cli_flags_help(&kc__cli_login_flags, stdout);
         return 0;
     }
     if (parsed < 0)
@@ -242,7 +242,7 @@ static const kc__cli_flag logout_flags[] = {
      .help = "context of the kubeconfig; defaults to its current context"},
 };
 
-const kc__cli_flag_set kc_logout_flags = {
+const kc__cli_flag_set kc__cli_logout_flags = {
     .verb = "logout",
     .synopsis = "Ends the session that kc login began: its token is invalid at once.",
     .examples = "  kc logout\n"
@@ -285,9 +285,9 @@ int kc__cli_command_logout(int argc, char **argv)
 {
     logout_options o;
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc__cli_flags_parse(&kc_logout_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_logout_flags, argc, argv, &o, &err);
     if (parsed > 0) {
-        kc__cli_flags_help(&kc_logout_flags, stdout);
+        kc__cli_flags_help(&kc__cli_logout_flags, stdout);
         return 0;
     }
     if (parsed < 0)

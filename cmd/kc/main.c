@@ -4,5 +4,5 @@
 
 int main(int argc, char **argv)
 {
-    return kc_run_verb(argc, argv);
+    return kc__cli_run_verb(argc, argv);
 }

@@ -33,13 +33,13 @@ static const kc__cli_flag flags[] = {
      .help = "bearer token file for requests; created with mode 0600 if missing; defaults to "
              "FILE.token beside --file, and is required without --file",
      .details = "A file that other users can read, or that belongs to another user, is refused."},
-    {"v", 'v', .argument = "N", .initial = "0", FIELD(verbosity), .choices = kc_flag_verbosities,
-     .help = "log verbosity"},
+    {"v", 'v', .argument = "N", .initial = "0", FIELD(verbosity),
+     .choices = kc__cli_flag_verbosities, .help = "log verbosity"},
     {"log-format", .argument = "FORMAT", .initial = "console", FIELD(log_format),
-     .choices = kc_flag_log_formats, .help = "log format"},
+     .choices = kc__cli_flag_log_formats, .help = "log format"},
 };
 
-const kc__cli_flag_set kc_networks_flags = {
+const kc__cli_flag_set kc__cli_networks_flags = {
     .verb = "networks",
     .synopsis = "Runs a small network service. The reconciler 'network' synchronizes it with "
                 "Network objects.",
@@ -108,9 +108,9 @@ int kc__cli_command_networks(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
     cli_networks_options o;
-    const int parsed = kc__cli_flags_parse(&kc_networks_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_networks_flags, argc, argv, &o, &err);
     if (parsed == 1) {
-        kc__cli_flags_help(&kc_networks_flags, stdout);
+        kc__cli_flags_help(&kc__cli_networks_flags, stdout);
         return 0;
     }
     if (parsed < 0 || cli_networks_check(&o, &err) < 0)

@@ -335,7 +335,7 @@ static void collect_system_definitions(system_definitions *ret)
 }
 
 /* Without HTTPS no endpoint is published: its port is that of HTTPS. */
-static void set_service_opts(kc__cli_plane *p, kc_apiserver_opts *opts)
+static void set_service_opts(kc__cli_plane *p, kc__apiserver_opts *opts)
 {
     const kc__cli_apiserver_options *o = p->options;
     opts->service_range = o->services.range;
@@ -351,7 +351,7 @@ static int cli_plane_start_server(kc__cli_plane *p, kc_error *err)
 {
     kc_rand_seed_os(&p->rand);
     system_definitions definitions = {0};
-    kc_apiserver_opts opts = p->options->server;
+    kc__apiserver_opts opts = p->options->server;
     collect_system_definitions(&definitions);
     opts.system_definitions = definitions.items;
     opts.n_system_definitions = definitions.n;
@@ -379,7 +379,7 @@ static int cli_plane_start_server(kc__cli_plane *p, kc_error *err)
     opts.metrics = p->metrics;
     opts.rand = &p->rand;
     set_service_opts(p, &opts);
-    p->server = kc_apiserver_start(&opts, err);
+    p->server = kc__apiserver_start(&opts, err);
     if (!p->server)
         return kc_error_result(err);
     start_backups(p, storage);
@@ -434,7 +434,7 @@ void kc__cli_plane_close(kc__cli_plane *p)
     kc__maintenance_backup_server_stop(p->backups); /* Its thread reads the store. */
     if (p->server && p->options->shutdown_delay)
         kc__apiserver_leave(p->server, p->options->shutdown_delay);
-    kc_apiserver_stop(p->server, GRACE);
+    kc__apiserver_stop(p->server, GRACE);
     kc__audit_free(p->audit);
     kc__tls_free(p->tls);
     kc__authn_free(p->authn);

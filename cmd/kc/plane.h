@@ -57,7 +57,7 @@ typedef struct kc__cli_plane {
     char *kubeconfig;                /* NULL: none. */
     kc__http_listener listeners[2];
     size_t n_listeners;
-    kc_apiserver *server;
+    kc__apiserver *server;
 } kc__cli_plane;
 
 /* Opens everything and starts serving before it returns. Keeps the options, the log and the

@@ -29,7 +29,7 @@ static void cli_scaffolding_notify(kc__scaffold_report_kind what, const char *pa
     }
 }
 
-const kc_flag_choice kc_scaffold_licenses[] = {
+const kc__cli_flag_choice kc__cli_scaffold_licenses[] = {
     {"apache2", 0, "Apache License 2.0"},
     {"none", 0, "no header"},
     {NULL},

@@ -8,7 +8,7 @@
 #include "scaffold/scaffold.h"
 
 /* Values of --license. */
-extern const kc_flag_choice kc_scaffold_licenses[];
+extern const kc__cli_flag_choice kc__cli_scaffold_licenses[];
 
 /* The project of the current directory; reports each file on standard output. */
 kc__scaffold kc__cli_scaffold_here(bool force);

@@ -27,10 +27,10 @@ static int parse_service_range(const char *text, void *ret, kc_error *err)
     kc__service_network network;
     if (!kc__service_network_parse(kc_cstr(text), &network) ||
         network.last - network.first + 3 < MIN_ADDRESSES)
-        return kc_flag_invalid(text,
-                               "an IPv4 network of at least 8 addresses, such as "
-                               "10.96.0.0/12",
-                               err);
+        return kc__cli_flag_invalid(text,
+                                    "an IPv4 network of at least 8 addresses, such as "
+                                    "10.96.0.0/12",
+                                    err);
     *(const char **)ret = text;
     return 0;
 }
@@ -39,7 +39,7 @@ static int parse_node_port_range(const char *text, void *ret, kc_error *err)
 {
     if (kc__node_port_range_parse(kc_cstr(text), ret))
         return 0;
-    return kc_flag_invalid(text, "a range of ports, such as 30000-32767", err);
+    return kc__cli_flag_invalid(text, "a range of ports, such as 30000-32767", err);
 }
 
 /* Endpoints must not have such addresses. */
@@ -58,10 +58,10 @@ static bool is_advertisable(const char *text)
 static int parse_advertise_address(const char *text, void *ret, kc_error *err)
 {
     if (!is_advertisable(text))
-        return kc_flag_invalid(text,
-                               "an IP address that other machines can reach: not unspecified, "
-                               "loopback, link-local or multicast",
-                               err);
+        return kc__cli_flag_invalid(text,
+                                    "an IP address that other machines can reach: not unspecified, "
+                                    "loopback, link-local or multicast",
+                                    err);
     *(const char **)ret = text;
     return 0;
 }

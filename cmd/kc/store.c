@@ -30,7 +30,7 @@
 
 enum { REWRITE, CHECK, EXPORT, IMPORT, BACKUP, RESTORE, MIGRATE };
 
-static const kc_flag_choice store_commands[] = {
+static const kc__cli_flag_choice store_commands[] = {
     {"rewrite", REWRITE, "rewrite all objects with the current encryption key"},
     {"check", CHECK, "LOCATION: read everything; report what a server could not use"},
     {"export", EXPORT, "LOCATION: write the objects as lines of JSON"},
@@ -113,7 +113,7 @@ static const kc__cli_flag flags[] = {
      .help = "address of the API server, such as http://127.0.0.1:6080; overrides the kubeconfig"},
 };
 
-const kc__cli_flag_set kc_store_flags = {
+const kc__cli_flag_set kc__cli_store_flags = {
     .verb = "store",
     .operands = "COMMAND [ARGUMENT…]",
     .operands_at = offsetof(kc__cli_store_options, operands),
@@ -209,17 +209,18 @@ static const struct {
     USE("revision-bump", revision_bump, BIT(RESTORE) | BIT(MIGRATE)),
 };
 
-static int refuse_flag(size_t use, const kc_flag_choice *command, kc_error *err)
+static int refuse_flag(size_t use, const kc__cli_flag_choice *command, kc_error *err)
 {
     kc_scoped(kc_buf) names = {0};
-    for (const kc_flag_choice *row = store_commands; row->name; row++)
+    for (const kc__cli_flag_choice *row = store_commands; row->name; row++)
         if (flag_uses[use].commands & BIT(row->value))
             kc_buf_printf(&names, "%s%s", names.n ? ", " : "", row->name);
     return kc_error_set(err, KC_INVALID, "--%s does not apply to '%s'; it is for: %s",
                         flag_uses[use].flag, command->name, kc_buf_cstr(&names));
 }
 
-static int check_flags(const kc__cli_store_options *o, const kc_flag_choice *command, kc_error *err)
+static int check_flags(const kc__cli_store_options *o, const kc__cli_flag_choice *command,
+                       kc_error *err)
 {
     for (size_t i = 0; i < KC_COUNT(flag_uses); i++)
         if (*(const bool *)((const char *)o + flag_uses[i].given) &&
@@ -251,15 +252,15 @@ static int check_combination(const kc__cli_store_options *o, int command, kc_err
     return 0;
 }
 
-static int check_usage(const kc__cli_store_options *o, const kc_flag_choice **ret_command,
+static int check_usage(const kc__cli_store_options *o, const kc__cli_flag_choice **ret_command,
                        kc_error *err)
 {
     if (!o->operands.n)
         return kc_error_set(err, KC_INVALID,
                             "expected a command: rewrite, check, export, import, backup, restore "
                             "or migrate");
-    const kc_flag_choice *command =
-        kc_flag_choose(store_commands, "command", o->operands.items[0], err);
+    const kc__cli_flag_choice *command =
+        kc__cli_flag_choose(store_commands, "command", o->operands.items[0], err);
     if (!command)
         return kc_error_result(err);
     if (o->operands.n != actions[command->value].n_arguments + 1)
@@ -274,10 +275,10 @@ int kc__cli_command_store(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
     kc__cli_store_options o;
-    const kc_flag_choice *command = NULL;
-    const int parsed = kc__cli_flags_parse(&kc_store_flags, argc, argv, &o, &err);
+    const kc__cli_flag_choice *command = NULL;
+    const int parsed = kc__cli_flags_parse(&kc__cli_store_flags, argc, argv, &o, &err);
     if (parsed > 0) {
-        kc__cli_flags_help(&kc_store_flags, stdout);
+        kc__cli_flags_help(&kc__cli_store_flags, stdout);
         return 0;
     }
     if (parsed < 0 || check_usage(&o, &command, &err) < 0)

@@ -25,7 +25,7 @@ static const kc__cli_flag flags[] = {
 
 static const kc__cli_flag_part parts[] = {{&kc__cli_server_flags, offsetof(token_options, server)}};
 
-const kc__cli_flag_set kc_token_flags = {
+const kc__cli_flag_set kc__cli_token_flags = {
     .verb = "token",
     .operands = "USER",
     .operands_at = offsetof(token_options, operands),
@@ -56,9 +56,9 @@ int kc__cli_command_token(int argc, char **argv)
 {
     token_options o;
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc__cli_flags_parse(&kc_token_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_token_flags, argc, argv, &o, &err);
     if (parsed > 0) {
-        kc__cli_flags_help(&kc_token_flags, stdout);
+        kc__cli_flags_help(&kc__cli_token_flags, stdout);
         return 0;
     }
     if (parsed == 0 && o.operands.n != 1)

@@ -321,9 +321,9 @@ int kc__cli_command_up(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
     kc__cli_up_options options;
-    const int parsed = kc__cli_flags_parse(&kc_up_flags, argc, argv, &options, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_up_flags, argc, argv, &options, &err);
     if (parsed > 0) {
-        kc__cli_flags_help(&kc_up_flags, stdout);
+        kc__cli_flags_help(&kc__cli_up_flags, stdout);
         return 0;
     }
     if (parsed < 0 || kc__cli_up_options_check(&options, &err) < 0)

@@ -26,7 +26,7 @@
 #define OBSERVABILITY "Observability"
 
 /* In the order of kc__cli_up_part. */
-static const kc_flag_choice part_choices[KC__CLI_UP_PARTS + 1] = {
+static const kc__cli_flag_choice part_choices[KC__CLI_UP_PARTS + 1] = {
     [KC__CLI_UP_HUB] = {"hub", KC__CLI_UP_HUB, "all reconcilers"},
     [KC__CLI_UP_CONTROLLERS] = {"controllers", KC__CLI_UP_CONTROLLERS, "built-in controllers"},
     [KC__CLI_UP_PODS] = {"pods", KC__CLI_UP_PODS, "the node"},
@@ -100,7 +100,7 @@ static const kc__cli_flag flags[] = {
 };
 
 static const kc__cli_flag_part parts[] = {
-    {&kc_apiserver_flags, offsetof(kc__cli_up_options, server)},
+    {&kc__cli_apiserver_flags, offsetof(kc__cli_up_options, server)},
     {&kc__cli_authn_part,
      offsetof(kc__cli_up_options, server) + offsetof(kc__cli_apiserver_options, authn)},
     {&kc__cli_audit_flags, offsetof(kc__cli_up_options, server.audit)},
@@ -135,7 +135,7 @@ static const kc__cli_flag_change changes[] = {
      "directory for volumes and logs of pods; defaults to pods in --file-rootpath", NULL},
 };
 
-const kc__cli_flag_set kc_up_flags = {
+const kc__cli_flag_set kc__cli_up_flags = {
     .verb = "up",
     .synopsis = "Runs a complete control plane in one process: API server, built-in controllers, "
                 "all reconcilers, and\na node whose pods are processes of this machine (simulated "

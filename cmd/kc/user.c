@@ -37,7 +37,7 @@ static const kc__cli_flag flags[] = {
      .help = "create the user without a password; it cannot log in"},
 };
 
-static const kc_flag_choice commands[] = {
+static const kc__cli_flag_choice commands[] = {
     {"add", 0, "create a user and set its password"},
     {"passwd", 0, "set the password of a user; ends its sessions and tokens"},
     {"disable", 0, "refuse logins and tokens of a user"},
@@ -49,7 +49,7 @@ static const kc_flag_choice commands[] = {
 
 static const kc__cli_flag_part parts[] = {{&kc__cli_server_flags, offsetof(user_options, server)}};
 
-const kc__cli_flag_set kc_user_flags = {
+const kc__cli_flag_set kc__cli_user_flags = {
     .verb = "user",
     .operands = "COMMAND [NAME]",
     .operands_at = offsetof(user_options, operands),
@@ -247,7 +247,7 @@ static const struct user_action *choose_action(const user_options *o, kc_error *
                      actions[i].unnamed ? "no name" : "the name of one user");
         return NULL;
     }
-    kc_flag_choose(commands, "command", name, err);
+    kc__cli_flag_choose(commands, "command", name, err);
     return NULL;
 }
 
@@ -262,9 +262,9 @@ int kc__cli_command_user(int argc, char **argv)
 {
     user_options o;
     kc_scoped(kc_error) err = {0};
-    const int parsed = kc__cli_flags_parse(&kc_user_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_user_flags, argc, argv, &o, &err);
     if (parsed > 0) {
-        kc__cli_flags_help(&kc_user_flags, stdout);
+        kc__cli_flags_help(&kc__cli_user_flags, stdout);
         return 0;
     }
     const struct user_action *action = parsed == 0 ? choose_action(&o, &err) : NULL;

@@ -2,53 +2,55 @@
 /*
  * verbs.c: the table of verbs, and the verbs `help` and `version`.
  *
- * To add a verb: a row of kc_verbs, a function kc__cli_command_NAME(argc, argv) and a table of
+ * To add a verb: a row of kc__cli_verbs, a function kc__cli_command_NAME(argc, argv) and a table of
  * flags (flags.h) in a file of its own, NAME.c, and a man page, docs/man/kc-NAME.8, with the two
  * marker lines between which scripts/man writes the flags.
  */
 #include "command.h"
 
-const kc__cli_command kc_verbs[] = {
+const kc__cli_command kc__cli_verbs[] = {
     {"alpha", "scaffold a project again, as this version of kc would", kc__cli_command_alpha,
-     &kc_alpha_flags},
-    {"apiserver", "run the API server only", kc__cli_command_apiserver, &kc_apiserver_flags},
+     &kc__cli_alpha_flags},
+    {"apiserver", "run the API server only", kc__cli_command_apiserver, &kc__cli_apiserver_flags},
     {"apply-dir", "apply a directory of manifests, once or after each change",
-     kc__cli_command_apply_dir, &kc_apply_dir_flags},
+     kc__cli_command_apply_dir, &kc__cli_apply_dir_flags},
     {"cel", "evaluate an expression of the Common Expression Language", kc__cli_command_cel,
-     &kc_cel_flags},
+     &kc__cli_cel_flags},
     {"certs", "list, renew and create the certificates of API servers", kc__cli_command_certs,
-     &kc_certs_flags},
+     &kc__cli_certs_flags},
     {"completion", "print a shell completion script: bash, zsh or fish", kc__cli_command_completion,
-     &kc_completion_flags},
+     &kc__cli_completion_flags},
     {"controllers", "run the built-in controllers, the scheduler and nodes",
-     kc__cli_command_controllers, &kc_controllers_flags},
-    {"create", "add a kind or webhooks to a project", kc__cli_command_create, &kc_create_flags},
-    {"edit", "change the settings of a project", kc__cli_command_edit, &kc_edit_flags},
+     kc__cli_command_controllers, &kc__cli_controllers_flags},
+    {"create", "add a kind or webhooks to a project", kc__cli_command_create,
+     &kc__cli_create_flags},
+    {"edit", "change the settings of a project", kc__cli_command_edit, &kc__cli_edit_flags},
     {"generate", "generate code, CRDs, roles and samples from headers of API types",
-     kc__cli_command_generate, &kc_generate_flags},
-    {"help", "print the commands, or the help of one", kc_verb_help, &kc_help_flags},
-    {"hub", "run all reconcilers in one process", kc__cli_command_hub, &kc_hub_flags},
-    {"init", "create a controller project", kc__cli_command_init, &kc_init_flags},
+     kc__cli_command_generate, &kc__cli_generate_flags},
+    {"help", "print the commands, or the help of one", kc__cli_verb_help, &kc__cli_help_flags},
+    {"hub", "run all reconcilers in one process", kc__cli_command_hub, &kc__cli_hub_flags},
+    {"init", "create a controller project", kc__cli_command_init, &kc__cli_init_flags},
     {"login", "log in with a password and write the kubeconfig", kc__cli_command_login,
-     &kc_login_flags},
-    {"logout", "end the session of kc login", kc__cli_command_logout, &kc_logout_flags},
+     &kc__cli_login_flags},
+    {"logout", "end the session of kc login", kc__cli_command_logout, &kc__cli_logout_flags},
     {"networks", "run a small network service for the reconciler 'network'",
-     kc__cli_command_networks, &kc_networks_flags},
-    {"run", "run one reconciler", kc__cli_command_run, &kc_run_flags},
+     kc__cli_command_networks, &kc__cli_networks_flags},
+    {"run", "run one reconciler", kc__cli_command_run, &kc__cli_run_flags},
     {"store", "maintain stored objects: back up, restore, check, export, import, migrate, rewrite",
-     kc__cli_command_store, &kc_store_flags},
-    {"token", "print a temporary token of a user", kc__cli_command_token, &kc_token_flags},
-    {"up", "run a complete control plane in one process", kc__cli_command_up, &kc_up_flags},
-    {"user", "manage the users that log in with a password", kc__cli_command_user, &kc_user_flags},
-    {"version", "print the version", kc_verb_version, &kc_version_flags},
+     kc__cli_command_store, &kc__cli_store_flags},
+    {"token", "print a temporary token of a user", kc__cli_command_token, &kc__cli_token_flags},
+    {"up", "run a complete control plane in one process", kc__cli_command_up, &kc__cli_up_flags},
+    {"user", "manage the users that log in with a password", kc__cli_command_user,
+     &kc__cli_user_flags},
+    {"version", "print the version", kc__cli_verb_version, &kc__cli_version_flags},
 };
-const size_t kc_n_verbs = KC_COUNT(kc_verbs);
+const size_t kc__cli_n_verbs = KC_COUNT(kc__cli_verbs);
 
 static int unknown_verb(const char *name)
 {
-    const char *names[KC_COUNT(kc_verbs)];
-    for (size_t i = 0; i < KC_COUNT(kc_verbs); i++)
-        names[i] = kc_verbs[i].name;
+    const char *names[KC_COUNT(kc__cli_verbs)];
+    for (size_t i = 0; i < KC_COUNT(kc__cli_verbs); i++)
+        names[i] = kc__cli_verbs[i].name;
     const char *nearest = kc_str_nearest(kc_cstr(name), names, KC_COUNT(names));
     fprintf(stderr, "kc: unknown command '%s'", name);
     if (nearest)
@@ -59,9 +61,9 @@ static int unknown_verb(const char *name)
 
 static const kc__cli_command *find_verb(const char *name)
 {
-    for (size_t i = 0; i < KC_COUNT(kc_verbs); i++)
-        if (!strcmp(name, kc_verbs[i].name))
-            return &kc_verbs[i];
+    for (size_t i = 0; i < KC_COUNT(kc__cli_verbs); i++)
+        if (!strcmp(name, kc__cli_verbs[i].name))
+            return &kc__cli_verbs[i];
     return NULL;
 }
 
@@ -73,21 +75,21 @@ int kc__cli_usage_error(const char *verb, const kc_error *err)
 
 /* ---- version ---- */
 
-const kc__cli_flag_set kc_version_flags = {
+const kc__cli_flag_set kc__cli_version_flags = {
     .verb = "version",
     .synopsis = "Prints the version of kc.",
     .examples = "  kc version\n",
 };
 
-int kc_verb_version(int argc, char **argv)
+int kc__cli_verb_version(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
     char none[1];
-    const int parsed = kc__cli_flags_parse(&kc_version_flags, argc, argv, none, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_version_flags, argc, argv, none, &err);
     if (parsed < 0)
         return kc__cli_usage_error("version", &err);
     if (parsed > 0)
-        kc__cli_flags_help(&kc_version_flags, stdout);
+        kc__cli_flags_help(&kc__cli_version_flags, stdout);
     else
         puts("kc " KC_VERSION);
     return 0;
@@ -105,7 +107,7 @@ static const kc__cli_flag help_flags[] = {
      .help = "print the flags of COMMAND as mdoc(7) sections, for its man page"},
 };
 
-const kc__cli_flag_set kc_help_flags = {
+const kc__cli_flag_set kc__cli_help_flags = {
     .verb = "help",
     .operands = "[COMMAND]",
     .operands_at = offsetof(help_options, operands),
@@ -124,8 +126,8 @@ static void print_overview(void)
          "Usage: kc COMMAND [FLAGS]\n"
          "\n"
          "Commands:");
-    for (size_t i = 0; i < KC_COUNT(kc_verbs); i++)
-        printf("  %-12s %s\n", kc_verbs[i].name, kc_verbs[i].summary);
+    for (size_t i = 0; i < KC_COUNT(kc__cli_verbs); i++)
+        printf("  %-12s %s\n", kc__cli_verbs[i].name, kc__cli_verbs[i].summary);
     puts("\n"
          "'kc COMMAND --help' prints the flags of a command.\n"
          "\n"
@@ -140,15 +142,15 @@ static void print_overview(void)
          "  source <(kc completion bash)              # complete arguments in this shell");
 }
 
-int kc_verb_help(int argc, char **argv)
+int kc__cli_verb_help(int argc, char **argv)
 {
     kc_scoped(kc_error) err = {0};
     help_options o;
-    const int parsed = kc__cli_flags_parse(&kc_help_flags, argc, argv, &o, &err);
+    const int parsed = kc__cli_flags_parse(&kc__cli_help_flags, argc, argv, &o, &err);
     if (parsed < 0)
         return kc__cli_usage_error("help", &err);
     if (parsed > 0)
-        kc__cli_flags_help(&kc_help_flags, stdout);
+        kc__cli_flags_help(&kc__cli_help_flags, stdout);
     else if (!o.operands.n)
         print_overview();
     if (parsed > 0 || !o.operands.n)
@@ -157,19 +159,19 @@ int kc_verb_help(int argc, char **argv)
     if (!verb)
         return unknown_verb(o.operands.items[0]);
     if (o.mdoc)
-        kc_flags_mdoc(verb->flags, stdout);
+        kc__cli_flags_mdoc(verb->flags, stdout);
     else
         kc__cli_flags_help(verb->flags, stdout);
     return 0;
 }
 
-int kc_run_verb(int argc, char **argv)
+int kc__cli_run_verb(int argc, char **argv)
 {
     char *no_arguments[] = {argv[0], NULL};
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-        return kc_verb_help(1, no_arguments);
+        return kc__cli_verb_help(1, no_arguments);
     if (!strcmp(argv[1], "--version"))
-        return kc_verb_version(1, no_arguments);
+        return kc__cli_verb_version(1, no_arguments);
     const kc__cli_command *verb = find_verb(argv[1]);
     return verb ? verb->run(argc - 1, argv + 1) : unknown_verb(argv[1]);
 }

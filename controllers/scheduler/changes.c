@@ -234,7 +234,7 @@ void kc__sched_engine_apply(kc__sched_engine *e, const kc__sched_event *note)
 static uint32_t resolved_by_changes(unsigned changes, bool cluster_wide)
 {
     uint32_t bits = 0;
-    for (size_t i = 0; i < kc__n_plugins; i++)
+    for (size_t i = 0; i < kc__sched_n_plugins; i++)
         if (kc__sched_plugins[i].helped_by & changes &&
             (!cluster_wide || kc__sched_plugins[i].prepare))
             bits |= 1u << i;
@@ -248,7 +248,7 @@ static bool may_fit(kc__sched_engine *e, const kc__sched_pod *place, const kc__s
     kc__sched_cycle c = {.cluster = &e->cluster, .demand = place->demand};
     const uint32_t requested =
         place->refused_by & resolved_by_changes(KC__SCHED_NODE_CHANGED, false);
-    for (size_t i = 0; i < kc__n_plugins; i++)
+    for (size_t i = 0; i < kc__sched_n_plugins; i++)
         if (requested & (1u << i) && kc__sched_plugins[i].filter &&
             kc__sched_plugins[i].filter(&c, host, NULL) != KC__SCHED_UNRESOLVABLE)
             return true;

@@ -99,7 +99,7 @@ enum {
 };
 
 extern const kc__sched_plugin kc__sched_plugins[];
-extern const size_t kc__n_plugins;
+extern const size_t kc__sched_n_plugins;
 
 void kc__sched_reasons_add(kc__sched_reasons *why, const char *text);
 /* Whether the node matches the pod's node selector and required node affinity; several plugins need

@@ -26,7 +26,7 @@ bool kc__sched_cycle_begin(kc__sched_cycle *c, kc__sched_cluster *cluster,
                            uint32_t *ret_refused_by)
 {
     *c = (kc__sched_cycle){.cluster = cluster, .demand = demand, .arena = arena, .now = now};
-    for (size_t i = 0; i < kc__n_plugins; i++)
+    for (size_t i = 0; i < kc__sched_n_plugins; i++)
         if (kc__sched_plugins[i].prepare && !kc__sched_plugins[i].prepare(c)) {
             *ret_refused_by |= 1u << i;
             return false;
@@ -44,7 +44,7 @@ void kc__sched_cycle_end(kc__sched_cycle *c)
 static kc__sched_filter_code run_filters(kc__sched_cycle *c, const kc__sched_node *host,
                                          kc__sched_reasons *why, uint32_t *ret_refused_by)
 {
-    for (size_t i = 0; i < kc__n_plugins; i++) {
+    for (size_t i = 0; i < kc__sched_n_plugins; i++) {
         const kc__sched_filter_code code = kc__sched_plugins[i].filter
                                                ? kc__sched_plugins[i].filter(c, host, why)
                                                : KC__SCHED_FITS;
@@ -79,7 +79,7 @@ bool kc__sched_fits_alone(kc__sched_cluster *cluster, const kc__sched_demand *de
                           const kc__sched_node *host)
 {
     kc__sched_cycle c = {.cluster = cluster, .demand = demand};
-    for (size_t i = 0; i < kc__n_plugins; i++)
+    for (size_t i = 0; i < kc__sched_n_plugins; i++)
         if (kc__sched_plugins[i].filter && !kc__sched_plugins[i].prepare &&
             kc__sched_plugins[i].filter(&c, host, NULL) != KC__SCHED_FITS)
             return false;
@@ -160,7 +160,7 @@ static kc__sched_node *sched_decide_choose(kc__sched_cycle *c, kc_rand *rand)
         return c->feasible[0];
     int64_t *totals = kc_arena_calloc(c->arena, c->n_feasible, sizeof(int64_t));
     int64_t *scratch = kc_arena_calloc(c->arena, c->n_feasible, sizeof(int64_t));
-    for (size_t i = 0; i < kc__n_plugins; i++)
+    for (size_t i = 0; i < kc__sched_n_plugins; i++)
         if (kc__sched_plugins[i].score)
             score_with(c, &kc__sched_plugins[i], scratch, totals);
     return pick(c, totals, rand);

@@ -34,7 +34,7 @@ const kc__sched_plugin kc__sched_plugins[] = {
      .score = kc__sched_score_balance, .weight = 1},
 };
 
-const size_t kc__n_plugins = KC_COUNT(kc__sched_plugins);
+const size_t kc__sched_n_plugins = KC_COUNT(kc__sched_plugins);
 
 void kc__sched_reasons_add(kc__sched_reasons *why, const char *text)
 {

@@ -50,7 +50,7 @@ enum { MAX_READING = 400, MAX_MUTATING = 200, MEMORY_ACCOUNTS = 16 };
 /* How long webhook calls may continue after shutdown has begun. */
 #define HOOK_GRACE (5 * KC_SECOND)
 
-struct kc_apiserver {
+struct kc__apiserver {
     kc__rest_api api;
     kc__rest_metrics counts;
     kc__pod_security_metrics pod_security_metrics;
@@ -82,7 +82,7 @@ struct kc_apiserver {
 
 /* ---- built-in resources ---- */
 
-static int serve_kinds(kc_apiserver *server, const kc_apiserver_opts *opts, kc_error *err)
+static int serve_kinds(kc__apiserver *server, const kc__apiserver_opts *opts, kc_error *err)
 {
     kc__rest_api *api = &server->api;
     kc__rest_catalog *first = kc__rest_catalog_new(api->store, NULL, 0, err);
@@ -141,7 +141,7 @@ static int publish_custom_resources(const kc__crd_publication *publication, void
     return 0;
 }
 
-static int start_converter(kc_apiserver *server, const kc_apiserver_opts *opts, kc_error *err)
+static int start_converter(kc__apiserver *server, const kc__apiserver_opts *opts, kc_error *err)
 {
     kc__rest_api *api = &server->api;
     server->converter =
@@ -157,7 +157,7 @@ static int start_converter(kc_apiserver *server, const kc_apiserver_opts *opts, 
     return server->converter ? 0 : kc_error_result(err);
 }
 
-static kc__crd_controller *start_crd_controller(kc_apiserver *server, kc_error *err)
+static kc__crd_controller *start_crd_controller(kc__apiserver *server, kc_error *err)
 {
     kc__rest_api *api = &server->api;
     return kc__crd_controller_start(
@@ -176,7 +176,7 @@ static kc__crd_controller *start_crd_controller(kc_apiserver *server, kc_error *
 
 /* ---- loops ---- */
 
-static void make_contexts(kc_apiserver *server, const kc__http_server *http)
+static void make_contexts(kc__apiserver *server, const kc__http_server *http)
 {
     kc__rest_api *api = &server->api;
     api->n_contexts = kc__http_server_loops(http);
@@ -194,7 +194,7 @@ static void make_contexts(kc_apiserver *server, const kc__http_server *http)
 }
 
 /* Roles and bindings matter to the mode RBAC alone. */
-static int start_policy(kc_apiserver *server, kc_error *err)
+static int start_policy(kc__apiserver *server, kc_error *err)
 {
     if (!kc__authz_has_mode(server->api.authz, KC__AUTHZ_RBAC))
         return 0;
@@ -204,7 +204,7 @@ static int start_policy(kc_apiserver *server, kc_error *err)
     return server->aggregation ? 0 : kc_error_result(err);
 }
 
-static int load_system_definitions(kc_apiserver *server, kc_error *err)
+static int load_system_definitions(kc__apiserver *server, kc_error *err)
 {
     if (!server->n_system_definitions)
         return 0;
@@ -216,7 +216,7 @@ static int load_system_definitions(kc_apiserver *server, kc_error *err)
 /* The loops run, and the server accepts no connections yet. */
 static int starting(kc__http_server *http, void *user, kc_error *err)
 {
-    kc_apiserver *server = kc_container_of(user, kc_apiserver, api);
+    kc__apiserver *server = kc_container_of(user, kc__apiserver, api);
     make_contexts(server, http);
     if (kc__bootstrap_objects(&server->api, &server->client_trust, &server->network, err) < 0 ||
         load_system_definitions(server, err) < 0 || start_policy(server, err) < 0)
@@ -254,7 +254,7 @@ static int starting(kc__http_server *http, void *user, kc_error *err)
 static void stopping(void *user)
 {
     kc__rest_api *api = user;
-    kc_apiserver *server = kc_container_of(api, kc_apiserver, api);
+    kc__apiserver *server = kc_container_of(api, kc__apiserver, api);
     if (server->crd_controller)
         kc__crd_controller_stop(server->crd_controller);
     kc__admission_policies_stop(api->policies);
@@ -275,7 +275,7 @@ static void stopping(void *user)
 
 /* ---- start ---- */
 
-static void set_defaults(kc_apiserver *server, const kc_apiserver_opts *opts)
+static void set_defaults(kc__apiserver *server, const kc__apiserver_opts *opts)
 {
     kc__rest_api *api = &server->api;
     api->clock = opts->clock ? opts->clock : kc_clock_real();
@@ -331,7 +331,7 @@ static void set_defaults(kc_apiserver *server, const kc_apiserver_opts *opts)
 /* Called above the hard limit, on the governor's thread. */
 static void shed(size_t bytes, void *user)
 {
-    kc_apiserver *server = user;
+    kc__apiserver *server = user;
     if (!atomic_load(&server->serving))
         return;
     kc__store_revoke_holds(server->api.store);
@@ -339,7 +339,7 @@ static void shed(size_t bytes, void *user)
     kc__rest_api_shed(&server->api, bytes);
 }
 
-static int start_governor(kc_apiserver *server, const kc_apiserver_opts *opts, kc_error *err)
+static int start_governor(kc__apiserver *server, const kc__apiserver_opts *opts, kc_error *err)
 {
     kc__rest_api *api = &server->api;
     api->governor = kc__governor_start(&(kc__governor_opts){.soft = opts->memory_soft_limit,
@@ -368,7 +368,7 @@ static int start_governor(kc_apiserver *server, const kc_apiserver_opts *opts, k
 
 /* ---- workers, storage ---- */
 
-static int make_workers(kc_apiserver *server, const kc_apiserver_opts *opts, kc_error *err)
+static int make_workers(kc__apiserver *server, const kc__apiserver_opts *opts, kc_error *err)
 {
     kc__rest_api *api = &server->api;
     api->offload = kc__offload_new(&(kc__offload_opts){.threads = opts->request_workers,
@@ -405,7 +405,7 @@ static int encode_stored(const void *kind, const kc_object *object, kc_str older
 static const kc__store_format stored_format = {
     .kind_of = kind_of_prefix, .decode = decode_stored, .encode = encode_stored};
 
-static int open_store(kc_apiserver *server, const kc_apiserver_opts *opts, kc_error *err)
+static int open_store(kc__apiserver *server, const kc__apiserver_opts *opts, kc_error *err)
 {
     kc__rest_api *api = &server->api;
     const kc__store_opts store = {.storage = opts->storage,
@@ -426,7 +426,7 @@ static int open_store(kc_apiserver *server, const kc_apiserver_opts *opts, kc_er
 }
 
 /* The 413 response, with the message of Kubernetes. */
-static kc__http_refusal too_large(kc_apiserver *server)
+static kc__http_refusal too_large(kc__apiserver *server)
 {
     server->too_large =
         kc_asprintf("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
@@ -446,7 +446,7 @@ static const kc__http_refusal too_many = {
         "\"reason\":\"TooManyRequests\",\"details\":{\"retryAfterSeconds\":1},\"code\":429}"),
 };
 
-static void add_housekeeping(kc_apiserver *server, const kc_apiserver_opts *opts)
+static void add_housekeeping(kc__apiserver *server, const kc__apiserver_opts *opts)
 {
     if (opts->housekeeping && opts->memory_trim_interval > 0)
         server->trimmer = kc__mem_trimmer_new(opts->housekeeping, opts->memory_trim_interval,
@@ -456,7 +456,7 @@ static void add_housekeeping(kc_apiserver *server, const kc_apiserver_opts *opts
                          server->service_repair);
 }
 
-static int listen_on(kc_apiserver *server, const kc_apiserver_opts *opts, kc_error *err)
+static int listen_on(kc__apiserver *server, const kc__apiserver_opts *opts, kc_error *err)
 {
     server->http = kc__http_server_start(
         &(kc__http_server_opts){.listeners = opts->listeners,
@@ -481,9 +481,9 @@ static int listen_on(kc_apiserver *server, const kc_apiserver_opts *opts, kc_err
     return server->http ? 0 : kc_error_result(err);
 }
 
-kc_apiserver *kc_apiserver_start(const kc_apiserver_opts *opts, kc_error *err)
+kc__apiserver *kc__apiserver_start(const kc__apiserver_opts *opts, kc_error *err)
 {
-    kc_auto(kc_apiserver) *server = kc_new(kc_apiserver);
+    kc_auto(kc__apiserver) *server = kc_new(kc__apiserver);
     set_defaults(server, opts);
     if (start_governor(server, opts, err) < 0 || open_store(server, opts, err) < 0 ||
         kc__rest_metrics_init(&server->counts, server->api.metrics, err) < 0 ||
@@ -498,7 +498,7 @@ kc_apiserver *kc_apiserver_start(const kc_apiserver_opts *opts, kc_error *err)
 
 /* ---- shutdown ---- */
 
-void kc__apiserver_leave(kc_apiserver *server, int64_t delay)
+void kc__apiserver_leave(kc__apiserver *server, int64_t delay)
 {
     atomic_store(&server->api.leaving, true);
     kc_clock_sleep(server->api.clock, delay / 2);
@@ -518,7 +518,7 @@ static void drain_context(kc__loop_task *task)
     free(t);
 }
 
-void kc_apiserver_drain(kc_apiserver *server)
+void kc__apiserver_drain(kc__apiserver *server)
 {
     if (!server->http || atomic_exchange(&server->api.draining, true))
         return;
@@ -539,12 +539,12 @@ void kc_apiserver_drain(kc_apiserver *server)
     }
 }
 
-kc_apiserver *kc_apiserver_stop(kc_apiserver *server, int64_t grace)
+kc__apiserver *kc__apiserver_stop(kc__apiserver *server, int64_t grace)
 {
     if (!server)
         return NULL;
     kc__service_endpoints_stop(server->service_endpoints); /* Before requests are refused. */
-    kc_apiserver_drain(server);
+    kc__apiserver_drain(server);
     kc__http_proxy_stop(server->api.http_proxy);
     kc__http_server_stop(server->http, grace);
     kc__mem_trimmer_free(server->trimmer);
@@ -586,22 +586,22 @@ kc_apiserver *kc_apiserver_stop(kc_apiserver *server, int64_t grace)
     return NULL;
 }
 
-void kc__apiserver_publish_trust(kc_apiserver *server, const kc__bootstrap_trust *trust)
+void kc__apiserver_publish_trust(kc__apiserver *server, const kc__bootstrap_trust *trust)
 {
     kc__client_ca_replace(server->client_ca_keeper, trust);
 }
 
-int kc__apiserver_replace_authz(kc_apiserver *server, kc__authz_chain *chain, kc_error *err)
+int kc__apiserver_replace_authz(kc__apiserver *server, kc__authz_chain *chain, kc_error *err)
 {
     return kc__authz_replace(server->api.authz, chain, err);
 }
 
-int kc_apiserver_port(const kc_apiserver *server, size_t listener)
+int kc__apiserver_port(const kc__apiserver *server, size_t listener)
 {
     return kc__http_server_port(server->http, listener);
 }
 
-kc__rest_api *kc__apiserver_api(kc_apiserver *server)
+kc__rest_api *kc__apiserver_api(kc__apiserver *server)
 {
     return &server->api;
 }

@@ -3,11 +3,11 @@
  * apiserver.h: the API server as a command embeds it. The caller opens the storage and the
  * listeners; the server runs until it is stopped.
  *
- *     kc_apiserver *server = kc_apiserver_start(&(kc_apiserver_opts){
+ *     kc__apiserver *server = kc__apiserver_start(&(kc__apiserver_opts){
  *         .storage = storage, .listeners = listeners, .n_listeners = 2, .authn = authn,
  *         .log = log}, err);
  *     … wait for a signal …
- *     kc_apiserver_stop(server, 10 * KC_SECOND);
+ *     kc__apiserver_stop(server, 10 * KC_SECOND);
  */
 #ifndef KC_APISERVER_APISERVER_H
 #define KC_APISERVER_APISERVER_H
@@ -23,10 +23,10 @@
 #include "http/server/server.h"
 #include "kc/rand.h"
 
-typedef struct kc_apiserver kc_apiserver;
+typedef struct kc__apiserver kc__apiserver;
 
 /* Borrowed pointers must outlive the server. */
-typedef struct kc_apiserver_opts {
+typedef struct kc__apiserver_opts {
     kc__storage *storage; /* Open. The server closes it, also when start fails. */
     /* Resources in other storages (store/overrides.c); closed as `storage`. The arrays must outlive
      * the server. Defaults to none. */
@@ -112,41 +112,41 @@ typedef struct kc_apiserver_opts {
     kc_metrics *metrics;     /* Served at /metrics. Defaults to none. */
     const kc_clock *clock;   /* Defaults to the real clock. */
     kc_rand *rand;           /* Source of generated names and jitter. Defaults to the system's. */
-} kc_apiserver_opts;
+} kc__apiserver_opts;
 
 /* Loads the stored objects and starts to listen. Both are done when it returns. NULL on error.
  * Blocks. */
-kc_apiserver *kc_apiserver_start(const kc_apiserver_opts *opts, kc_error *err);
+kc__apiserver *kc__apiserver_start(const kc__apiserver_opts *opts, kc_error *err);
 
 /* Fails /readyz for `delay` while everything is still served, so that load balancers notice; in its
- * second half clients are asked to use other connections. Before kc_apiserver_stop. Blocks for
+ * second half clients are asked to use other connections. Before kc__apiserver_stop. Blocks for
  * `delay`. */
-void kc__apiserver_leave(kc_apiserver *server, int64_t delay);
+void kc__apiserver_leave(kc__apiserver *server, int64_t delay);
 /* Fails /readyz, accepts no new connections and ends watches; open requests continue. Any thread;
  * does not block. */
-void kc_apiserver_drain(kc_apiserver *server);
+void kc__apiserver_drain(kc__apiserver *server);
 /* Drains, waits until the last request is answered or `grace` has passed, and frees the server.
  * Every acknowledged write is durable. Blocks. NULL is allowed; returns NULL. */
-kc_apiserver *kc_apiserver_stop(kc_apiserver *server, int64_t grace);
-KC_UNUSED static inline void kc_apiserver_kill(kc_apiserver *server)
+kc__apiserver *kc__apiserver_stop(kc__apiserver *server, int64_t grace);
+KC_UNUSED static inline void kc__apiserver_kill(kc__apiserver *server)
 {
-    kc_apiserver_stop(server, 0);
+    kc__apiserver_stop(server, 0);
 }
-KC_AUTO_DEFINE(kc_apiserver, kc_apiserver_kill)
+KC_AUTO_DEFINE(kc__apiserver, kc__apiserver_kill)
 
 /* Publishes other values than those of the options. The values are copied. Blocks for a moment; any
  * thread but those of the server. */
-void kc__apiserver_publish_trust(kc_apiserver *server, const kc__bootstrap_trust *trust);
+void kc__apiserver_publish_trust(kc__apiserver *server, const kc__bootstrap_trust *trust);
 
 /* Installs other authorizers, for opts.authz_reloads (kc__authz_replace). Any thread. */
-int kc__apiserver_replace_authz(kc_apiserver *server, kc__authz_chain *chain, kc_error *err);
+int kc__apiserver_replace_authz(kc__apiserver *server, kc__authz_chain *chain, kc_error *err);
 
 /* The port of a listener, by its index. */
-int kc_apiserver_port(const kc_apiserver *server, size_t listener);
+int kc__apiserver_port(const kc__apiserver *server, size_t listener);
 
 /* The request handler (call.h), for callers in the same process: on one of the server's loops they
  * pass an exchange of their own to kc__rest_api_begin and kc__rest_api_handle. None of their
  * exchanges may be open when the server is stopped. */
-struct kc__rest_api *kc__apiserver_api(kc_apiserver *server);
+struct kc__rest_api *kc__apiserver_api(kc__apiserver *server);
 
 #endif

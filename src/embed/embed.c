@@ -22,7 +22,7 @@
 struct kc_embedded_server {
     kc__embed_door *door;
     kc__authn *authn;
-    kc_apiserver *server; /* NULL: the server belongs to the caller. */
+    kc__apiserver *server; /* NULL: the server belongs to the caller. */
     int port;
     kc_mutex mutex; /* Guards rand. A leaf lock. */
     kc_rand rand;   /* Seeds the generators of its clients. */
@@ -76,17 +76,17 @@ static int embed_start_server(kc_embedded_server *embed, const kc_embedded_serve
         return kc_error_result(err);
     kc__admission_selection accounts = 0;
     kc__admission_selection_parse("ServiceAccount", &accounts, NULL);
-    embed->server = kc_apiserver_start(&(kc_apiserver_opts){.storage = storage,
-                                                            .disabled_plugins = accounts,
-                                                            .listeners = &plain,
-                                                            .n_listeners = opts->port != 0,
-                                                            .loops = (size_t)threads,
-                                                            .authn = embed->authn,
-                                                            .log = opts->log,
-                                                            .metrics = opts->metrics,
-                                                            .clock = opts->clock,
-                                                            .rand = opts->rand},
-                                       err);
+    embed->server = kc__apiserver_start(&(kc__apiserver_opts){.storage = storage,
+                                                              .disabled_plugins = accounts,
+                                                              .listeners = &plain,
+                                                              .n_listeners = opts->port != 0,
+                                                              .loops = (size_t)threads,
+                                                              .authn = embed->authn,
+                                                              .log = opts->log,
+                                                              .metrics = opts->metrics,
+                                                              .clock = opts->clock,
+                                                              .rand = opts->rand},
+                                        err);
     return embed->server ? 0 : kc_error_result(err);
 }
 
@@ -102,7 +102,7 @@ static kc_embedded_server *embed_new(const kc_clock *clock, kc_rand *rand)
     return embed;
 }
 
-static void open_door(kc_embedded_server *embed, kc_apiserver *server)
+static void open_door(kc_embedded_server *embed, kc__apiserver *server)
 {
     kc_locked (&embed->door->mutex)
         embed->door->api = kc__apiserver_api(server);
@@ -115,12 +115,12 @@ kc_embedded_server *kc_embedded_server_start(const kc_embedded_server_opts *opts
     kc_auto(kc_embedded_server) *embed = embed_new(opts->clock, opts->rand);
     if (embed_start_server(embed, opts, err) < 0)
         return NULL;
-    embed->port = opts->port ? kc_apiserver_port(embed->server, 0) : 0;
+    embed->port = opts->port ? kc__apiserver_port(embed->server, 0) : 0;
     open_door(embed, embed->server);
     return kc_take(embed);
 }
 
-kc_embedded_server *kc__embed_wrap_server(kc_apiserver *server, const kc_clock *clock)
+kc_embedded_server *kc__embed_wrap_server(kc__apiserver *server, const kc_clock *clock)
 {
     kc_embedded_server *embed = embed_new(clock, NULL);
     open_door(embed, server);
@@ -132,9 +132,9 @@ kc_embedded_server *kc_embedded_server_stop(kc_embedded_server *embed)
     if (!embed)
         return NULL;
     if (embed->server)
-        kc_apiserver_drain(embed->server);
+        kc__apiserver_drain(embed->server);
     kc__embed_door_close(embed->door);
-    kc_apiserver_stop(embed->server, embed->port ? GRACE : 0);
+    kc__apiserver_stop(embed->server, embed->port ? GRACE : 0);
     kc__authn_free(embed->authn);
     kc__embed_door_unref(embed->door);
     kc_mutex_done(&embed->mutex);

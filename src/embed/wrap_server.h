@@ -8,6 +8,6 @@
 
 /* Wraps a server that the caller has started, and stops after kc_embedded_server_stop of the
  * wrapper. The wrapper's port is 0. Never NULL. */
-kc_embedded_server *kc__embed_wrap_server(kc_apiserver *server, const kc_clock *clock);
+kc_embedded_server *kc__embed_wrap_server(kc__apiserver *server, const kc_clock *clock);
 
 #endif

@@ -161,11 +161,11 @@ static int carry_parts(const kc__scaffold *s, unsigned parts, kc__scaffold_templ
                        kc_error *err)
 {
     kc_scoped(kc_buf) last_reported = {0}; /* A file that changes twice is reported once. */
-    for (size_t i = 0; i < kc__n_planned_files; i++)
+    for (size_t i = 0; i < kc__scaffold_n_planned_files; i++)
         if ((kc__scaffold_planned_files[i].part & parts) &&
             put_planned(s, &kc__scaffold_planned_files[i], with, err) < 0)
             return kc_error_result(err);
-    for (size_t i = 0; i < kc__n_planned_lines; i++)
+    for (size_t i = 0; i < kc__scaffold_n_planned_lines; i++)
         if ((kc__scaffold_planned_lines_of[i].part & parts) &&
             insert_planned(s, &kc__scaffold_planned_lines_of[i], with, &last_reported, err) < 0)
             return kc_error_result(err);

@@ -83,7 +83,7 @@ const kc__scaffold_planned_file kc__scaffold_planned_files[] = {
     {KC__SCAFFOLD_PART_CONVERSION, "webhook/crd_patch.yaml",
      "config/crd/patches/webhook_in_{{group}}_{{plural}}.yaml", .shared = true},
 };
-const size_t kc__n_planned_files = KC_COUNT(kc__scaffold_planned_files);
+const size_t kc__scaffold_n_planned_files = KC_COUNT(kc__scaffold_planned_files);
 
 #define WEBHOOK_SOURCE "{{webhooks}}/{{hook}}_webhook.c"
 
@@ -155,4 +155,4 @@ const kc__scaffold_planned_lines kc__scaffold_planned_lines_of[] = {
     {KC__SCAFFOLD_PART_CONVERSION, "config/crd/kustomization.yaml", "crdkustomizewebhookpatch",
      "- path: patches/webhook_in_{{group}}_{{plural}}.yaml\n"},
 };
-const size_t kc__n_planned_lines = KC_COUNT(kc__scaffold_planned_lines_of);
+const size_t kc__scaffold_n_planned_lines = KC_COUNT(kc__scaffold_planned_lines_of);

@@ -51,8 +51,8 @@ typedef struct kc__scaffold_planned_lines {
 } kc__scaffold_planned_lines;
 
 extern const kc__scaffold_planned_file kc__scaffold_planned_files[];
-extern const size_t kc__n_planned_files;
+extern const size_t kc__scaffold_n_planned_files;
 extern const kc__scaffold_planned_lines kc__scaffold_planned_lines_of[];
-extern const size_t kc__n_planned_lines;
+extern const size_t kc__scaffold_n_planned_lines;
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "fuzzing.h"
 
-#include "apiserver/admission/webhooks/admission_review.h"
+#include "apiserver/admission/chain/admission_review.h"
 #include "kc/json_patch.h"
 
 static void check_denial(const kc__admission_response *answer)

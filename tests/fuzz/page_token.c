@@ -5,7 +5,7 @@
  */
 #include "fuzzing.h"
 
-#include "apiserver/verbs/page_token.h"
+#include "apiserver/request/page_token.h"
 #include "kc/base64.h"
 #include "kc/buf.h"
 

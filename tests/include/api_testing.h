@@ -37,7 +37,7 @@ typedef struct api_opts {
     const char *client_ca; /* Published as the CA of client certificates. Defaults to none. */
     /* Limits. api_start sets storage, clock, CA and randomness. The plugin ServiceAccount is off
      * unless it is enabled: no controller creates accounts. */
-    kc_apiserver_opts server;
+    kc__apiserver_opts server;
 } api_opts;
 
 /* `opts` may be NULL. Never NULL. */

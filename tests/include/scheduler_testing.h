@@ -108,7 +108,7 @@ static inline KC_UNUSED const char *scores(kc__sched_cluster *c, kc__sched_pod *
     assert_true(kc__sched_cycle_begin(&cycle, c, p->demand, &arena, 1, &refused_by));
     cycle.feasible = c->ready.items;
     cycle.n_feasible = c->ready.n;
-    for (size_t i = 0; i < kc__n_plugins; i++) {
+    for (size_t i = 0; i < kc__sched_n_plugins; i++) {
         const kc__sched_plugin *row = &kc__sched_plugins[i];
         if (strcmp(row->name, plugin) != 0)
             continue;

@@ -52,7 +52,7 @@ typedef struct stage {
     kc__authn *authn;
     kc__tls *tls;
     kc_metrics *metrics;
-    kc_apiserver *server;
+    kc__apiserver *server;
     char *plain_url, *tls_url; /* https://127.0.0.1:… */
     char *ca_file, *cert_file, *key_file, *user_cert_file, *user_key_file, *token_file;
 } stage;
@@ -97,12 +97,12 @@ static inline void stage_serve(stage *s, int plain_port, int tls_port)
 {
     kc_scoped(kc_error) err = {0};
     const kc__http_listener listeners[] = {{.port = plain_port}, {.port = tls_port, .tls = s->tls}};
-    s->server = kc_apiserver_start(&(kc_apiserver_opts){.storage = stage_storage(s),
-                                                        .listeners = listeners,
-                                                        .n_listeners = 2,
-                                                        .metrics = s->metrics,
-                                                        .authn = s->authn},
-                                   &err);
+    s->server = kc__apiserver_start(&(kc__apiserver_opts){.storage = stage_storage(s),
+                                                          .listeners = listeners,
+                                                          .n_listeners = 2,
+                                                          .metrics = s->metrics,
+                                                          .authn = s->authn},
+                                    &err);
     if (!s->server)
         fail_msg("the server did not start: %s", kc_error_text(&err));
 }
@@ -110,8 +110,8 @@ static inline void stage_serve(stage *s, int plain_port, int tls_port)
 /* Stops the server and starts it again on the same ports. */
 static inline void stage_restart(stage *s, int64_t grace)
 {
-    const int plain = kc_apiserver_port(s->server, 0), tls = kc_apiserver_port(s->server, 1);
-    kc_apiserver_stop(s->server, grace);
+    const int plain = kc__apiserver_port(s->server, 0), tls = kc__apiserver_port(s->server, 1);
+    kc__apiserver_stop(s->server, grace);
     stage_serve(s, plain, tls);
 }
 
@@ -135,8 +135,8 @@ static inline stage *stage_start(const stage_opts *opts)
         &err);
     s->metrics = opts->metrics;
     stage_serve(s, 0, 0);
-    s->plain_url = kc_asprintf("http://127.0.0.1:%d", kc_apiserver_port(s->server, 0));
-    s->tls_url = kc_asprintf("https://127.0.0.1:%d", kc_apiserver_port(s->server, 1));
+    s->plain_url = kc_asprintf("http://127.0.0.1:%d", kc__apiserver_port(s->server, 0));
+    s->tls_url = kc_asprintf("https://127.0.0.1:%d", kc__apiserver_port(s->server, 1));
     return s;
 }
 
@@ -144,7 +144,7 @@ static inline void stage_free(stage *s)
 {
     if (!s)
         return;
-    kc_apiserver_kill(s->server);
+    kc__apiserver_kill(s->server);
     kc__authn_free(s->authn);
     kc__tls_free(s->tls);
     kc__storage_memory_free(s->memory);

@@ -5,7 +5,7 @@
  */
 #include "apiserver/admission/plugin_selection.h"
 
-#include "apiserver/admission/plugins.h"
+#include "apiserver/admission/chain/plugins.h"
 #include "kc/buf.h"
 
 static kc__admission_selection bit_of_plugin(size_t i)
@@ -15,7 +15,7 @@ static kc__admission_selection bit_of_plugin(size_t i)
 
 const char *kc__admission_selectable_plugin(size_t i)
 {
-    for (size_t at = 0; at < kc__n_admission_plugins; at++)
+    for (size_t at = 0; at < kc__admission_n_plugins; at++)
         if (!kc__admission_plugins[at].builtin && i-- == 0)
             return kc__admission_plugins[at].name;
     return NULL;
@@ -23,7 +23,7 @@ const char *kc__admission_selectable_plugin(size_t i)
 
 static const kc__admission_plugin *find_plugin(kc_str name)
 {
-    for (size_t i = 0; i < kc__n_admission_plugins; i++)
+    for (size_t i = 0; i < kc__admission_n_plugins; i++)
         if (!kc__admission_plugins[i].builtin && kc_str_is(name, kc__admission_plugins[i].name))
             return &kc__admission_plugins[i];
     return NULL;
@@ -64,7 +64,7 @@ kc__admission_selection kc__admission_selection_of(kc__admission_selection enabl
                                                    kc__admission_selection disabled)
 {
     kc__admission_selection all = 0;
-    for (size_t i = 0; i < kc__n_admission_plugins; i++)
+    for (size_t i = 0; i < kc__admission_n_plugins; i++)
         if (!kc__admission_plugins[i].off_by_default)
             all |= bit_of_plugin(i);
     return (all | enabled) & ~disabled;

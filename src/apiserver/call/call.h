@@ -241,7 +241,7 @@ struct kc__rest_call {
     struct kc__rest_eviction *eviction; /* Owned by the verb (evict.c). */
 
     /* ---- admission: mutated, prepared, admitted ---- */
-    size_t admission_at; /* The plugin that runs or waits (admission/plugins/plugins.c). */
+    size_t admission_at; /* The plugin that runs or waits (admission/plugins.c). */
     struct kc__admission_dispatch *dispatch; /* The webhook calls in progress; NULL: none. */
     bool hooks_mutated;     /* Mutating webhooks were called and must not be called again. */
     bool admission_patched; /* Mutating admission replaced the draft: mutated. */
@@ -252,7 +252,8 @@ struct kc__rest_call {
     bool reinvoking;       /* Mutating plugins run again. */
     struct kc__admission_reinvocation
         *reinvocation; /* Which mutating policies were applied: mutated → kc__rest_call_release. */
-    /* Objects in versions that a conversion webhook has made (admission/object_versions.h). */
+    /* Objects in versions that a conversion webhook has made (admission/chain/object_versions.h).
+     */
     struct kc__admission_versions *versions;
     /* Quotas that the write charges: admitted (resource_quota.h) → stored. NULL: none. */
     struct kc__quota_charges *charges;

@@ -333,7 +333,7 @@ static int make_resources(kc__crd *crd, const kc_value *root, kc_error *err)
         .strategy = &custom_strategy,
         .ops = &kc__custom_resource_ops,
         .storage_api_version = crd->storage->api_version,
-        .scale_columns = &kc__custom_scale_columns,
+        .scale_columns = &kc__print_custom_scale_columns,
         .unservable = crd->unservable,
     };
     common.storage = kc_arena_printf(&crd->arena, "%s/%s", crd->storage->group, common.plural);

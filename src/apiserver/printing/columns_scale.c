@@ -29,7 +29,7 @@ static const kc__print_column custom_list[] = {
      .cell = kc__print_cell_age},
 };
 static const kc__print_columns builtin_scale_columns = KC__PRINT_COLUMNS(builtin_list);
-const kc__print_columns kc__custom_scale_columns = KC__PRINT_COLUMNS(custom_list);
+const kc__print_columns kc__print_custom_scale_columns = KC__PRINT_COLUMNS(custom_list);
 
 const kc__print_columns *kc__print_scale_columns(const kc__resource *resource)
 {

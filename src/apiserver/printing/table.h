@@ -70,7 +70,7 @@ const kc__print_columns *kc__print_columns_of(const kc__resource *resource);
 /* The columns of the Scale of a resource's objects. Never NULL. */
 const kc__print_columns *kc__print_scale_columns(const kc__resource *resource);
 /* The `scale_columns` of custom resources. */
-extern const kc__print_columns kc__custom_scale_columns;
+extern const kc__print_columns kc__print_custom_scale_columns;
 
 /* The parsed object. Lives as long as the row. */
 const kc_value *kc__print_row_root(kc__print_row *row);

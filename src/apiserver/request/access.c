@@ -15,9 +15,9 @@
 #include "apiserver/audit/audit.h"
 #include "apiserver/authz/authz_selectors.h"
 #include "apiserver/authz/authz_session.h"
-#include "apiserver/endpoints/endpoints.h"
 #include "apiserver/governor/governor.h"
 #include "apiserver/request/request_metrics.h"
+#include "apiserver/request/routes.h"
 #include "apiserver/request/write.h"
 
 enum {
@@ -29,7 +29,8 @@ enum {
 /* NULL: the path is not that of an endpoint. */
 static const kc__rest_endpoint *endpoint_of(const kc__rest_call *call)
 {
-    return call->info.is_resource ? NULL : kc__rest_endpoint_find(&call->x->request.target);
+    return call->info.is_resource ? NULL
+                                  : kc__rest_routes_served.find_endpoint(&call->x->request.target);
 }
 
 /* Health and version need no credentials; a request with an Authorization header must

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * admit.c: the two phases of admission: `mutated`, before the object is prepared, and `admitted`,
- * after it is validated. admission/plugins/plugins.c defines the plugins and their order. A webhook
+ * after it is validated. admission/plugins.c defines the plugins and their order. A webhook
  * may change managedFields; `mutated` checks them if one has changed the object. An update or apply
  * that creates its object needs the permission to create, which `admitted` checks first.
  */
-#include "apiserver/admission/admission.h"
+#include "apiserver/admission/chain/admission.h"
 #include "apiserver/request/own.h"
 #include "apiserver/request/write.h"
 

@@ -22,8 +22,7 @@
 #include "apiserver/kinds/conversion.h"
 #include "apiserver/request/offload.h"
 #include "apiserver/request/phases.h"
-#include "apiserver/subresources/scale.h"
-#include "apiserver/verbs/list.h"
+#include "apiserver/request/scale.h"
 
 enum {
     LONG = 32 * 1024, /* A body or object that may take several milliseconds in all phases. */

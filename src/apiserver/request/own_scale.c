@@ -16,7 +16,7 @@
 #include "apiserver/request/own_internal.h"
 
 #include "apiserver/kinds/resource_ops.h"
-#include "apiserver/subresources/scale.h"
+#include "apiserver/request/scale.h"
 #include "object/fields/fields_set.h"
 
 #define SCALE_VERSION "autoscaling/v1"

@@ -9,7 +9,7 @@
  * then does the call take a reference to the catalog: a slow body holds no catalog.
  */
 #include "apiserver/request/phases.h"
-#include "apiserver/admission/admission.h"
+#include "apiserver/admission/chain/admission.h"
 #include "apiserver/admission/webhooks/webhook_phases.h"
 #include "apiserver/audit/audit.h"
 #include "apiserver/authz/authz_session.h"

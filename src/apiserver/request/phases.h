@@ -27,7 +27,7 @@ extern const kc__rest_verb kc__rest_verb_get, kc__rest_verb_list, kc__rest_verb_
 /* Verbs that create a Binding or an Eviction (bind.c, evict.c), a token (token_request.c). */
 extern const kc__rest_verb kc__rest_verb_bind, kc__rest_verb_evict, kc__rest_verb_request_token;
 /* Answers a review, which is not stored (reviews/review.c). */
-extern const kc__rest_verb kc__rest_verb_review;
+extern const kc__rest_verb kc__review_verb;
 /* Reads the log of a container (log.c). */
 extern const kc__rest_verb kc__rest_verb_log;
 

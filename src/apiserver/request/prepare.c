@@ -13,11 +13,11 @@
  * The generation counts changes of anything but metadata and status. It is known only when the
  * object is complete, so it is set last, in the bytes.
  */
-#include "apiserver/admission/admission.h"
+#include "apiserver/admission/chain/admission.h"
 #include "apiserver/kinds/resource_ops.h"
 #include "apiserver/request/own.h"
+#include "apiserver/request/scale.h"
 #include "apiserver/request/write.h"
-#include "apiserver/subresources/scale.h"
 #include "kc/names.h"
 #include "object/model/canonical.h"
 

@@ -11,9 +11,9 @@
 #include "apiserver/kinds/conversion.h"
 #include "apiserver/request/outgoing.h"
 #include "apiserver/request/phases.h"
+#include "apiserver/request/render.h"
 #include "apiserver/request/request_log.h"
 #include "apiserver/request/unservable.h"
-#include "apiserver/verbs/render.h"
 #include "kc/codec.h"
 #include "object/model/status.h"
 

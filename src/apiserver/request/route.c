@@ -5,25 +5,17 @@
  * An unknown path below a known group gets a Status; any other unknown path gets "404 page not
  * found" in plain text. kubectl and client-go distinguish the two.
  */
-#include "apiserver/endpoints/endpoints.h"
 #include "apiserver/kinds/resource_ops.h"
 #include "apiserver/printing/table.h"
-#include "apiserver/request/phases.h"
-#include "apiserver/reviews/review.h"
-#include "apiserver/subresources/scale.h"
-
-static const kc__rest_verb *const verbs[] = {
-    &kc__rest_verb_get,    &kc__rest_verb_list,
-    &kc__rest_verb_watch,  &kc__rest_verb_create,
-    &kc__rest_verb_update, &kc__rest_verb_patch,
-    &kc__rest_verb_delete, &kc__rest_verb_delete_collection,
-};
+#include "apiserver/request/routes.h"
+#include "apiserver/request/scale.h"
 
 static const kc__rest_verb *verb_named(const char *name)
 {
-    for (size_t i = 0; i < KC_COUNT(verbs); i++)
-        if (!strcmp(verbs[i]->name, name))
-            return verbs[i];
+    const kc__rest_routes *routes = &kc__rest_routes_served;
+    for (size_t i = 0; i < routes->n_verbs; i++)
+        if (!strcmp(routes->verbs[i]->name, name))
+            return routes->verbs[i];
     return NULL;
 }
 
@@ -67,23 +59,6 @@ static kc__rest_verdict check_scope(kc__rest_call *call)
 
 /* ---- subresources ---- */
 
-/* The subresources that are served, with their own verb where the object's verb does not apply. */
-static const struct {
-    const char *name;
-    const kc__rest_verb *usual, *own;
-} parts[] = {
-    {"status"},
-    {"finalize"},
-    {"scale"},
-    {"ephemeralcontainers"},
-    {"resize"},
-    {"approval"},
-    {"log", &kc__rest_verb_get, &kc__rest_verb_log},
-    {"binding", &kc__rest_verb_create, &kc__rest_verb_bind},
-    {"eviction", &kc__rest_verb_create, &kc__rest_verb_evict},
-    {"token", &kc__rest_verb_create, &kc__rest_verb_request_token},
-};
-
 /* The resource of the subresource's bodies: its own kind, with fields copied from the resource. */
 static const kc__resource *body_resource_of(kc__rest_call *call)
 {
@@ -109,13 +84,15 @@ static const kc__resource *body_resource_of(kc__rest_call *call)
  * one. */
 static bool serves_part(kc__rest_call *call)
 {
-    for (size_t i = 0; i < KC_COUNT(parts); i++) {
-        if (strcmp(call->subresource->name, parts[i].name) != 0)
+    const kc__rest_routes *routes = &kc__rest_routes_served;
+    for (size_t i = 0; i < routes->n_parts; i++) {
+        const kc__rest_part_route *part = &routes->parts[i];
+        if (strcmp(call->subresource->name, part->name) != 0)
             continue;
-        if (parts[i].own == &kc__rest_verb_request_token && !call->api->accounts)
+        if (part->own == &kc__rest_verb_request_token && !call->api->accounts)
             return false;
-        if (parts[i].own && call->verb == parts[i].usual)
-            call->verb = parts[i].own;
+        if (part->own && call->verb == part->usual)
+            call->verb = part->own;
         return true;
     }
     return false;
@@ -194,8 +171,8 @@ static kc__rest_verdict route_verb(kc__rest_call *call)
     bool stored = call->resource->storage;
     if (!stored && info->named)
         return kc__rest_fail_generic(call, KC_NOT_FOUND);
-    if (call->verb == &kc__rest_verb_create && kc__review_of(call->resource)) {
-        call->verb = &kc__rest_verb_review;
+    if (call->verb == &kc__rest_verb_create && kc__rest_routes_served.is_review(call->resource)) {
+        call->verb = &kc__review_verb;
         return KC__REST_NEXT;
     }
     if (!known || (collection && info->named) || (one && !info->named) || !stored)
@@ -253,7 +230,7 @@ static bool is_roundabout(const kc__target *target)
 
 static kc__rest_verdict route_endpoint(kc__rest_call *call)
 {
-    call->endpoint = kc__rest_endpoint_find(&call->x->request.target);
+    call->endpoint = kc__rest_routes_served.find_endpoint(&call->x->request.target);
     if (call->endpoint && call->endpoint->only_get && !kc_str_is(call->x->request.method, "GET")) {
         call->endpoint = NULL;
         return kc__rest_fail_generic(call, KC_METHOD_NOT_ALLOWED);

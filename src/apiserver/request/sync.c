@@ -21,9 +21,9 @@
  * Over an exclusive storage the caches always show every acknowledged write, and the phase does
  * nothing.
  */
+#include "apiserver/request/page_token.h"
 #include "apiserver/request/phases.h"
-#include "apiserver/verbs/list.h"
-#include "apiserver/verbs/page_token.h"
+#include "apiserver/request/revision.h"
 
 typedef struct call_sync {
     kc__store_sync sync;
@@ -78,7 +78,7 @@ static bool needs_sync(const kc__rest_call *call)
     if (call->verb == &kc__rest_verb_create)
         return lacks_namespace(call);
     if (call->verb->mutates)
-        return call->verb != &kc__rest_verb_review;
+        return call->verb != &kc__review_verb;
     return reads_latest(call);
 }
 

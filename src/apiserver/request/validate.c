@@ -5,8 +5,8 @@
  * the schemas of a CRD) stops on the loop and runs again on a worker thread.
  */
 #include "apiserver/kinds/resource_ops.h"
+#include "apiserver/request/scale.h"
 #include "apiserver/request/write.h"
-#include "apiserver/subresources/scale.h"
 #include "kc/arena.h"
 #include "object/fields/fields_managed.h"
 

@@ -91,7 +91,7 @@ static kc__rest_verdict answer_review(kc__rest_call *call)
     return answer ? kc__rest_respond_object(call, 201, answer) : KC__REST_FAIL;
 }
 
-const kc__rest_verb kc__rest_verb_review = {
+const kc__rest_verb kc__review_verb = {
     .name = "create",
     .bit = KC__VERB_CREATE,
     .mutates = true,

@@ -9,17 +9,17 @@
  * denial are deleted. With webhooks, objects are admitted one after the other, up to the first that
  * is denied. The phase runs again after each response of a webhook (admission/webhooks/dispatch.h).
  */
-#include "apiserver/admission/admission.h"
-#include "apiserver/admission/object_versions.h"
+#include "apiserver/admission/chain/admission.h"
+#include "apiserver/admission/chain/object_versions.h"
 #include "apiserver/admission/policies/policy_phases.h"
 #include "apiserver/admission/webhooks/webhook_phases.h"
 #include "apiserver/request/decode.h"
 #include "apiserver/request/outgoing.h"
+#include "apiserver/request/render.h"
 #include "apiserver/request/write.h"
 #include "apiserver/services/service_claim.h"
 #include "apiserver/verbs/deletion.h"
 #include "apiserver/verbs/list.h"
-#include "apiserver/verbs/render.h"
 
 /* The cost of planning a deletion, in addition to examining the object. */
 enum { DELETION_COST = 8 };

@@ -6,7 +6,7 @@
 #include "apiserver/verbs/get.h"
 
 #include "apiserver/call/call_conversion.h"
-#include "apiserver/subresources/scale.h"
+#include "apiserver/request/scale.h"
 #include "apiserver/verbs/list.h"
 
 /* A resourceVersion only requires that the cache has reached that revision. */

@@ -16,8 +16,8 @@
 #include "apiserver/call/call_conversion.h"
 #include "apiserver/request/offload_source.h"
 #include "apiserver/request/outgoing.h"
+#include "apiserver/request/render.h"
 #include "apiserver/request/unservable.h"
-#include "apiserver/verbs/render.h"
 #include "base/work.h"
 
 enum {

@@ -7,6 +7,7 @@
 #define KC_APISERVER_LIST_H
 
 #include "apiserver/printing/table.h"
+#include "apiserver/request/revision.h"
 #include "apiserver/verbs/selection.h"
 
 /* The snapshot that a list reads, and the key at which it begins. */
@@ -45,13 +46,5 @@ static inline bool kc__rest_page_is_limited(const kc__rest_options *options)
 {
     return options->limit > 0 && !kc_str_is(options->resource_version, "0");
 }
-
-/* 504: a future revision. */
-kc__rest_verdict kc__rest_fail_future_revision(kc__rest_call *call, uint64_t wanted, uint64_t is);
-/* The same, but only sets the error. */
-void kc__rest_future_revision_error(kc_error *err, uint64_t wanted, uint64_t is);
-
-/* Parses a resourceVersion: KC_BAD_REQUEST if it is invalid. Empty is 0. */
-int kc__rest_parse_revision(kc_str text, uint64_t *ret, kc_error *err);
 
 #endif

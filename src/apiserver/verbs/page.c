@@ -16,8 +16,8 @@
  * A list fails if an object in its namespace cannot be decrypted, as in Kubernetes: a list without
  * it would look as if the object had been deleted.
  */
+#include "apiserver/request/page_token.h"
 #include "apiserver/verbs/list.h"
-#include "apiserver/verbs/page_token.h"
 
 static const char expired_text[] =
     "The provided continue parameter is too old to display a consistent list result. You can start a "
@@ -25,36 +25,6 @@ static const char expired_text[] =
     "the remainder of the results. Continuing with the provided token results in an inconsistent "
     "list - objects that were created, modified, or deleted between the time the first chunk was "
     "returned and now may show up in the list.";
-
-int kc__rest_parse_revision(kc_str text, uint64_t *ret, kc_error *err)
-{
-    uint64_t version = 0;
-    if (!kc_str_empty(text) && !kc_str_to_u64(text, &version)) {
-        kc_scoped(kc_buf) quoted = {0};
-        kc_json_quote(&quoted, text);
-        return kc_error_set(err, KC_BAD_REQUEST,
-                            "resourceVersion: Invalid value: %s: strconv.ParseUint: parsing %s: "
-                            "invalid syntax",
-                            kc_buf_cstr(&quoted), kc_buf_cstr(&quoted));
-    }
-    *ret = version;
-    return 0;
-}
-
-void kc__rest_future_revision_error(kc_error *err, uint64_t wanted, uint64_t is)
-{
-    kc_error_set(err, KC_TIMEOUT, "Timeout: Too large resource version: %llu, current: %llu",
-                 (unsigned long long)wanted, (unsigned long long)is);
-    kc_error_add_cause(err, "ResourceVersionTooLarge", (kc_str){0},
-                       KC_STR("Too large resource version"));
-    err->retry_after_seconds = 1;
-}
-
-kc__rest_verdict kc__rest_fail_future_revision(kc__rest_call *call, uint64_t wanted, uint64_t is)
-{
-    kc__rest_future_revision_error(&call->error, wanted, is);
-    return KC__REST_FAIL;
-}
 
 static kc__rest_verdict newest(kc__rest_call *call, uint64_t at_least, kc__rest_page *ret)
 {

@@ -5,8 +5,8 @@
  * not exist creates it (strategy.h: upserts).
  */
 #include "apiserver/request/decode.h"
+#include "apiserver/request/scale.h"
 #include "apiserver/request/write.h"
-#include "apiserver/subresources/scale.h"
 
 static kc__rest_verdict decode_update(kc__rest_call *call)
 {

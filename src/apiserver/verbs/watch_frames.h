@@ -18,8 +18,8 @@
 #define KC_APISERVER_WATCH_FRAMES_H
 
 #include "apiserver/governor/governor.h"
+#include "apiserver/request/render.h"
 #include "apiserver/store/watch.h"
-#include "apiserver/verbs/render.h"
 
 #define KC__REST_FRAME_BYTES ((size_t)8 << 20)
 

@@ -155,7 +155,7 @@ const kc__gen_marker_def kc__gen_marker_defs[] = {
       OPT("controller", STRING), OPT("phaseMachine", STRING), OPT("notPortable", BOOL)}},
     {"kc:value", KC__GEN_SCOPE_ENUMERATOR, false, {OPT("", STRING)}},
 };
-const size_t kc__n_marker_defs = KC_COUNT(kc__gen_marker_defs);
+const size_t kc__gen_n_marker_defs = KC_COUNT(kc__gen_marker_defs);
 
 const kc__gen_marker_def *kc__gen_marker_def_find(kc_str name)
 {

@@ -43,7 +43,7 @@ typedef struct kc__gen_marker_def {
 } kc__gen_marker_def;
 
 extern const kc__gen_marker_def kc__gen_marker_defs[];
-extern const size_t kc__n_marker_defs;
+extern const size_t kc__gen_n_marker_defs;
 
 /* By full name ("kubebuilder:validation:items:MaxLength" finds MaxLength); NULL: none. */
 const kc__gen_marker_def *kc__gen_marker_def_find(kc_str name);

@@ -291,8 +291,8 @@ static void external_server_is_used_and_left_running(void **state)
     kc__storage *storage = NULL;
     assert_int_equal(
         kc__storage_open(&kc__storage_memory_backend, &(kc__storage_opts){0}, &storage, &err), 0);
-    kc_auto(kc_apiserver) *server =
-        kc_apiserver_start(&(kc_apiserver_opts){.storage = storage}, &err);
+    kc_auto(kc__apiserver) *server =
+        kc__apiserver_start(&(kc__apiserver_opts){.storage = storage}, &err);
     assert_non_null(server);
     kc_embedded_server *first = kc__embed_wrap_server(server, NULL);
     assert_int_equal(kc_embedded_server_port(first), 0);

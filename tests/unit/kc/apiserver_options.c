@@ -9,7 +9,7 @@ static kc__cli_apiserver_options parsed(char *flag)
     char verb[] = "apiserver", root[] = "--file-rootpath=/tmp/kc", *argv[] = {verb, root, flag};
     kc__cli_apiserver_options options;
     kc_scoped(kc_error) err = {0};
-    if (kc__cli_flags_parse(&kc_apiserver_flags, flag ? 3 : 2, argv, &options, &err) < 0 ||
+    if (kc__cli_flags_parse(&kc__cli_apiserver_flags, flag ? 3 : 2, argv, &options, &err) < 0 ||
         kc__cli_apiserver_options_check(&options, &err) < 0)
         fail_msg("%s", kc_error_text(&err));
     return options;
@@ -18,7 +18,7 @@ static kc__cli_apiserver_options parsed(char *flag)
 static void limits_without_flags_have_their_defaults(void **state)
 {
     (void)state;
-    const kc_apiserver_opts server = parsed(NULL).server;
+    const kc__apiserver_opts server = parsed(NULL).server;
     assert_int_equal(server.max_request_bytes, 3 << 20);
     assert_int_equal(server.max_object_bytes, 3 << 19);
     assert_int_equal(server.max_watches_per_user, 20000);
@@ -46,7 +46,7 @@ static void check_authz_flags(const char *first, const char *second, const char 
     char *argv[] = {verb, root, one, two};
     kc__cli_apiserver_options options;
     kc_scoped(kc_error) err = {0};
-    assert_int_equal(kc__cli_flags_parse(&kc_apiserver_flags, 4, argv, &options, &err), 0);
+    assert_int_equal(kc__cli_flags_parse(&kc__cli_apiserver_flags, 4, argv, &options, &err), 0);
     assert_true(kc__cli_apiserver_options_check(&options, &err) < 0);
     assert_error(&err, KC_INVALID, expected);
 }

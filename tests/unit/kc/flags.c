@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The flags of every verb: what the tables say is what the parser accepts, and what --help, the
- * completion scripts and the man pages show. The tests iterate over kc_verbs, so a new flag is
+ * completion scripts and the man pages show. The tests iterate over kc__cli_verbs, so a new flag is
  * covered by its row.
  */
 #include "command.h"
@@ -19,9 +19,9 @@
 static void each_flag(void (*check)(const kc__cli_flag_set *set, const kc__cli_flag *flag))
 {
     kc__cli_flag flag;
-    for (size_t i = 0; i < kc_n_verbs; i++)
-        for (size_t j = 0; kc__cli_flag_at(kc_verbs[i].flags, j, &flag); j++)
-            check(kc_verbs[i].flags, &flag);
+    for (size_t i = 0; i < kc__cli_n_verbs; i++)
+        for (size_t j = 0; kc__cli_flag_at(kc__cli_verbs[i].flags, j, &flag); j++)
+            check(kc__cli_verbs[i].flags, &flag);
 }
 
 /* Parses `--FLAG=VALUE` alone. */
@@ -115,7 +115,7 @@ static char *printed_by(int (*run)(int argc, char **argv), int argc, char **argv
 static void check_choices_accepted(const kc__cli_flag_set *set, const kc__cli_flag *flag)
 {
     const char *name;
-    for (size_t i = 0; (name = kc_flag_choice_at(flag, i)); i++) {
+    for (size_t i = 0; (name = kc__cli_flag_choice_at(flag, i)); i++) {
         kc_scoped(kc_error) err = {0};
         if (parse_one(set, flag, name, &err) != 0)
             fail_msg("kc %s --%s=%s: %s", set->verb, flag->name, name, kc_error_text(&err));
@@ -132,12 +132,12 @@ static void check_others_refused(const kc__cli_flag_set *set, const kc__cli_flag
 {
     kc_scoped(kc_error) err = {0};
     const char *name;
-    if (!kc_flag_choice_at(flag, 0))
+    if (!kc__cli_flag_choice_at(flag, 0))
         return;
     kc_autofree char *typed = kc_asprintf("--%s: invalid value 'zzzzzzzz': must be ", flag->name);
     assert_true(parse_one(set, flag, "zzzzzzzz", &err) < 0);
     assert_contains(kc_error_text(&err), typed);
-    for (size_t i = 0; (name = kc_flag_choice_at(flag, i)); i++)
+    for (size_t i = 0; (name = kc__cli_flag_choice_at(flag, i)); i++)
         if (!has_word(kc_error_text(&err), name))
             fail_msg("kc %s: '%s' does not name %s", set->verb, kc_error_text(&err), name);
 }
@@ -151,7 +151,7 @@ static void other_values_are_refused_with_flag_and_accepted_values(void **state)
 static void check_nearest(const kc__cli_flag_set *set, const kc__cli_flag *flag)
 {
     const char *name;
-    for (size_t i = 0; (name = kc_flag_choice_at(flag, i)); i++) {
+    for (size_t i = 0; (name = kc__cli_flag_choice_at(flag, i)); i++) {
         kc_scoped(kc_error) err = {0};
         if (strlen(name) < 4) /* Too short for a nearest name. */
             continue;
@@ -172,7 +172,7 @@ static void check_help_values(const kc__cli_flag_set *set, const kc__cli_flag *f
 {
     kc_autofree char *block = help_block(set, flag);
     const char *name;
-    for (size_t i = 0; (name = kc_flag_choice_at(flag, i)); i++)
+    for (size_t i = 0; (name = kc__cli_flag_choice_at(flag, i)); i++)
         if (!has_word(block, name))
             fail_msg("kc %s --help does not list %s of --%s:\n%s", set->verb, name, flag->name,
                      block);
@@ -189,17 +189,18 @@ static void completion_offers_every_accepted_value(void **state)
     char verb[] = "completion", shell[] = "fish", *argv[] = {verb, shell, NULL};
     (void)state;
     kc_autofree char *script = printed_by(kc__cli_command_completion, 2, argv);
-    for (size_t i = 0; i < kc_n_verbs; i++) {
+    for (size_t i = 0; i < kc__cli_n_verbs; i++) {
         kc__cli_flag flag;
         const char *name;
-        for (size_t j = 0; kc__cli_flag_at(kc_verbs[i].flags, j, &flag); j++) {
-            kc_autofree char *begin = kc_asprintf("from %s' -l %s ", kc_verbs[i].name, flag.name);
+        for (size_t j = 0; kc__cli_flag_at(kc__cli_verbs[i].flags, j, &flag); j++) {
+            kc_autofree char *begin =
+                kc_asprintf("from %s' -l %s ", kc__cli_verbs[i].name, flag.name);
             const char *at = strstr(script, begin);
             assert_non_null(at);
             kc_autofree char *line = kc_strndup(at, strcspn(at, "\n"));
-            for (size_t k = 0; (name = kc_flag_choice_at(&flag, k)); k++)
+            for (size_t k = 0; (name = kc__cli_flag_choice_at(&flag, k)); k++)
                 if (!has_word(line, name))
-                    fail_msg("completion of kc %s --%s lacks %s", kc_verbs[i].name, flag.name,
+                    fail_msg("completion of kc %s --%s lacks %s", kc__cli_verbs[i].name, flag.name,
                              name);
         }
     }
@@ -302,12 +303,12 @@ static void help_of_a_flag_begins_with_what_it_sets(void **state)
 static void help_lines_fit_120_columns(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < kc_n_verbs; i++) {
-        kc_autofree char *help = help_of(kc_verbs[i].flags);
+    for (size_t i = 0; i < kc__cli_n_verbs; i++) {
+        kc_autofree char *help = help_of(kc__cli_verbs[i].flags);
         for (kc_str rest = kc_cstr(help); rest.p;) {
             const kc_str line = kc_str_cut(&rest, '\n');
             if (line.n > 120)
-                fail_msg("kc %s --help: %.*s", kc_verbs[i].name, KC_ARG(line));
+                fail_msg("kc %s --help: %.*s", kc__cli_verbs[i].name, KC_ARG(line));
         }
     }
 }
@@ -315,11 +316,11 @@ static void help_lines_fit_120_columns(void **state)
 static void help_of_every_verb_has_synopsis_and_examples(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < kc_n_verbs; i++) {
-        kc_autofree char *help = help_of(kc_verbs[i].flags);
-        kc_autofree char *usage = kc_asprintf("\nUsage: kc %s", kc_verbs[i].name);
-        kc_autofree char *example = kc_asprintf("kc %s", kc_verbs[i].name);
-        assert_string_equal(kc_verbs[i].name, kc_verbs[i].flags->verb);
+    for (size_t i = 0; i < kc__cli_n_verbs; i++) {
+        kc_autofree char *help = help_of(kc__cli_verbs[i].flags);
+        kc_autofree char *usage = kc_asprintf("\nUsage: kc %s", kc__cli_verbs[i].name);
+        kc_autofree char *example = kc_asprintf("kc %s", kc__cli_verbs[i].name);
+        assert_string_equal(kc__cli_verbs[i].name, kc__cli_verbs[i].flags->verb);
         assert_contains(help, usage);
         const char *examples = strstr(help, "\nExamples:\n");
         assert_non_null(examples);
@@ -331,15 +332,15 @@ static void help_of_every_verb_has_synopsis_and_examples(void **state)
 static void man_page_has_the_flags_of_the_table(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < kc_n_verbs; i++) {
-        const char *verb = kc_verbs[i].name;
+    for (size_t i = 0; i < kc__cli_n_verbs; i++) {
+        const char *verb = kc__cli_verbs[i].name;
         kc_scoped(kc_buf) page = {0};
         kc_autofree char *section_1 = kc_asprintf("../docs/man/kc-%s.1", verb);
         kc_autofree char *section_8 = kc_asprintf("../docs/man/kc-%s.8", verb);
         if (kc_file_read(section_1, KC_FILE_MAX, &page, NULL) < 0 &&
             kc_file_read(section_8, KC_FILE_MAX, &page, NULL) < 0)
             continue; /* kc.1 and kc-hub.8 describe the others. */
-        kc_autofree char *mdoc = text_of(kc_verbs[i].flags, kc_flags_mdoc);
+        kc_autofree char *mdoc = text_of(kc__cli_verbs[i].flags, kc__cli_flags_mdoc);
         if (!strstr(kc_buf_cstr(&page), mdoc))
             fail_msg("the man page of kc %s is outdated: run scripts/man", verb);
     }

@@ -6,7 +6,7 @@
  */
 #include "apiserver/admission/plugins/always_pull_images.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "kc/buf.h"
 #include "kc/map.h"
 

@@ -6,7 +6,7 @@
  */
 #include "apiserver/admission/plugins/anti_affinity.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 
 #define HOST_NAME "kubernetes.io/hostname"
 

@@ -13,7 +13,7 @@
  */
 #include "apiserver/admission/plugins/app_armor_fields.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/kinds/defaults.h"
 
 #define PREFIX    "container.apparmor.security.beta.kubernetes.io/"

@@ -7,7 +7,7 @@
  */
 #include "apiserver/admission/plugins/certificate_request.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/kinds/certificates/pkcs10.h"
 #include "apiserver/kinds/defaults.h"
 #include "kc/buf.h"

@@ -5,7 +5,7 @@
  */
 #include "apiserver/admission/plugins/claim_resize.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "kc/quantity.h"
 
 static kc_quantity requested_storage(const kc_value *claim)

@@ -7,7 +7,7 @@
  */
 #include "apiserver/admission/plugins/default_class.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/kinds/defaults.h"
 
 typedef struct class_default {

@@ -6,8 +6,8 @@
  */
 #include "apiserver/admission/plugins/default_tolerations.h"
 
-#include "apiserver/admission/admission_config.h"
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_config.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/kinds/defaults.h"
 
 #define NOT_READY   "node.kubernetes.io/not-ready"

@@ -9,8 +9,8 @@
  */
 #include "apiserver/admission/plugins/event_rate_limit.h"
 
-#include "apiserver/admission/admission_config.h"
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_config.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "kc/buf.h"
 #include "kc/dlist.h"
 #include "kc/map.h"

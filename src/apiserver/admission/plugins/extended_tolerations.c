@@ -6,13 +6,13 @@
  */
 #include "apiserver/admission/plugins/extended_tolerations.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/kinds/defaults.h"
 #include "kc/quota.h"
 
-typedef KC_VEC(kc_str) resource_names;
+typedef KC_VEC(kc_str) extended_names;
 
-static void add_extended_names(const kc_node *containers, resource_names *ret)
+static void add_extended_names(const kc_node *containers, extended_names *ret)
 {
     kc_node_each_item (containers, container) {
         const kc_node *requests =
@@ -51,7 +51,7 @@ static void add_extended_toleration(kc_edit *edit, kc_node *spec, kc_str key)
 
 kc__rest_verdict kc__admission_extended_tolerations(kc__rest_call *call)
 {
-    resource_names names = {0};
+    extended_names names = {0};
     if (!kc__admission_writes(call, "core/pods", NULL))
         return KC__REST_NEXT;
     kc_edit *edit = kc__draft_edit(&call->draft);

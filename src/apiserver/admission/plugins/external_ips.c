@@ -6,7 +6,7 @@
  */
 #include "apiserver/admission/plugins/external_ips.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "kc/map.h"
 
 kc__rest_verdict kc__admission_deny_external_ips(kc__rest_call *call)

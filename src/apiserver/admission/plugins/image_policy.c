@@ -13,8 +13,8 @@
  */
 #include "apiserver/admission/plugins/image_policy.h"
 
-#include "apiserver/admission/admission_config.h"
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_config.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/admission/webhooks/webhook_registry.h"
 #include "kc/json.h"
 #include "kc/log.h"

@@ -10,8 +10,8 @@
  */
 #include "apiserver/admission/plugins/limit_ranger.h"
 
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/admission/plugins/limit_range_check.h"
-#include "apiserver/admission/plugins/plugin_request.h"
 #include "apiserver/kinds/defaults.h"
 #include "base/work.h"
 #include "kc/buf.h"

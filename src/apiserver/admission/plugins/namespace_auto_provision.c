@@ -7,7 +7,7 @@
  */
 #include "apiserver/admission/plugins/namespace_auto_provision.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/call/loopback.h"
 #include "kc/json.h"
 

@@ -5,7 +5,7 @@
  */
 #include "apiserver/admission/plugins/namespace_exists.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 
 kc__rest_verdict kc__admission_namespace_exists(kc__rest_call *call)
 {

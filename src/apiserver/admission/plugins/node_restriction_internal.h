@@ -3,7 +3,7 @@
 #ifndef KC_APISERVER_NODE_RESTRICTION_INTERNAL_H
 #define KC_APISERVER_NODE_RESTRICTION_INTERNAL_H
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 
 typedef enum kc__admission_node_operation {
     KC__ADMISSION_NODE_CREATE,

@@ -6,7 +6,7 @@
  */
 #include "apiserver/admission/plugins/node_taint.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/kinds/defaults.h"
 
 #define NOT_READY "node.kubernetes.io/not-ready"

@@ -7,7 +7,7 @@
  */
 #include "apiserver/admission/plugins/owner_permissions.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/authz/authz_session.h"
 #include "kc/diff.h"
 #include "kc/kind.h"

@@ -13,8 +13,8 @@
  */
 #include "apiserver/admission/plugins/pod_node_selector.h"
 
-#include "apiserver/admission/admission_config.h"
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_config.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "kc/map.h"
 #include "kc/names.h"
 #include "kc/yaml.h"

@@ -11,8 +11,8 @@
  */
 #include "apiserver/admission/plugins/pod_toleration_restriction.h"
 
-#include "apiserver/admission/admission_config.h"
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_config.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/admission/plugins/tolerations.h"
 #include "apiserver/call/go_json.h"
 #include "apiserver/config/config_errors.h"

@@ -10,7 +10,7 @@
  */
 #include "apiserver/admission/plugins/pod_topology_labels.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/kinds/defaults.h"
 
 static const char *const topology_keys[] = {"topology.kubernetes.io/zone",

@@ -8,7 +8,7 @@
  */
 #include "apiserver/admission/plugins/priority.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/kinds/defaults.h"
 
 typedef struct priority {

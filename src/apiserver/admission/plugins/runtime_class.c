@@ -6,7 +6,7 @@
  */
 #include "apiserver/admission/plugins/runtime_class.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/admission/plugins/tolerations.h"
 #include "apiserver/kinds/defaults.h"
 #include "kc/quantity.h"

@@ -13,8 +13,8 @@
  */
 #include "apiserver/admission/plugins/service_account.h"
 
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/admission/plugins/mountable_secrets.h"
-#include "apiserver/admission/plugins/plugin_request.h"
 #include "apiserver/admission/plugins/service_account_volume.h"
 #include "apiserver/kinds/defaults.h"
 

@@ -9,7 +9,7 @@
 
 #include "apiserver/call/call.h"
 
-/* The plugin (admission/plugins/plugins.c): edits call->draft, which is prepared and has its name.
+/* The plugin (admission/plugins.c): edits call->draft, which is prepared and has its name.
  */
 kc__rest_phase_fn kc__service_allocators_allocate;
 

@@ -6,7 +6,7 @@
  */
 #include "apiserver/admission/plugins/storage_protection.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 
 static const struct {
     const char *storage, *finalizer;

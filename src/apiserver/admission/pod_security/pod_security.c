@@ -12,7 +12,7 @@
  */
 #include "apiserver/admission/pod_security/pod_security.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/admission/pod_security/pod_security_checks.h"
 #include "apiserver/admission/pod_security/pod_security_config.h"
 #include "apiserver/admission/pod_security/pod_security_metrics.h"

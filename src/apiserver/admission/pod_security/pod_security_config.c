@@ -5,7 +5,7 @@
  */
 #include "apiserver/admission/pod_security/pod_security_config.h"
 
-#include "apiserver/admission/admission_config.h"
+#include "apiserver/admission/chain/plugin_config.h"
 #include "kc/names.h"
 #include "kc/yaml.h"
 

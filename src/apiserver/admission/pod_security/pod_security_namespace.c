@@ -10,7 +10,7 @@
  */
 #include "apiserver/admission/pod_security/pod_security_namespace.h"
 
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/admission/pod_security/pod_security_checks.h"
 #include "apiserver/admission/pod_security/pod_security_config.h"
 #include "apiserver/kinds/key_layout.h"

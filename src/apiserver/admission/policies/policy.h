@@ -11,7 +11,7 @@
 #ifndef KC_APISERVER_ADMISSION_POLICY_H
 #define KC_APISERVER_ADMISSION_POLICY_H
 
-#include "apiserver/admission/matching.h"
+#include "apiserver/admission/chain/matching.h"
 #include "apiserver/kinds/admissionregistration/expressions.h"
 #include "kc/kind.h"
 #include "kc/map.h"

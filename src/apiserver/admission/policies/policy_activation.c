@@ -12,8 +12,8 @@
  */
 #include "apiserver/admission/policies/policy_activation.h"
 
-#include "apiserver/admission/object_versions.h"
-#include "apiserver/admission/webhooks/admission_review.h"
+#include "apiserver/admission/chain/admission_review.h"
+#include "apiserver/admission/chain/object_versions.h"
 
 enum {
     LOOP_BUDGET = 10000, /* Units of cost on an event loop; about 0.3 ms. */

@@ -13,7 +13,7 @@
  */
 #include "apiserver/admission/policies/policy_mutate.h"
 
-#include "apiserver/admission/object_versions.h"
+#include "apiserver/admission/chain/object_versions.h"
 #include "apiserver/admission/policies/policy_mutation.h"
 #include "apiserver/admission/policies/policy_params.h"
 #include "apiserver/admission/policies/policy_registry.h"

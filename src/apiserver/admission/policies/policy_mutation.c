@@ -8,7 +8,7 @@
  */
 #include "apiserver/admission/policies/policy_mutation.h"
 
-#include "apiserver/admission/attributes.h"
+#include "apiserver/admission/chain/attributes.h"
 #include "apiserver/kinds/resource_ops.h"
 #include "apiserver/kinds/topology.h"
 #include "kc/json_patch.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * policy_phases.c: when admission policies apply to a request, and with which objects. They see
- * what webhooks see (admission/attributes.h).
+ * what webhooks see (admission/chain/attributes.h).
  *
  * Policies, their bindings and reviews of access are exempt, so that a policy cannot prevent its
  * own repair.
  */
 #include "apiserver/admission/policies/policy_phases.h"
 
-#include "apiserver/admission/object_versions.h"
+#include "apiserver/admission/chain/object_versions.h"
 #include "apiserver/admission/policies/policy_check.h"
 #include "apiserver/admission/policies/policy_mutate.h"
 #include "apiserver/admission/policies/policy_registry.h"

@@ -6,7 +6,7 @@
 #ifndef KC_APISERVER_ADMISSION_POLICY_PHASES_H
 #define KC_APISERVER_ADMISSION_POLICY_PHASES_H
 
-#include "apiserver/admission/matching.h"
+#include "apiserver/admission/chain/matching.h"
 #include "apiserver/call/call.h"
 
 /* The two plugins. KC__REST_NEXT, KC__REST_FAIL, KC__REST_ON_WORKER, or for a conversion webhook

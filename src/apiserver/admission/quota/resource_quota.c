@@ -11,10 +11,11 @@
  */
 #include "apiserver/admission/quota/resource_quota.h"
 
-#include "apiserver/admission/admission_config.h"
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_config.h"
+#include "apiserver/admission/chain/plugin_request.h"
 #include "apiserver/admission/quota/quota_charge.h"
 #include "apiserver/admission/quota/quota_check.h"
+#include "apiserver/admission/quota/quota_config.h"
 
 enum { MANY_BYTES = 8 << 10 }; /* Of quotas: parsed and checked in less than 0.2 ms. */
 

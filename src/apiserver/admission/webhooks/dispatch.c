@@ -5,7 +5,7 @@
  */
 #include "apiserver/admission/webhooks/dispatch.h"
 
-#include "apiserver/admission/object_versions.h"
+#include "apiserver/admission/chain/object_versions.h"
 #include "apiserver/admission/webhooks/webhook_conditions.h"
 
 #include <assert.h>

@@ -10,8 +10,8 @@
  * Between the rounds the plugins that do not wait run again. The result of a webhook's patch is
  * decoded and defaulted like a request body.
  */
-#include "apiserver/admission/admission.h"
-#include "apiserver/admission/attributes.h"
+#include "apiserver/admission/chain/admission.h"
+#include "apiserver/admission/chain/attributes.h"
 #include "apiserver/admission/policies/policy_phases.h"
 #include "apiserver/admission/webhooks/dispatch.h"
 #include "apiserver/call/go_json.h"

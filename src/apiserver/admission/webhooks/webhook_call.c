@@ -9,11 +9,12 @@
  */
 #include "apiserver/admission/webhooks/webhook_call.h"
 
-#include "apiserver/admission/admission_config.h"
-#include "apiserver/admission/attributes.h"
+#include "apiserver/admission/chain/attributes.h"
+#include "apiserver/admission/chain/plugin_config.h"
 #include "apiserver/kinds/remote_conversion.h"
 #include "apiserver/webhook/webhook_endpoint.h"
 #include "apiserver/webhook/webhook_error.h"
+#include "apiserver/webhook/webhook_kubeconfig.h"
 #include "kc/names.h"
 #include "kc/uid.h"
 

@@ -17,7 +17,7 @@
 #ifndef KC_APISERVER_HOOK_CALL_H
 #define KC_APISERVER_HOOK_CALL_H
 
-#include "apiserver/admission/webhooks/admission_review.h"
+#include "apiserver/admission/chain/admission_review.h"
 #include "apiserver/admission/webhooks/webhook_registry.h"
 #include "apiserver/call/call.h"
 #include "apiserver/kinds/remote_conversion.h"

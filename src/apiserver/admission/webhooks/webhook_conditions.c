@@ -8,7 +8,7 @@
  */
 #include "apiserver/admission/webhooks/webhook_conditions.h"
 
-#include "apiserver/admission/object_versions.h"
+#include "apiserver/admission/chain/object_versions.h"
 #include "apiserver/admission/policies/policy_registry.h"
 
 #include <stdatomic.h>

@@ -12,7 +12,7 @@
 #ifndef KC_APISERVER_HOOK_H
 #define KC_APISERVER_HOOK_H
 
-#include "apiserver/admission/matching.h"
+#include "apiserver/admission/chain/matching.h"
 #include "apiserver/kinds/admissionregistration/webhook_target.h"
 #include "apiserver/store/cow_tree.h"
 

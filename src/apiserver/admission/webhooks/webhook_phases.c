@@ -12,8 +12,8 @@
  */
 #include "apiserver/admission/webhooks/webhook_phases.h"
 
-#include "apiserver/admission/admission.h"
-#include "apiserver/admission/attributes.h"
+#include "apiserver/admission/chain/admission.h"
+#include "apiserver/admission/chain/attributes.h"
 #include "apiserver/admission/policies/policy_phases.h"
 #include "apiserver/admission/webhooks/dispatch.h"
 

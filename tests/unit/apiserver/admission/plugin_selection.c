@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which admission plugins a server runs, by the flags that enable and disable them. */
 #include "apiserver/admission/plugin_selection.h"
-#include "apiserver/admission/plugins.h"
+#include "apiserver/admission/chain/plugins.h"
 #include "testing.h"
 
 static kc__admission_selection parsed(const char *names)
@@ -13,7 +13,7 @@ static kc__admission_selection parsed(const char *names)
 
 static bool runs(kc__admission_selection selection, const char *name)
 {
-    for (size_t i = 0; i < kc__n_admission_plugins; i++)
+    for (size_t i = 0; i < kc__admission_n_plugins; i++)
         if (!strcmp(kc__admission_plugins[i].name, name))
             return selection >> i & 1;
     fail_msg("there is no plugin %s", name);
@@ -24,7 +24,7 @@ static void default_selection_lacks_plugins_that_are_off(void **state)
 {
     (void)state;
     const kc__admission_selection on = kc__admission_selection_of(0, 0);
-    for (size_t i = 0; i < kc__n_admission_plugins; i++)
+    for (size_t i = 0; i < kc__admission_n_plugins; i++)
         assert_int_equal(on >> i & 1, !kc__admission_plugins[i].off_by_default);
     assert_true(runs(on, "LimitRanger"));
     assert_true(runs(on, "PodSecurity"));

@@ -111,7 +111,7 @@ static void custom_resource_has_the_properties_of_its_crd(void **state)
     assert_true(kc_str_contains(r->schema, KC_STR("\"mode\"")));
     assert_string_equal(r->selectable[0], "spec.mode");
     assert_true(kc_fields_has(r->fields, KC_STR("spec.mode")));
-    assert_ptr_equal(kc__print_scale_columns(r), &kc__custom_scale_columns);
+    assert_ptr_equal(kc__print_scale_columns(r), &kc__print_custom_scale_columns);
     assert_non_null(r->unservable);
     assert_false(r->preserves_unknown_fields);
 }

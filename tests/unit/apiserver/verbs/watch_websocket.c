@@ -13,7 +13,7 @@
 typedef struct stage {
     char folder[32];
     kc__authn *authn;
-    kc_apiserver *server;
+    kc__apiserver *server;
     int port;
 } stage;
 
@@ -43,14 +43,14 @@ static stage *stage_start(const kc__authn_opts *authn)
                      0);
     compact_history(storage);
     s->authn = kc__authn_new(authn, &err);
-    s->server = kc_apiserver_start(&(kc_apiserver_opts){.storage = storage,
-                                                        .listeners = &(kc__http_listener){0},
-                                                        .n_listeners = 1,
-                                                        .authn = s->authn},
-                                   &err);
+    s->server = kc__apiserver_start(&(kc__apiserver_opts){.storage = storage,
+                                                          .listeners = &(kc__http_listener){0},
+                                                          .n_listeners = 1,
+                                                          .authn = s->authn},
+                                    &err);
     if (!s->server)
         fail_msg("the server did not start: %s", kc_error_text(&err));
-    s->port = kc_apiserver_port(s->server, 0);
+    s->port = kc__apiserver_port(s->server, 0);
     return s;
 }
 
@@ -74,7 +74,7 @@ static void stage_free(stage *s)
 {
     if (!s)
         return;
-    kc_apiserver_kill(s->server);
+    kc__apiserver_kill(s->server);
     kc__authn_free(s->authn);
     remove_folder(s->folder);
     free(s);
@@ -329,7 +329,7 @@ static void draining_server_closes_websockets(void **state)
     kc_auto(client) *c = watch(s, CONFIG_MAPS "?watch=1");
     create(s, "a", "");
     expect_event(c, "ADDED", "a");
-    kc_apiserver_drain(s->server);
+    kc__apiserver_drain(s->server);
     expect_close(c, KC__WEBSOCKET_NORMAL);
 }
 

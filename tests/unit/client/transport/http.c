@@ -260,7 +260,7 @@ static void stopped_server_ends_its_watches(void **state)
     assert_int_equal(GET(t, "/version"), 200);
     kc_auto(kc_http_response) *w = kc_transport_open(
         t, &(kc_http_request){.method = "GET", .target = KC_STR(MAPS "?watch=1")}, NULL);
-    kc_apiserver_stop(kc_take(s->server), 5 * KC_SECOND);
+    kc__apiserver_stop(kc_take(s->server), 5 * KC_SECOND);
     read_all(w, &out, &err);
     assert_int_equal(request(t, "GET", "/version", NULL, &out, &err), -KC_SERVICE_UNAVAILABLE);
     assert_error(&err, KC_SERVICE_UNAVAILABLE, "");

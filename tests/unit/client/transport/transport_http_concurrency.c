@@ -229,7 +229,7 @@ static void all_threads_get_the_connection_error(void **state)
     thread_group_run(&c, THREADS);
     const kc_config config = {.server = s->tls_url, .ca_file = s->ca_file};
     kc_auto(kc_transport) *t = transport_of(&config);
-    kc_apiserver_stop(kc_take(s->server), 0);
+    kc__apiserver_stop(kc_take(s->server), 0);
     c = (thread_group){.t = t, .rounds = 3, .work = expect_connection_error};
     thread_group_run(&c, THREADS);
 }

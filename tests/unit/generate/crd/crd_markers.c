@@ -344,7 +344,7 @@ static bool uses(const row *rows, size_t n, const char *name)
 static void every_marker_has_a_test(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < kc__n_marker_defs; i++) {
+    for (size_t i = 0; i < kc__gen_n_marker_defs; i++) {
         const char *name = kc__gen_marker_defs[i].name;
         const bool used =
             uses(fields, KC_COUNT(fields), name) || uses(required, KC_COUNT(required), name) ||

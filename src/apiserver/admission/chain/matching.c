@@ -6,7 +6,7 @@
  * With matchPolicy Equivalent, a rule that names another version of the resource matches too: the
  * webhook or policy then sees the object in that version.
  */
-#include "apiserver/admission/matching.h"
+#include "apiserver/admission/chain/matching.h"
 
 /* ---- reading ---- */
 

@@ -2,7 +2,7 @@
 /* page_token.c: the values of `continue`. */
 #include "testing.h"
 
-#include "apiserver/verbs/page_token.h"
+#include "apiserver/request/page_token.h"
 #include "kc/base64.h"
 
 static int parse(const char *json, kc_arena *arena, kc__rest_page_token *ret, kc_error *err)

@@ -16,7 +16,7 @@
 #ifndef KC_APISERVER_ADMISSION_OBJECT_VERSIONS_H
 #define KC_APISERVER_ADMISSION_OBJECT_VERSIONS_H
 
-#include "apiserver/admission/attributes.h"
+#include "apiserver/admission/chain/attributes.h"
 
 /*
  * An object in the version `as` of its resource. NULL gives NULL. KC__REST_NEXT: *ret, with a

@@ -10,7 +10,7 @@
  * are those of Kubernetes' plugins; flags select by them (plugin_selection.h). Rows marked
  * `builtin` are parts of this server.
  */
-#include "apiserver/admission/plugins.h"
+#include "apiserver/admission/chain/plugins.h"
 
 #include "apiserver/admission/plugins/always_deny.h"
 #include "apiserver/admission/plugins/always_pull_images.h"
@@ -154,5 +154,5 @@ const kc__admission_plugin kc__admission_plugins[] = {
      .admit_deletion = kc__admission_always_deny_deletion,
      .validate = kc__admission_always_deny},
 };
-const size_t kc__n_admission_plugins = KC_COUNT(kc__admission_plugins);
+const size_t kc__admission_n_plugins = KC_COUNT(kc__admission_plugins);
 _Static_assert(KC_COUNT(kc__admission_plugins) <= 64, "kc__admission_selection has 64 bits");

@@ -3,10 +3,11 @@
  * admission_review.h: writes the AdmissionReview request of a webhook, and reads its response.
  * Works on text; no network.
  */
-#ifndef KC_APISERVER_REVIEW_H
-#define KC_APISERVER_REVIEW_H
+#ifndef KC_APISERVER_ADMISSION_REVIEW_H
+#define KC_APISERVER_ADMISSION_REVIEW_H
 
-#include "apiserver/admission/webhooks/webhook_config.h"
+#include "apiserver/admission/chain/attributes.h"
+#include "kc/json.h"
 
 typedef struct kc__admission_review {
     const kc__admission_attributes *about;

@@ -3,7 +3,7 @@
  * plugin_request.c: what admission plugins ask of a request. Rejections have the form of
  * Kubernetes' admission.NewForbidden, so a plugin only states the reason.
  */
-#include "apiserver/admission/plugins/plugin_request.h"
+#include "apiserver/admission/chain/plugin_request.h"
 
 #include "apiserver/kinds/key_layout.h"
 #include "kc/buf.h"

@@ -6,7 +6,7 @@
  * because kc__rest_convert_to_served recognizes objects by their address. A failure is kept as
  * well: a policy that ignores failures must not ask again.
  */
-#include "apiserver/admission/object_versions.h"
+#include "apiserver/admission/chain/object_versions.h"
 
 #include "apiserver/call/call_conversion.h"
 

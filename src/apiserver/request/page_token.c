@@ -3,7 +3,7 @@
  * page_token.c: reads and writes continue tokens. A token comes from the client, so it is untrusted
  * input: it can name only a position within the list's own range, but any revision.
  */
-#include "apiserver/verbs/page_token.h"
+#include "apiserver/request/page_token.h"
 
 #include "apiserver/call/go_json.h"
 #include "kc/ascii.h"

@@ -3,7 +3,7 @@
  * admission_review.c: writes an AdmissionReview: members in the order of the Go struct, empty ones
  * omitted, so that webhooks that compare text see the same bytes as from Kubernetes.
  */
-#include "apiserver/admission/webhooks/admission_review.h"
+#include "apiserver/admission/chain/admission_review.h"
 
 #include "kc/json.h"
 

@@ -15,7 +15,7 @@
  * Only keys of the list itself begin at the left margin (in JSON after two spaces): lines of longer
  * strings are indented further.
  */
-#include "apiserver/verbs/render.h"
+#include "apiserver/request/render.h"
 
 #include "kc/json.h"
 #include "kc/yaml.h"

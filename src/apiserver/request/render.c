@@ -3,7 +3,7 @@
  * render.c: renders responses. The plain form is the stored bytes; list items omit kind and
  * apiVersion, which the list has (as a Kubernetes API server does for built-in kinds).
  */
-#include "apiserver/verbs/render.h"
+#include "apiserver/request/render.h"
 
 #include "apiserver/kinds/conversion.h"
 #include "apiserver/kinds/resource_ops.h"

@@ -9,7 +9,7 @@
  * How much of a Scale is validated, and the message for one that cannot be decoded, depend on the
  * operations of the resource.
  */
-#include "apiserver/subresources/scale.h"
+#include "apiserver/request/scale.h"
 
 #include "apiserver/kinds/conversion.h"
 #include "apiserver/kinds/resource_ops.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plugins.h: the interface of admission plugins. plugins.c has the table of plugins and describes
- * how to add one; admission.h runs it.
+ * plugins.h: the interface of admission plugins. admission/plugins.c, above the folders of plugins,
+ * has the table of plugins and describes how to add one; admission.h runs it.
  */
 #ifndef KC_APISERVER_PLUGINS_H
 #define KC_APISERVER_PLUGINS_H
@@ -39,6 +39,6 @@ typedef struct kc__admission_plugin {
 } kc__admission_plugin;
 
 extern const kc__admission_plugin kc__admission_plugins[]; /* In execution order. */
-extern const size_t kc__n_admission_plugins;               /* At most 64 (plugin_selection.h). */
+extern const size_t kc__admission_n_plugins;               /* At most 64 (plugin_selection.h). */
 
 #endif

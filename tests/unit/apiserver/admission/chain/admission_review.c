@@ -2,7 +2,7 @@
 /* AdmissionReviews: the bytes of requests, and how responses are read. */
 #include "testing.h"
 
-#include "apiserver/admission/webhooks/admission_review.h"
+#include "apiserver/admission/chain/admission_review.h"
 
 static const kc__resource deployments = {
     .group = "apps", .version = "v1", .plural = "deployments", .kind = "Deployment"};

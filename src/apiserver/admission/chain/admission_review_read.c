@@ -3,7 +3,7 @@
  * admission_review_read.c: reads the response of a webhook. It is untrusted input: every member is
  * checked before it is used, and errors have Kubernetes' messages.
  */
-#include "apiserver/admission/webhooks/admission_review.h"
+#include "apiserver/admission/chain/admission_review.h"
 #include "apiserver/call/go_json.h"
 #include "apiserver/webhook/webhook_error.h"
 #include "apiserver/webhook/webhook_response.h"

@@ -5,7 +5,7 @@
  * Mutating admission sees a new object as the client sent it: uid and generated name are set later,
  * in `prepared`. Validating admission sees it as it will be stored.
  */
-#include "apiserver/admission/attributes.h"
+#include "apiserver/admission/chain/attributes.h"
 
 #include "apiserver/call/metadata.h"
 #include "apiserver/kinds/conversion.h"

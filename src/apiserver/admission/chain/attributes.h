@@ -6,7 +6,7 @@
 #ifndef KC_APISERVER_ADMISSION_ATTRIBUTES_H
 #define KC_APISERVER_ADMISSION_ATTRIBUTES_H
 
-#include "apiserver/admission/matching.h"
+#include "apiserver/admission/chain/matching.h"
 #include "apiserver/call/call.h"
 
 /* Whether the object is never shown to webhooks and policies, so that a broken one can be

@@ -10,9 +10,9 @@
  * webhooks do that themselves, because they have a second round of their own
  * (webhooks/dispatch_mutating.c).
  */
-#include "apiserver/admission/admission.h"
+#include "apiserver/admission/chain/admission.h"
 
-#include "apiserver/admission/plugins.h"
+#include "apiserver/admission/chain/plugins.h"
 
 static bool is_on(const kc__rest_call *call, size_t i)
 {
@@ -36,7 +36,7 @@ static kc__rest_phase_fn *function_of(const kc__rest_call *call, size_t i,
 kc__rest_verdict kc__admission_run(kc__rest_call *call, kc__admission_stage stage)
 {
     kc__rest_verdict verdict = KC__REST_NEXT;
-    for (; verdict == KC__REST_NEXT && call->admission_at < kc__n_admission_plugins;
+    for (; verdict == KC__REST_NEXT && call->admission_at < kc__admission_n_plugins;
          call->admission_at++) {
         kc__rest_phase_fn *run = function_of(call, call->admission_at, stage);
         verdict = run ? run(call) : KC__REST_NEXT;
@@ -58,7 +58,7 @@ kc__rest_verdict kc__admission_rerun_mutating(kc__rest_call *call)
 {
     kc__rest_verdict verdict = KC__REST_NEXT;
     call->reinvoking = true;
-    for (size_t i = 0; verdict == KC__REST_NEXT && i < kc__n_admission_plugins; i++) {
+    for (size_t i = 0; verdict == KC__REST_NEXT && i < kc__admission_n_plugins; i++) {
         kc__rest_phase_fn *mutate = function_of(call, i, KC__ADMISSION_MUTATE);
         if (mutate && !kc__admission_plugins[i].waits)
             verdict = mutate(call);
@@ -70,7 +70,7 @@ kc__rest_verdict kc__admission_rerun_mutating(kc__rest_call *call)
 kc__rest_verdict kc__admission_run_body(kc__rest_call *call)
 {
     kc__rest_verdict verdict = KC__REST_NEXT;
-    for (size_t i = 0; verdict == KC__REST_NEXT && i < kc__n_admission_plugins; i++)
+    for (size_t i = 0; verdict == KC__REST_NEXT && i < kc__admission_n_plugins; i++)
         if (is_on(call, i) && kc__admission_plugins[i].admit_body)
             verdict = kc__admission_plugins[i].admit_body(call);
     return verdict;
@@ -79,7 +79,7 @@ kc__rest_verdict kc__admission_run_body(kc__rest_call *call)
 kc__rest_verdict kc__admission_run_deletion(kc__rest_call *call, const kc_object *object)
 {
     kc__rest_verdict verdict = KC__REST_NEXT;
-    for (size_t i = 0; verdict == KC__REST_NEXT && i < kc__n_admission_plugins; i++)
+    for (size_t i = 0; verdict == KC__REST_NEXT && i < kc__admission_n_plugins; i++)
         if (is_on(call, i) && kc__admission_plugins[i].admit_deletion)
             verdict = kc__admission_plugins[i].admit_deletion(call, object);
     return verdict;
@@ -89,7 +89,7 @@ void kc__admission_release(kc__rest_call *call)
 {
     if (!call->verb || !call->verb->mutates)
         return;
-    for (size_t i = 0; i < kc__n_admission_plugins; i++)
+    for (size_t i = 0; i < kc__admission_n_plugins; i++)
         if (kc__admission_plugins[i].release)
             kc__admission_plugins[i].release(call);
 }
