@@ -142,11 +142,10 @@ struct kc__rest_call {
     bool impersonates; /* A webhook must say first whether the sender may: authenticated →
                           authorized. */
     /* What authorization webhooks have answered; NULL: nothing yet. Any phase. */
-    struct kc__authz_session *authz_session;
+    struct kc__authz_request_state *authz_state;
     bool unauthenticated; /* No credentials, at an endpoint that needs none; or authenticating →
                              kc__rest_grant_body. */
-    bool authenticating;  /* An authenticator that takes its time has to be asked →
-                             kc__rest_api_handle. */
+    bool authenticating;  /* A remote authenticator must verify the token → kc__rest_api_handle. */
 
     struct kc__audit_event *audit_event; /* Of the audit log (audit/audit.h); NULL: the request is
                                             not recorded: authenticated → answered. */

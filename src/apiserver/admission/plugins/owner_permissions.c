@@ -8,7 +8,7 @@
 #include "apiserver/admission/plugins/owner_permissions.h"
 
 #include "apiserver/admission/plugins/plugin_request.h"
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 #include "kc/diff.h"
 #include "kc/kind.h"
 
