@@ -209,7 +209,7 @@ static void stop_on_crd_loop(void *user)
 
 kc__crd_controller *kc__crd_controller_start(const kc__crd_controller_opts *opts, kc_error *err)
 {
-    kc__loop *loop = kc__loop_start("definitions", opts->clock, err);
+    kc__loop *loop = kc__loop_start("crd-controller", opts->clock, err);
     if (!loop)
         return NULL;
     kc__crd_controller *c = kc_new(kc__crd_controller);
