@@ -178,7 +178,7 @@ int kc__store_replica_start(kc__store *store, kc_error *err)
     r->batch.revision = r->inbox.complete = kc__store_revision(store);
     r->next_progress = KC_FOREVER;
     r->next_probe = kc_clock_deadline(store->opts.clock, PROBE_EVERY);
-    r->past = kc__store_past_pool(store->opts.clock);
+    r->storage_read = kc__store_storage_read_pool(store->opts.clock);
     kc_cond_init(&r->taken);
     kc_dlist_init(&r->inbox.decided);
     kc_dlist_init(&r->taken_inbox.decided);
@@ -192,7 +192,7 @@ kc__store_replica *kc__store_replica_free(kc__store_replica *r)
 {
     if (!r)
         return NULL;
-    r->past = kc_thread_pool_stop(r->past, NULL);
+    r->storage_read = kc_thread_pool_stop(r->storage_read, NULL);
     r->watch = kc__storage_watch_stop(r->store->storage, r->watch);
     kc__store_arrivals_free(r->inbox.first);
     kc__store_batch_done(&r->batch);

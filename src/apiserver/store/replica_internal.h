@@ -89,7 +89,7 @@ struct kc__store_replica {
     uint64_t wanted;         /* The highest revision that a request waits for. */
     int64_t next_probe;      /* When to ask the storage for its revision, whoever waits. */
 
-    kc_thread_pool *past; /* Reads older states (past.c). */
+    kc_thread_pool *storage_read; /* Reads older states (storage_read.c). */
 };
 
 /* ---- replica.c ---- */
@@ -101,9 +101,9 @@ kc__store_replica *kc__store_replica_free(kc__store_replica *replica);
 /* Wakes the thread. With store.queue locked. */
 void kc__store_replica_wake(kc__store_replica *replica);
 
-/* ---- past.c ---- */
+/* ---- storage_read.c ---- */
 
-kc_thread_pool *kc__store_past_pool(const kc_clock *clock);
+kc_thread_pool *kc__store_storage_read_pool(const kc_clock *clock);
 
 /* ---- replica_apply.c ---- */
 
