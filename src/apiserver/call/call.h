@@ -208,8 +208,9 @@ struct kc__rest_call {
     bool resets_owners;         /* The body clears managedFields: decoded, proposed → owned. */
     bool owned;                 /* The draft has its managedFields: proposed (apply) → owned. */
     kc_view *current_view; /* Of `current` without managedFields; may be NULL: owned → validated. */
-    bool sent_owners;      /* Some are the client's, and are to be validated: owned → validated. */
-    kc_str managed_fields; /* Of the draft before mutating admission: owned → mutated. */
+    bool client_managed_fields; /* Some are the client's, and are to be validated: owned →
+                                   validated. */
+    kc_str managed_fields;      /* Of the draft before mutating admission: owned → mutated. */
     struct kc__rest_own_conversions *own_conversions; /* By webhook, for the engine; NULL: none.
                                                          proposed (apply), owned (own_version.c). */
     bool more_writes; /* Another write follows this one: proposed → answered (deletion.h). */

@@ -247,7 +247,7 @@ kc__rest_verdict kc__rest_phase_proposed(kc__rest_call *call)
 {
     if (!call->verb->mutates)
         return KC__REST_RESPOND;
-    call->owned = call->sent_owners = call->admission_patched = false;
+    call->owned = call->client_managed_fields = call->admission_patched = false;
     call->merged_metadata = (kc_str){0};
     call->current_view = kc_view_free(call->current_view);
     call->proposed_view = kc_view_free(call->proposed_view);
