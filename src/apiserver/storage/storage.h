@@ -148,11 +148,11 @@ typedef struct kc__storage_submission {
     struct kc__storage_submission *next; /* Private. */
 } kc__storage_submission;
 
-/* A question for the current revision of a shared backend. As a submission. */
+/* A query of the current revision of a shared backend. As a submission. */
 typedef struct kc__storage_query {
     void (*done)(struct kc__storage_query *query);
-    uint64_t revision; /* At least that of every change acknowledged before the question. */
-    kc_error error;    /* No answer. The caller releases it. */
+    uint64_t revision; /* At least that of every change acknowledged before the query. */
+    kc_error error;    /* The query failed. The caller releases it. */
 } kc__storage_query;
 
 typedef struct kc__storage_opts {

@@ -109,7 +109,7 @@ kc__watch_cache *kc__store_watch_cache(kc__store *store, kc_str prefix);
 /* The revision up to which all changes are visible. Any thread. */
 uint64_t kc__store_revision(const kc__store *store);
 /* Whether writes work: 0, or the reason why not: the last one failed a few seconds ago, or none can
- * succeed until the store is opened again. A shared storage is asked meanwhile, so that repeated
+ * succeed until the store is opened again. A shared storage is probed meanwhile, so that repeated
  * calls notice a failure even if no request needs the storage. For /readyz. Any thread. */
 int kc__store_health(kc__store *store, kc_error *err);
 
