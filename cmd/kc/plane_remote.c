@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plane_remote.c: authenticators of an API server that ask other servers, according to the flags.
+ * plane_remote.c: webhook and OIDC authenticators of an API server, according to the flags.
  */
 #include "plane_remote.h"
 

@@ -359,7 +359,7 @@ typedef struct kc__rest_context {
     kc_buf scratch;                            /* Memory for the text of audit events. */
 } kc__rest_context;
 
-/* ---- what every part of the server asks of a call ---- */
+/* ---- functions of a call that every part of the server uses ---- */
 
 /* "default/web", or "web" for a cluster-scoped resource. Allocated in the arena. */
 kc_str kc__rest_key_of(kc__rest_call *call, kc_str name);

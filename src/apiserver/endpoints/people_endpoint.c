@@ -10,8 +10,8 @@
  *     POST /people/revoke    {"username"}
  *
  * The first three need no other credentials. The others need the permission to "bind" the resource
- * users/credentials of that name, because who sets a password can become that user; a password can
- * also be changed by its owner, with the old one.
+ * users/credentials of that name, because the client that sets a password can become that user; a
+ * password can also be changed by its owner, with the old one.
  *
  * Passwords and session keys are copied once, into the operation, which wipes them. The body and
  * the parsed body are wiped here. Requests over plain HTTP are accepted from this machine only.
