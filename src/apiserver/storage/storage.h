@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * storage.h: the storage contract. A backend stores keys and values durably and is a const table of
- * functions; tests/include/storage_contract.h runs the same tests over every backend.
+ * functions; tests/include/storage_contract.h runs the same tests over the exclusive backends, file
+ * and memory. etcd, which is shared, has tests of its own.
  *
  *     kc__storage *storage = NULL;
  *     kc__storage_open(kc__storage_backend_named("file"), &(kc__storage_opts){.location = dir},
