@@ -43,8 +43,8 @@ static const kc__cli_flag flags[] = {
      .parse = kc__cli_flag_text, .values = "FILE",
      .help = "CA certificate of the server of --server, PEM"},
     {"insecure-skip-tls-verify", .group = LOGIN, FIELD(insecure), .parse = kc__cli_flag_switch,
-     .help = "do not verify the certificate of the server; its operator, or someone in between, "
-             "learns the password"},
+     .help = "skip verification of the server's certificate; vulnerable to interception of the "
+             "password"},
     {"exec-credential", .argument = "FILE", .group = LOGIN, FIELD(exec_credential),
      .parse = kc__cli_flag_text, .values = "FILE",
      .help = "print the credential of a session file; the kubeconfig runs this"},

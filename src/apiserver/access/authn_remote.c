@@ -139,7 +139,7 @@ static void drop_cached(kc__authn_remote *remote, cached_result *entry)
     free(entry);
 }
 
-static bool is_fresh(const kc__authn_remote *remote, const cached_result *entry)
+static bool cached_is_fresh(const kc__authn_remote *remote, const cached_result *entry)
 {
     const int64_t until = entry->result->valid_until;
     return entry->expires > kc_clock_now(remote->opts.clock) &&
@@ -151,7 +151,7 @@ static void drop_oldest_cached(kc__authn_remote *remote)
     for (kc_dlist_link *first; (first = kc_dlist_first(&remote->oldest));) {
         cached_result *entry = kc_container_of(first, cached_result, link);
         if (remote->cache.n <= KC__AUTHN_MAX_CACHED_RESULTS &&
-            remote->bytes <= KC__AUTHN_MAX_CACHED_BYTES && is_fresh(remote, entry))
+            remote->bytes <= KC__AUTHN_MAX_CACHED_BYTES && cached_is_fresh(remote, entry))
             return;
         drop_cached(remote, entry);
     }
@@ -185,7 +185,7 @@ kc__authn_result *kc__authn_remote_cached(kc__authn_remote *remote, kc_str token
     kc__authn_result *result = NULL;
     kc_locked (&remote->mutex) {
         cached_result *entry = kc_map_get(&remote->cache, key_bytes(&key));
-        if (entry && !is_fresh(remote, entry))
+        if (entry && !cached_is_fresh(remote, entry))
             drop_cached(remote, entry);
         else if (entry)
             result = kc__authn_result_ref(entry->result);
