@@ -3,8 +3,7 @@
  * replica.c: the thread of a store over a shared storage, and its inbox.
  *
  * Each round takes everything that has arrived: events, decided groups, new writes, readers. Events
- * are applied first, so that whoever waits for a revision that this round reaches is completed in
- * it.
+ * are applied first, so that a reader that waits for a revision of this round is completed in it.
  *
  * Catching up. An outcome or a query names a revision that the events may not have reached, because
  * the last changes were made below another prefix. While a request waits, the thread requests the

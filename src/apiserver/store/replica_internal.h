@@ -11,8 +11,9 @@
  *     kc__store_sync ─▶ replica_sync.c ── one query for many readers: the revision R ──▶ storage
  *     done ◀── once applied up to R
  *
- * The trees change only by events of the storage's watch, in revision order, whoever wrote. A write
- * is acknowledged once the trees contain it, so a client reads its own writes from this server.
+ * The trees change only by events of the storage's watch, in revision order, of all writers. A
+ * write is acknowledged once the trees contain it, so a client reads its own writes from this
+ * server.
  *
  * Threads. Callbacks of the storage put what arrives into the inbox, under store.queue; the
  * replica's thread, which takes the place of the committer, does everything else. It has no part in
