@@ -141,7 +141,8 @@ struct kc__rest_call {
     bool impersonated; /* The sender acts as this user → authorized. */
     bool impersonates; /* A webhook must say first whether the sender may: authenticated →
                           authorized. */
-    /* What authorization webhooks have answered; NULL: nothing yet. Any phase. */
+    /* The reviews by authorization webhooks, and their results; NULL: none. Any phase → any phase.
+     */
     struct kc__authz_request_state *authz_state;
     bool unauthenticated; /* No credentials, at an endpoint that needs none; or authenticating →
                              kc__rest_grant_body. */

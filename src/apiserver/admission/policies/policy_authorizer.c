@@ -39,7 +39,7 @@ static kc__authz_attributes attributes_of_check(const kc_cel_authorizer_check *c
                                   .name = check->name};
 }
 
-/* A worker may wait for a webhook; on a loop a question without a kept answer is a denial. */
+/* A worker may wait for a webhook; on a loop a review without a cached result is a denial. */
 static kc__authz_decision decide_check(const kc__rest_call *call, const kc__authz_attributes *a,
                                        kc_buf *reason, kc_buf *error)
 {
