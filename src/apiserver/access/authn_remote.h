@@ -60,7 +60,7 @@ typedef struct kc__authn_remote_ops {
     bool (*accepts)(void *self, kc_str token);
     /* Starts a verification. On an I/O loop, which it may use for callbacks. */
     void (*verify)(void *self, kc__authn_verification *verification, kc__loop *loop);
-    /* Flights end at this time (monotonic, real clock) at the latest. NULL: they end by
+    /* Verifications end at this time (monotonic, real clock) at the latest. NULL: they end by
      * themselves. */
     void (*end_by)(void *self, int64_t deadline);
     /* Ends all verifications, while the loops still run, and accepts no more. Blocks. */
