@@ -61,7 +61,7 @@ static bool has_authorization_mode(const kc__authz_modes *modes, kc__authz_mode 
     return false;
 }
 
-/* Comma-separated modes, in the order in which they are asked. */
+/* Comma-separated modes, in the order of their evaluation. */
 static int parse_authorization(const char *text, void *ret, kc_error *err)
 {
     kc__authz_modes modes = {0};
@@ -161,7 +161,7 @@ static const kc__cli_flag flags[] = {
      .help =
          "time after SIGTERM during which /readyz fails and everything is still served, so that "
          "load balancers send requests to other servers",
-     .details = "In the second half of that time clients are asked to open other connections: "
+     .details = "In the second half of that time the server sends clients to other connections: "
                 "GOAWAY in HTTP/2, Connection: close in HTTP/1.1. Then the server stops to listen, "
                 "ends watches, and answers the open requests."},
     {"unrestricted-update", .group = SERVING, FIELD(server.unrestricted_update),
@@ -232,11 +232,13 @@ static const kc__cli_flag flags[] = {
     {"authorization-mode", .argument = "MODES", .initial = "Node,RBAC", .group = ACCESS,
      FIELD(server.authorization), .parse = parse_authorization, .choice_name = authorization_name,
      .is_list = true, .given = offsetof(kc__cli_apiserver_options, authz.given),
-     .help = "comma-separated list of authorizers, asked in this order until one decides",
+     .help = "comma-separated list of authorizers, evaluated in this order until one decides",
      .details =
          "AlwaysAllow allows every authenticated request. AlwaysDeny denies every request. "
          "Node lets the users system:node:NAME of the group system:nodes read what the pods on "
-         "that node need. Webhook asks another server (--authorization-webhook-config-file). RBAC decides by the stored Roles, ClusterRoles and their bindings; at its start the "
+         "that node need. Webhook sends a SubjectAccessReview to another server "
+         "(--authorization-webhook-config-file). RBAC decides by the stored Roles, ClusterRoles "
+         "and their bindings; at its start the "
          "server creates those that every cluster has, and adds missing rules to them. A "
          "request that no authorizer allows gets 403. Members of the group system:masters "
          "may do everything in every mode."},
@@ -257,7 +259,7 @@ static const kc__cli_flag flags[] = {
      FIELD(server.session_lifetime), .parse = kc__cli_flag_duration,
      .help = "time after which users log in again; between 1m and 720h",
      .details = "A session of kc login renews its tokens, which live for 15 minutes, until then. "
-                "Sessions that exist keep the end that they were given."},
+                "Existing sessions keep their expiry."},
     {"service-account-issuer", .argument = "URL", .group = ACCOUNTS, FIELD(accounts.issuers),
      .parse = kc__cli_flag_repeated,
      .help =
@@ -364,7 +366,7 @@ static const kc__cli_flag flags[] = {
     {"max-requests-inflight", .argument = "N", .initial = "400", .group = LIMITS,
      FIELD(server.max_reading), .parse = kc__cli_flag_count,
      .help = "maximum number of reads in flight, other than watches; beyond it: 429",
-     .details = "On etcd, reads of the latest state are in flight until etcd has told its "
+     .details = "On etcd, reads of the latest state are in flight until etcd has returned its "
                 "revision."},
     {"max-mutating-requests-inflight", .argument = "N", .initial = "200", .group = LIMITS,
      FIELD(server.max_mutating), .parse = kc__cli_flag_count,

@@ -39,7 +39,7 @@ static int parse_rate(const char *text, void *ret, kc_error *err)
 static const kc__cli_flag flags[] = {
     {"audit-policy-file", .argument = "FILE", .group = AUDIT, FIELD(policy_file),
      .parse = kc__cli_flag_text, .values = "FILE",
-     .help = "audit policy (audit.k8s.io/v1): which requests are recorded, and how much of them",
+     .help = "audit policy (audit.k8s.io/v1): rules that set the audit level of each request",
      .details = "Without it nothing is recorded. The levels Request and RequestResponse record "
                 "bodies, those of Secrets and tokens included: exclude these resources, or record "
                 "them at the level Metadata."},

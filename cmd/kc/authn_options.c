@@ -37,7 +37,7 @@ static const kc__cli_flag flags[] = {
      .help = "version of TokenReview for the webhook: v1 or v1beta1"},
     {"authentication-token-webhook-cache-ttl", .argument = "DURATION", .initial = "2m0s",
      .group = TOKENS, FIELD(webhook.cache_ttl), .parse = kc__cli_flag_duration,
-     .help = "lifetime of kept responses of the webhook"},
+     .help = "TTL of cached TokenReview responses"},
 
     {"authentication-config", .argument = "FILE", .group = ISSUERS, FIELD(config_file),
      .parse = kc__cli_flag_text, .values = "FILE",

@@ -20,11 +20,12 @@ static const kc__cli_flag flags[] = {
      .help = "AuthorizationConfiguration with the authorizers of the server; excludes "
              "--authorization-mode and --authorization-webhook-*",
      .details = "The kind is of apiserver.config.k8s.io/v1. Authorizers of the types Node, RBAC, "
-                "AlwaysAllow, AlwaysDeny and any number of the type Webhook are asked in the order "
-                "of the file. Match conditions of a webhook (CEL) select the requests about which "
-                "it is asked; its failurePolicy decides what a failure means. The server reads the "
-                "file again when it changes: webhooks may come and go, the other types must stay. "
-                "An invalid file leaves the previous authorizers in effect."},
+                "AlwaysAllow, AlwaysDeny and any number of the type Webhook are evaluated in the "
+                "order of the file. Match conditions of a webhook (CEL) select the requests for "
+                "which it is called; its failurePolicy decides what a failure means. The server "
+                "reads the file again when it changes: webhooks may be added and removed, the "
+                "other types must stay. An invalid file leaves the previous authorizers in "
+                "effect."},
     {"authorization-webhook-config-file", .argument = "FILE", .group = AUTHORIZERS, EXCLUDED,
      FIELD(webhook_file), .parse = kc__cli_flag_text, .values = "FILE",
      .help = "kubeconfig of a server that decides about requests; needs the mode Webhook",
@@ -38,10 +39,10 @@ static const kc__cli_flag flags[] = {
      .help = "version of SubjectAccessReview for the webhook: v1 or v1beta1"},
     {"authorization-webhook-cache-authorized-ttl", .argument = "DURATION", .initial = "5m0s",
      .group = AUTHORIZERS, EXCLUDED, FIELD(authorized_ttl), .parse = kc__cli_flag_duration,
-     .help = "lifetime of kept responses that allow a request"},
+     .help = "TTL of cached 'authorized' responses"},
     {"authorization-webhook-cache-unauthorized-ttl", .argument = "DURATION", .initial = "30s",
      .group = AUTHORIZERS, EXCLUDED, FIELD(unauthorized_ttl), .parse = kc__cli_flag_duration,
-     .help = "lifetime of kept responses that do not"},
+     .help = "TTL of cached 'unauthorized' responses"},
 };
 
 const kc__cli_flag_set kc__cli_authz_part = {KC__CLI_FLAGS(flags),

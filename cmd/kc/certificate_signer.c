@@ -23,7 +23,7 @@ static const kc__cli_flag flags[] = {
      .parse = kc__cli_flag_text, .values = "FILE", .help = "private key of that CA, PEM"},
     {"cluster-signing-duration", .argument = "DURATION", .initial = "8760h", .group = SIGNING,
      FIELD(duration), .parse = kc__cli_flag_duration,
-     .help = "longest life of a signed certificate; a request may ask for a shorter one"},
+     .help = "maximum validity of a signed certificate; a request may set a shorter one"},
 };
 
 const kc__cli_flag_set kc__cli_signing_part = {KC__CLI_FLAGS(flags),

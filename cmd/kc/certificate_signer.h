@@ -11,7 +11,7 @@
 
 typedef struct kc__cli_signing_options {
     const char *cert_file, *key_file; /* NULL: those of the plane, if it has some. */
-    int64_t duration;                 /* Longest life of a certificate. */
+    int64_t duration;                 /* Maximum validity of a certificate. */
 } kc__cli_signing_options;
 
 /* Rows for kc__cli_flag_part. */

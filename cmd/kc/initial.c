@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * initial.c: loads the definitions and objects that come with kc.
+ * initial.c: loads the CRDs and objects that come with kc.
  *
- *     definitions        applied at every start
+ *     CRDs               applied at every start
  *     initial objects    created once
  *
  * After its creation an object belongs to the users. A key in the ConfigMap
@@ -14,7 +14,7 @@
  * leaves them unchanged and records them. If the server refuses an object, those created before it
  * are recorded.
  *
- * To add an initial object: a file under initialization/. To add a definition: `kc generate crd`
+ * To add an initial object: a file under initialization/. To add a CRD: `kc generate crd`
  * into a directory of manifests/. The build embeds both.
  */
 #include "initial.h"
@@ -27,7 +27,7 @@ typedef struct cli_initial_loading {
     kc_log *log;
     kc_map before; /* Keys of the ConfigMap. */
     kc_buf added;  /* Keys to add to the ConfigMap: members of a JSON object. */
-    size_t definitions, created;
+    size_t crds, created;
 } cli_initial_loading;
 
 static void cli_initial_loading_done(cli_initial_loading *l)
@@ -66,7 +66,7 @@ static void cli_initial_write_key(kc_buf *out, const kc_object *object)
 
 /* ---- objects ---- */
 
-static bool is_definition(const kc_object *object)
+static bool is_crd(const kc_object *object)
 {
     const kc_gvk gvk = kc_object_gvk(object);
     return kc_str_is(gvk.group, kc_kind_custom_resource_definition.group) &&
@@ -77,7 +77,7 @@ static kc_apply_mode cli_initial_choose(const kc_object *object, void *user)
 {
     const cli_initial_loading *l = user;
     kc_scoped(kc_buf) key = {0};
-    if (is_definition(object))
+    if (is_crd(object))
         return KC_APPLY_MERGE;
     cli_initial_write_key(&key, object);
     return kc_map_get(&l->before, kc_buf_str(&key)) ? KC_APPLY_SKIP : KC_APPLY_KEEP;
@@ -99,8 +99,8 @@ static void cli_initial_record(const kc_apply_report *r, void *user)
     cli_initial_loading *l = user;
     kc_log_debug(l->log, kc_apply_result_text(r->what), kc_kv("kind", r->kind->kind),
                  kc_kv("name", r->key.name), kc_kv("from", r->source));
-    if (is_definition(r->text)) {
-        l->definitions += r->what != KC_APPLY_UNCHANGED;
+    if (is_crd(r->text)) {
+        l->crds += r->what != KC_APPLY_UNCHANGED;
         return;
     }
     l->created += r->what == KC_APPLY_CREATED;
@@ -154,8 +154,7 @@ int kc__cli_initial_load(kc_client *client, const kc__cli_manifest *manifests, s
     const int remembered = write_down(&l, client, applied < 0 ? NULL : err);
     if (applied < 0 || remembered < 0)
         return kc_error_wrap(err, "initial objects");
-    kc_log_info(log, "initial objects loaded", kc_kv("definitions", l.definitions),
-                kc_kv("created", l.created),
+    kc_log_info(log, "initial objects loaded", kc_kv("crds", l.crds), kc_kv("created", l.created),
                 kc_kv_duration("took", kc_clock_now(kc_client_clock(client)) - began));
     return 0;
 }

@@ -43,8 +43,8 @@ static const kc__cli_flag flags[] = {
      .parse = kc__cli_flag_text, .values = "FILE",
      .help = "CA certificate of the server of --server, PEM"},
     {"insecure-skip-tls-verify", .group = LOGIN, FIELD(insecure), .parse = kc__cli_flag_switch,
-     .help = "do not verify the certificate of the server; its operator, or someone in between, "
-             "learns the password"},
+     .help = "skip verification of the server's certificate; vulnerable to interception of the "
+             "password"},
     {"exec-credential", .argument = "FILE", .group = LOGIN, FIELD(exec_credential),
      .parse = kc__cli_flag_text, .values = "FILE",
      .help = "print the credential of a session file; the kubeconfig runs this"},
@@ -123,7 +123,7 @@ static int open_login(login_run *run, kc_error *err)
     return run->client ? 0 : kc_error_result(err);
 }
 
-static int ask_server(login_run *run, kc_view **ret, kc_error *err)
+static int send_login(login_run *run, kc_view **ret, kc_error *err)
 {
     kc_buf password = {0};
     kc_autofree char *prompt = kc_asprintf("Password of %s at %s", run->username, run->server);
@@ -140,7 +140,7 @@ static int ask_server(login_run *run, kc_view **ret, kc_error *err)
 static int login(login_run *run, kc_error *err)
 {
     kc_auto(kc_view) *answer = NULL;
-    if (open_login(run, err) < 0 || ask_server(run, &answer, err) < 0)
+    if (open_login(run, err) < 0 || send_login(run, &answer, err) < 0)
         return kc_error_result(err);
     const kc_value *root = kc_view_root(answer);
     if (kc__cli_session_write(run->session_file, kc_buf_str(&run->cluster), run->username,

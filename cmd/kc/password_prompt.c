@@ -80,7 +80,7 @@ static struct termios silent_settings(const struct termios *before)
     return silent;
 }
 
-static int ask_terminal(int tty, const char *prompt, kc_buf *out, kc_error *err)
+static int prompt_terminal(int tty, const char *prompt, kc_buf *out, kc_error *err)
 {
     struct termios before;
     bool interrupted = false;
@@ -101,13 +101,13 @@ static int ask_terminal(int tty, const char *prompt, kc_buf *out, kc_error *err)
     return status;
 }
 
-static int ask_twice(int tty, const char *prompt, kc_buf *out, kc_error *err)
+static int prompt_twice(int tty, const char *prompt, kc_buf *out, kc_error *err)
 {
     kc_buf again = {0};
     kc_autofree char *repeat = kc_asprintf("%s (again)", prompt);
-    int status = ask_terminal(tty, prompt, out, err);
+    int status = prompt_terminal(tty, prompt, out, err);
     if (status == 0)
-        status = ask_terminal(tty, repeat, &again, err);
+        status = prompt_terminal(tty, repeat, &again, err);
     if (status == 0 && !kc_str_eq(kc_buf_str(out), kc_buf_str(&again)))
         status = kc_error_set(err, KC_INVALID, "the passwords differ");
     kc_buf_wipe(&again);
@@ -123,7 +123,7 @@ int kc__cli_password_read(const char *prompt, bool twice, kc_buf *out, kc_error 
     if (tty < 0)
         return kc_error_set(err, KC_INTERNAL, "cannot open the terminal");
     const int status =
-        twice ? ask_twice(tty, prompt, out, err) : ask_terminal(tty, prompt, out, err);
+        twice ? prompt_twice(tty, prompt, out, err) : prompt_terminal(tty, prompt, out, err);
     close(tty);
     return status;
 }

@@ -7,7 +7,7 @@
  *
  * The watch reads a changed file (plane_trust.c). As in kube-apiserver a reload must keep all types
  * of the first file but Webhook, and may not add Node or RBAC; a file that configures the same as
- * before changes nothing, so kept answers of webhooks stay. An invalid file leaves the previous
+ * before changes nothing, so cached results of webhooks stay. An invalid file leaves the previous
  * chain in effect. Each content of the file counts once, however often the watch tries it.
  */
 #include "plane_authz.h"

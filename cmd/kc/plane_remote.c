@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plane_remote.c: authenticators of an API server that ask other servers, according to the flags.
+ * plane_remote.c: webhook and OIDC authenticators of an API server, according to the flags.
  */
 #include "plane_remote.h"
 
@@ -113,7 +113,7 @@ static int replace_jwt(kc__cli_plane *p, kc_buf *text, kc_error *err)
     if (!config || check_same_anonymous(p->jwt_config, config, err) < 0 ||
         kc__jwt_authn_replace(p->jwt, config, err) < 0)
         return kc_error_result(err);
-    kc__authn_remote_forget(p->jwt_remote);
+    kc__authn_remote_clear_cache(p->jwt_remote);
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plane_remote.h: authenticators of an API server that ask other servers. */
+/* plane_remote.h: webhook and OIDC authenticators of an API server. */
 #ifndef KC_CMD_PLANE_REMOTE_H
 #define KC_CMD_PLANE_REMOTE_H
 

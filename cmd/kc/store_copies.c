@@ -38,7 +38,7 @@ static int write_backup(const kc__maintenance_location *location, const kc__cli_
     return 0;
 }
 
-/* Opens one member, the first that answers: what it has told, its snapshot has, too. A snapshot of
+/* Opens the first member that responds: its snapshot contains what it has reported. A snapshot of
  * another member might be older. */
 static int open_member(const kc__maintenance_location *location, const kc__cli_store_options *o,
                        kc__storage **ret_storage, kc_error *err)

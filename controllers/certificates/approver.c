@@ -2,7 +2,7 @@
 /*
  * approver.c: the controller `csrapproving`: approves requests of nodes for client certificates.
  * The requester must be allowed to create `certificatesigningrequests/selfnodeclient`, if the
- * certificate has its own name, or `…/nodeclient`: the server is asked (SubjectAccessReview).
+ * certificate has its own name, or `…/nodeclient`, according to a SubjectAccessReview.
  */
 #include "certificates/certificates.h"
 

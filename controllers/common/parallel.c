@@ -64,7 +64,7 @@ static size_t common_parallel_run(size_t base, size_t n, kc__common_task_fn *tas
     kc_mutex_init(&c.mutex);
     const size_t wanted = KC_MIN((n + WORTH - 1) / WORTH, (size_t)THREADS);
     while (started + 1 < wanted) {
-        threads[started] = kc_thread_start("parallel", common_parallel_work, &c, NULL);
+        threads[started] = kc_thread_start("api-requests", common_parallel_work, &c, NULL);
         if (!threads[started])
             break;
         started++;

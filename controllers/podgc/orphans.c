@@ -5,8 +5,8 @@
  *
  * Keys are names of nodes: of each node that is added or deleted, and of each node that a pod is
  * bound to. A node that is not in the cache is in quarantine for forty seconds, in which it may be
- * created again; then the server is asked, because the cache may be stale. So the cost of a change
- * does not depend on the number of pods, and an existing node costs one cache lookup.
+ * created again; then the controller reads the server, because the cache may be stale. So the cost
+ * of a change does not depend on the number of pods, and an existing node costs one cache lookup.
  */
 #include "podgc/collector.h"
 

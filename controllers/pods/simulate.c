@@ -440,7 +440,7 @@ kc__pods_runtime *kc__pods_simulated_runtime_new(const kc_pods_opts *opts, const
     kc_mutex_init(&s->notify_mutex);
     kc_mutex_init(&s->mutex);
     kc_cond_init(&s->wake);
-    s->thread = kc_thread_start("simulated", notify_changes, s, err);
+    s->thread = kc_thread_start("pods-timers", notify_changes, s, err);
     return s->thread ? &s->base : pods_simulate_free_all(&s->base);
 }
 

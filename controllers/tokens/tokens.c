@@ -11,11 +11,11 @@
  *
  * Keys are Secrets. The deletion of an account adds the keys of its Secrets. Two indexes lead from
  * an account to its Secrets and from a Secret to the accounts that list it, so the cost of a change
- * does not depend on the size of the namespace. The cache may be stale, so the server is asked
- * before a Secret is deleted.
+ * does not depend on the size of the namespace. The cache may be stale, so the controller reads the
+ * server before it deletes a Secret.
  *
- * The API server signs with the same key; who runs the controllers supplies the function that signs
- * (kc_controllers_opts). Without it the controller does not run.
+ * The API server signs with the same key; the program that runs the controllers supplies the
+ * function that signs (kc_controllers_opts). Without it the controller does not run.
  */
 #include "internal.h"
 

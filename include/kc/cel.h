@@ -122,7 +122,7 @@ kc_cel_value kc_cel_of_error(kc_str message);
 
 /* ---- authorization ---- */
 
-/* What an expression asks for: a path, or a resource. Empty parts are not set. */
+/* What an expression checks: a path, or a resource. Empty parts are not set. */
 typedef struct kc_cel_authorizer_check {
     kc_str verb, path;
     kc_str group, resource, subresource, ns, name, field_selector, label_selector;

@@ -28,7 +28,7 @@ typedef struct kc_equal_opts {
      * in Kubernetes' semantic equality. By default null and absent differ. */
     bool empty_is_absent;
     /* Ignores what the first value leaves out: members that are absent, null, "", [] or {}, and
-     * items past the end of its arrays. Answers "does the object still contain the desired state".
+     * items past the end of its arrays. For "does the object still contain the desired state".
      */
     bool derived;
 } kc_equal_opts;

@@ -62,7 +62,7 @@ kc_manager *kc_manager_new(const kc_manager_opts *opts, kc_error *err);
 kc_manager *kc_manager_free(kc_manager *manager);
 KC_AUTO_DEFINE(kc_manager, kc_manager_free)
 
-/* Runs until a signal, kc_manager_stop, or a failure. Returns 0 when it was asked to stop and
+/* Runs until a signal, kc_manager_stop, or a failure. Returns 0 after a requested stop if
  * everything stopped in time. Blocks. */
 int kc_manager_run(kc_manager *manager, kc_error *err);
 /* Starts the manager on its own threads and returns when the caches have synced and the other

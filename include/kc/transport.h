@@ -57,11 +57,11 @@ typedef struct kc_http_request {
     int64_t
         deadline; /* For everything up to the end of the body, in the transport's clock. 0: none. */
     kc_cancel *cancel; /* Ends open and read early. Defaults to none. */
-    /* For kc_transport_start: the answer may come as objects (on_object) instead of bytes. A
+    /* For kc_transport_start: the response may come as objects (on_object) instead of bytes. A
      * transport over a network ignores it. */
     bool takes_objects;
     /* The user of the request instead of the transport's own. An embedded server accepts it; over
-     * HTTP the server is asked to impersonate the user, for which the own user needs the
+     * HTTP the request has the header Impersonate-User, for which the own user needs the
      * permission. Must live until the end of the request. Defaults to the transport's own. */
     const kc_client_user *as;
 } kc_http_request;
@@ -113,18 +113,18 @@ typedef struct kc_stream kc_stream;
  * was not reached, or the stream was cancelled) it comes alone.
  */
 typedef struct kc_stream_callbacks {
-    /* The head of the answer, of any status. The response is valid during the call and may be used
+    /* The head of the response, of any status. It is valid during the call and may be used
      * with kc_http_response_field only. */
     void (*on_head)(kc_stream *stream, const kc_http_response *head, void *user);
     /* A piece of the body, valid during the call. False pauses the stream: after what the transport
      * has at hand (64 KiB at most) no on_body and no on_object until kc_stream_resume. */
     bool (*on_body)(kc_stream *stream, kc_str bytes, void *user);
-    /* One object, for a request that takes objects, in place of body bytes. An answer has either
+    /* One object, for a request that takes objects, in place of body bytes. A response has either
      * objects or bytes: a request that takes objects must be ready for both (a failure is a Status
-     * in bytes; some answers exist only as bytes). The object is shared with the server and never
+     * in bytes; some responses exist only as bytes). The object is shared with the server and never
      * changes; the callback keeps it with kc_object_ref. The result is that of on_body. */
     bool (*on_object)(kc_stream *stream, kc_stream_item item, const kc_object *object, void *user);
-    /* The end: `err` is NULL after a complete answer, an error as kc_http_response_read gives it
+    /* The end: `err` is NULL after a complete response, an error as kc_http_response_read sets it
      * otherwise, KC_TIMEOUT ("cancelled") after kc_stream_cancel. */
     void (*on_end)(kc_stream *stream, const kc_error *err, void *user);
 } kc_stream_callbacks;
@@ -156,7 +156,7 @@ struct kc_transport_ops {
     void (*close)(kc_http_response *response);
     /* All responses are closed; all streams have ended and are released. */
     void (*free)(kc_transport *t);
-    /* Starts a request whose answer comes by callbacks. Does not block, but for credentials that
+    /* Starts a request whose response comes by callbacks. Does not block, but for credentials that
      * must be made first. NULL on error; then no callback is called. Streams keep no deadline and
      * ignore the request's `deadline` and `cancel`: their owner has a timer and cancels. NULL in
      * the table: kc_transport_start calls open and read on a thread made for the stream. */

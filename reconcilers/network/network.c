@@ -6,8 +6,8 @@
  * Deletion is by key and without a finalizer: the queue still has the key of a deleted object. An
  * object that was deleted while no controller ran left no key; so after the caches have synced, and
  * periodically, an empty key is queued (after_sync): then all networks of our owner are listed from
- * the service, and those without an object are queued. Before a deletion the server is asked
- * whether the object is really gone: the cache may be stale.
+ * the service, and those without an object are queued. Before a deletion the reconciler
+ * reads the object from the server: the cache may be stale.
  *
  * A permanent refusal of the service (Invalid) waits for a change of the object; a Conflict is
  * retried. A resync every half minute queues every object anyway, which also repairs manual changes

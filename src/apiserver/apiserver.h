@@ -119,7 +119,7 @@ typedef struct kc__apiserver_opts {
 kc__apiserver *kc__apiserver_start(const kc__apiserver_opts *opts, kc_error *err);
 
 /* Fails /readyz for `delay` while everything is still served, so that load balancers notice; in its
- * second half clients are asked to use other connections. Before kc__apiserver_stop. Blocks for
+ * second half the server sends clients to other connections. Before kc__apiserver_stop. Blocks for
  * `delay`. */
 void kc__apiserver_leave(kc__apiserver *server, int64_t delay);
 /* Fails /readyz, accepts no new connections and ends watches; open requests continue. Any thread;

@@ -205,8 +205,8 @@ static bool is_stalled(const kc__etcd *etcd)
            kc_clock_now(etcd->clock) - watches->heard >= 2 * KC__ETCD_SILENCE;
 }
 
-/* etcd does not answer while a watch of the stream has not caught up: asks again. */
-static void ask_progress_again(kc__etcd_delay *delay)
+/* etcd does not respond while a watch of the stream has not caught up: repeats the request. */
+static void request_progress_again(kc__etcd_delay *delay)
 {
     kc__etcd *etcd = delay->etcd;
     kc__etcd_watches *watches = &etcd->watches;
@@ -229,6 +229,6 @@ void kc__etcd_watches_init(kc__etcd *etcd)
     kc_dlist_init(&watches->creating);
     kc_cond_init(&watches->callback_returned);
     watches->restart = (kc__etcd_delay){.etcd = etcd, .fire = connect_stream};
-    watches->progress = (kc__etcd_delay){.etcd = etcd, .fire = ask_progress_again};
+    watches->progress = (kc__etcd_delay){.etcd = etcd, .fire = request_progress_again};
     watches->token.ready = stream_token_ready;
 }

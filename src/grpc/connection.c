@@ -165,7 +165,7 @@ static void leave_endpoint(kc__grpc_connection *c, const char *reason)
         kc__grpc_endpoint_lost(endpoint, useful, reason);
 }
 
-/* The endpoint is told first: exchanges that are sent again must not find this connection. */
+/* The endpoint is notified first: exchanges that are sent again must not find this connection. */
 static void lose_connection(kc__grpc_connection *c)
 {
     const char *reason = kc_buf_cstr(&c->error);

@@ -266,7 +266,7 @@ void kc__grpc_rpc_closed(kc__grpc_exchange *x)
     end_rpc(rpc, status);
 }
 
-/* ---- start, and what other threads ask for ---- */
+/* ---- start, and requests of other threads ---- */
 
 static bool metadata_is_valid(const kc__grpc_rpc *rpc)
 {
@@ -295,7 +295,7 @@ static void start_rpc(kc__grpc_rpc *rpc)
 static void run_rpc(kc__loop_task *task)
 {
     kc__grpc_rpc *rpc = kc_container_of(task, kc__grpc_rpc, task);
-    atomic_store(&rpc->posted, false); /* What is asked from now on posts the task again. */
+    atomic_store(&rpc->posted, false); /* Requests from now on post the task again. */
     if (rpc->state == KC__GRPC_RPC_NEW)
         start_rpc(rpc);
     if (atomic_load(&rpc->cancelled))

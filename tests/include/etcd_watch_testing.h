@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * etcd_watch_testing.h: a watch that records what it is told, for tests.
+ * etcd_watch_testing.h: a watch that records its events, for tests.
  *
  *     watch_record record;
  *     watch_record_init(&record);

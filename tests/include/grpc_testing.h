@@ -16,17 +16,17 @@
 #include "grpc/grpc.h"
 #include "grpc_server.h"
 
-#define PATIENCE (30 * KC_SECOND)
+#define TEST_TIMEOUT (30 * KC_SECOND)
 
 /* Waits until the condition holds. */
-#define eventually(condition)                                            \
-    do {                                                                 \
-        const int64_t until_ = kc_clock_now(kc_clock_real()) + PATIENCE; \
-        while (!(condition)) {                                           \
-            if (kc_clock_now(kc_clock_real()) > until_)                  \
-                fail_msg("timed out waiting for %s", #condition);        \
-            kc_clock_sleep(kc_clock_real(), KC_MILLISECOND);             \
-        }                                                                \
+#define eventually(condition)                                                \
+    do {                                                                     \
+        const int64_t until_ = kc_clock_now(kc_clock_real()) + TEST_TIMEOUT; \
+        while (!(condition)) {                                               \
+            if (kc_clock_now(kc_clock_real()) > until_)                      \
+                fail_msg("timed out waiting for %s", #condition);            \
+            kc_clock_sleep(kc_clock_real(), KC_MILLISECOND);                 \
+        }                                                                    \
     } while (0)
 
 KC_UNUSED static kc__grpc_channel *channel_with(kc__grpc_channel_opts opts)
@@ -50,7 +50,7 @@ KC_UNUSED static kc__grpc_channel *channel_to(const grpc_server *server)
 
 KC_UNUSED static int64_t in_a_while(void)
 {
-    return kc_clock_deadline(kc_clock_real(), PATIENCE);
+    return kc_clock_deadline(kc_clock_real(), TEST_TIMEOUT);
 }
 
 /* Calls and waits. The caller frees the contents of the result. */

@@ -82,7 +82,7 @@ static inline bool service_is_late(const kc_http_request *r, kc_error *err)
     kc_clock_sleep_until(clock, KC_MIN(until, r->deadline));
     if (until < r->deadline)
         return false;
-    kc_error_set(err, KC_TIMEOUT, "nobody answers");
+    kc_error_set(err, KC_TIMEOUT, "no response");
     return true;
 }
 

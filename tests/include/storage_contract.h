@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storage_contract.h: the tests that every storage backend must pass. The test of a backend defines
- * its location and its table, and runs them together with its own:
+ * storage_contract.h: the tests that every exclusive storage backend must pass: file and memory.
+ * The test of a backend defines its location and its table, and runs them together with its own:
  *
  *     static char *new_location(void) { … }           an empty location
  *     static void remove_location(const char *location) { … }

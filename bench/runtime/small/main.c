@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c: a controller as somebody would begin with one, to weigh it: it labels ConfigMaps. All of
+ * main.c: a first controller, to measure its size: it labels ConfigMaps. All of
  * the runtime comes with it (cache, queue, manager, election, events, metrics, client).
  */
 #include "kc/controller.h"

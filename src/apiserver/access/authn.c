@@ -90,17 +90,17 @@ static int report_refusal(const kc__authn *authn, kc_error *why, kc_error *err)
 }
 
 int kc__authn_authenticate(const kc__authn *authn, const kc__http_request *request,
-                           const kc__authn_answers *answers, kc_arena *arena, kc__user *ret,
+                           const kc__authn_results *results, kc_arena *arena, kc__user *ret,
                            kc_error *err)
 {
     const kc__authn_request q = {
-        .authn = authn, .request = request, .answers = answers, .arena = arena};
+        .authn = authn, .request = request, .results = results, .arena = arena};
     kc_scoped(kc_error) why = {0};
     bool refused = false;
     for (size_t i = 0; i < KC_COUNT(credentials); i++) {
         const int found = credentials[i](&q, ret, refused ? NULL : &why);
         if (found == KC__AUTHN_PENDING)
-            return answers ? kc__authn_unauthorized(err) : KC__AUTHN_PENDING;
+            return results ? kc__authn_unauthorized(err) : KC__AUTHN_PENDING;
         if (found > 0)
             return 0;
         refused |= found < 0;
@@ -114,11 +114,11 @@ int kc__authn_authenticate(const kc__authn *authn, const kc__http_request *reque
 }
 
 int kc__authn_review(const kc__authn *authn, kc_str token, kc__user_audiences wanted,
-                     const kc__authn_answers *answers, kc_arena *arena, kc__user_identity *ret,
+                     const kc__authn_results *results, kc_arena *arena, kc__user_identity *ret,
                      kc_error *err)
 {
     const kc__authn_request q = {.authn = authn,
-                                 .answers = answers,
+                                 .results = results,
                                  .arena = arena,
                                  .wanted = wanted.n ? wanted : kc__authn_audiences(authn)};
     return kc__authn_identify_token(&q, token, ret, err);

@@ -6,7 +6,7 @@
  *     …
  *     kc__user user;
  *     if (kc__authn_authenticate(authn, &x->request, x->request.arena, &user, err) < 0)
- *         return answer_error(x, err);                         401 "Unauthorized"
+ *         return respond_error(x, err);                        401 "Unauthorized"
  *
  * docs/internals/access.md has the order in which credentials are checked.
  */
@@ -135,16 +135,16 @@ void kc__authn_strip(const kc__authn *authn, kc__http_headers *headers);
 /* Accepts tokens of service accounts, too. Before the first request; `accounts` is borrowed. */
 void kc__authn_accept_accounts(kc__authn *authn, struct kc__sa_tokens *accounts);
 
-/* Authenticators of bearer tokens that take their time (authn_remote.h). They are asked in the
- * order of these calls, which come before the first request. The reference passes to `authn`. */
+/* Remote authenticators of bearer tokens (authn_remote.h). The order of these calls, which come
+ * before the first request, is the order of their verification. The reference passes to `authn`. */
 enum { KC__AUTHN_MAX_REMOTES = 2 };
 struct kc__authn_remote;
 void kc__authn_add_remote(kc__authn *authn, struct kc__authn_remote *remote);
 
-/* Their answers about one token, for the second call of the functions below. */
-typedef struct kc__authn_answers kc__authn_answers;
+/* Their results about one token, for the second call of the functions below. */
+typedef struct kc__authn_results kc__authn_results;
 
-/* The result of the functions below if such an authenticator must be asked first. */
+/* The result of the functions below if a remote authenticator must verify the token first. */
 #define KC__AUTHN_PENDING 2
 
 /* The bearer token of a request, and the issuers that may have signed it; empty if the request has
@@ -154,34 +154,36 @@ kc_str kc__authn_signed_token(const kc__authn *authn, const kc__http_request *re
 
 /*
  * Authenticates a request by its front proxy, its client certificate, its bearer token, as a local
- * user, or as anonymous, whichever comes first: 0, or KC__AUTHN_PENDING: kc__authn_ask_request,
- * then call it again with the answers. `answers` is NULL in the first call. KC_UNAUTHORIZED if all
- * credentials of the request are invalid, or without credentials if anonymous requests are not
- * allowed. On the connection's loop; does not block.
+ * user, or as anonymous, whichever comes first: 0, or KC__AUTHN_PENDING: call
+ * kc__authn_remote_start_request, then this function again with the results. `results` is NULL in
+ * the first call. KC_UNAUTHORIZED if all credentials of the request are invalid, or without
+ * credentials if anonymous requests are not allowed. On the connection's loop; does not block.
  */
 int kc__authn_authenticate(const kc__authn *authn, const kc__http_request *request,
-                           const kc__authn_answers *answers, kc_arena *arena, kc__user *ret,
+                           const kc__authn_results *results, kc_arena *arena, kc__user *ret,
                            kc_error *err);
 
 /*
  * Reviews a bearer token, for another server that received it: 1 and *ret; KC__AUTHN_PENDING:
- * kc__authn_ask_token; or negative with an error that says why the token is not valid. `wanted` are
- * the audiences of that server; empty: the audiences of this one. On any thread; does not block.
+ * kc__authn_remote_start_token; or negative with an error that says why the token is not valid.
+ * `wanted` are the audiences of that server; empty: the audiences of this one. On any thread; does
+ * not block.
  */
 int kc__authn_review(const kc__authn *authn, kc_str token, kc__user_audiences wanted,
-                     const kc__authn_answers *answers, kc_arena *arena, kc__user_identity *ret,
+                     const kc__authn_results *results, kc_arena *arena, kc__user_identity *ret,
                      kc_error *err);
 
-/* Asks the authenticators that take their time. Calls `done` once, from a later turn of the loop,
- * with answers that are valid during the call. On the loop; does not block. */
-typedef void kc__authn_asked_fn(const kc__authn_answers *answers, void *user);
-void kc__authn_ask_request(const kc__authn *authn, const kc__http_request *request, kc_arena *arena,
-                           kc__loop *loop, kc__authn_asked_fn *done, void *user);
-void kc__authn_ask_token(const kc__authn *authn, kc_str token, kc__user_audiences wanted,
-                         kc__loop *loop, kc__authn_asked_fn *done, void *user);
+/* Verifies a token by the remote authenticators. Calls `done` once, from a later turn of the loop,
+ * with results that are valid during the call. On the loop; does not block. */
+typedef void kc__authn_remote_done_fn(const kc__authn_results *results, void *user);
+void kc__authn_remote_start_request(const kc__authn *authn, const kc__http_request *request,
+                                    kc_arena *arena, kc__loop *loop, kc__authn_remote_done_fn *done,
+                                    void *user);
+void kc__authn_remote_start_token(const kc__authn *authn, kc_str token, kc__user_audiences wanted,
+                                  kc__loop *loop, kc__authn_remote_done_fn *done, void *user);
 
-/* Shutdown: they answer by this time (monotonic, real clock); then, while the loops still run, none
- * is asked any more. */
+/* Shutdown: verifications end by this time (monotonic, real clock); then, while the loops still
+ * run, none is started any more. */
 void kc__authn_end_by(const kc__authn *authn, int64_t deadline);
 void kc__authn_stop(const kc__authn *authn);
 

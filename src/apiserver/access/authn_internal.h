@@ -29,16 +29,16 @@ struct kc__authn {
     kc__authn_texts anonymous_paths;
 };
 
-struct kc__authn_answers {
+struct kc__authn_results {
     kc_str token;
-    kc__authn_answer *items[KC__AUTHN_MAX_REMOTES]; /* NULL: not asked. */
+    kc__authn_result *items[KC__AUTHN_MAX_REMOTES]; /* NULL: not called. */
 };
 
 /* The input of the authenticators. */
 typedef struct kc__authn_request {
     const kc__authn *authn;
     const kc__http_request *request;  /* NULL in a review. */
-    const kc__authn_answers *answers; /* NULL: none was asked yet. */
+    const kc__authn_results *results; /* NULL: none was called yet. */
     kc_arena *arena;
     kc__user_audiences wanted; /* Empty: those of this server. */
 } kc__authn_request;

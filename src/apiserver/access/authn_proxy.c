@@ -11,7 +11,7 @@
  * X_Remote_User, for example, is another field. Of the fields for user name and uid the first
  * counts, as in Kubernetes; every group field is one group.
  *
- * After authentication kc__authn_strip removes the fields from every request, whoever sent it.
+ * After authentication kc__authn_strip removes the fields from every request, of any client.
  */
 #include "apiserver/access/authn_internal.h"
 #include "apiserver/access/user_extra.h"

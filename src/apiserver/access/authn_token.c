@@ -3,10 +3,10 @@
  * authn_token.c: authenticates requests by a bearer token, of the header Authorization or of a
  * subprotocol of a WebSocket.
  *
- * Each kind of token is a row of `token_authenticators`. A token that one of them rejects is shown
- * to the others; the error then has the form of kube-apiserver's, whose authenticators each add
- * one: "[invalid bearer token, service account token has expired]". Clients do not learn it: only
- * TokenReview shows why a token is not valid.
+ * Each kind of token is a row of `token_authenticators`. If one of them rejects a token, the others
+ * follow; the error then has the form of kube-apiserver's, whose authenticators each add one:
+ * "[invalid bearer token, service account token has expired]". Clients get 401 without it: only
+ * TokenReview reports why a token is not valid.
  */
 #include "apiserver/access/authn_internal.h"
 
@@ -76,7 +76,7 @@ typedef struct token_errors {
     size_t n;
 } token_errors;
 
-/* An error that another authenticator has reported, too, is shown once. */
+/* An error that several authenticators report appears once. */
 static void add_token_error(token_errors *errors, const char *text)
 {
     for (size_t i = 0; i < errors->n; i++)
@@ -100,32 +100,32 @@ static void token_errors_done(token_errors *errors)
         free(errors->texts[i]);
 }
 
-/* ---- authenticators that take their time ---- */
+/* ---- remote authenticators ---- */
 
-/* The answer that was asked for, or one that is kept; NULL: there is none. With a reference. */
-static kc__authn_answer *remote_answer(const kc__authn_request *q, size_t i, kc_str token)
+/* The result of the verification, or a cached one; NULL: there is none. With a reference. */
+static kc__authn_result *remote_result(const kc__authn_request *q, size_t i, kc_str token)
 {
-    const kc__authn_answers *answers = q->answers;
-    if (answers && kc_str_eq(answers->token, token) && answers->items[i])
-        return kc__authn_answer_ref(answers->items[i]);
+    const kc__authn_results *results = q->results;
+    if (results && kc_str_eq(results->token, token) && results->items[i])
+        return kc__authn_result_ref(results->items[i]);
     const kc__user_audiences wanted = q->wanted.n ? q->wanted : kc__authn_audiences(q->authn);
-    return kc__authn_remote_known(q->authn->remotes[i], token, wanted);
+    return kc__authn_remote_cached(q->authn->remotes[i], token, wanted);
 }
 
-static int use_answer(const kc__authn_request *q, const kc__authn_answer *answer,
+static int use_result(const kc__authn_request *q, const kc__authn_result *result,
                       kc__user_identity *ret, kc_error *err)
 {
-    if (answer->found < 0)
-        return kc_error_set(err, answer->busy ? KC_TOO_MANY_REQUESTS : KC_UNAUTHORIZED, "%s",
-                            answer->error);
-    if (!answer->found)
+    if (result->found < 0)
+        return kc_error_set(err, result->busy ? KC_TOO_MANY_REQUESTS : KC_UNAUTHORIZED, "%s",
+                            result->error);
+    if (!result->found)
         return 0;
     kc_str *audiences =
-        kc_arena_calloc(q->arena, answer->identity.audiences.n + 1, sizeof(*audiences));
-    for (size_t i = 0; audiences && i < answer->identity.audiences.n; i++)
-        audiences[i] = kc_arena_str(q->arena, answer->identity.audiences.items[i]);
-    ret->audiences = (kc__user_audiences){audiences, answer->identity.audiences.n};
-    return audiences && kc__user_copy(&answer->identity.user, q->arena, &ret->user)
+        kc_arena_calloc(q->arena, result->identity.audiences.n + 1, sizeof(*audiences));
+    for (size_t i = 0; audiences && i < result->identity.audiences.n; i++)
+        audiences[i] = kc_arena_str(q->arena, result->identity.audiences.items[i]);
+    ret->audiences = (kc__user_audiences){audiences, result->identity.audiences.n};
+    return audiences && kc__user_copy(&result->identity.user, q->arena, &ret->user)
                ? 1
                : kc__authn_out_of_memory(err);
 }
@@ -133,13 +133,13 @@ static int use_answer(const kc__authn_request *q, const kc__authn_answer *answer
 static int by_remote(const kc__authn_request *q, size_t i, kc_str token, kc__user_identity *ret,
                      kc_error *err)
 {
-    if (!kc__authn_remote_concerns(q->authn->remotes[i], token))
+    if (!kc__authn_remote_accepts(q->authn->remotes[i], token))
         return 0;
-    kc__authn_answer *answer = remote_answer(q, i, token);
-    if (!answer)
+    kc__authn_result *result = remote_result(q, i, token);
+    if (!result)
         return KC__AUTHN_PENDING;
-    const int found = use_answer(q, answer, ret, err);
-    kc__authn_answer_unref(answer);
+    const int found = use_result(q, result, ret, err);
+    kc__authn_result_unref(result);
     return found;
 }
 

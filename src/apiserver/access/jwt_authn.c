@@ -2,17 +2,17 @@
 /*
  * jwt_authn.c: verifies tokens of other issuers.
  *
- *     flight ─▶ job ─▶ issuer, audience, time ─▶ signature ─▶ claims ─▶ user
+ *     verification ─▶ job ─▶ issuer, audience, time ─▶ signature ─▶ claims ─▶ user
  *                                                   └─(no such key)─▶ wait for new keys ─▶ once
  * more
  *
  * Signatures and expressions may take longer than an I/O loop allows, so two threads verify; two
  * others fetch keys. A token whose key is unknown waits with its issuer while the keys are fetched;
  * it holds no thread. Keys are fetched once in ten seconds at most: tokens with invented key ids
- * are rejected at once in between (an issuer that has not answered yet: once in a second). An
- * issuer that does not answer delays only such tokens.
+ * are rejected at once in between (before the first response of an issuer: once in a second). An
+ * issuer that does not respond delays only such tokens.
  *
- * A change of the configuration makes a new set of issuers; a job keeps the set that it began with.
+ * A change of the configuration creates a new set of issuers; a job has a reference to its set.
  */
 #include "apiserver/access/jwt_authn.h"
 
@@ -46,7 +46,7 @@ struct jwt_set {
 /* One token. */
 typedef struct jwt_job {
     kc_job job;
-    kc__authn_flight *flight;
+    kc__authn_verification *verification;
     jwt_set *set;
     jwt_issuer *issuer;
     bool refetched;     /* The keys were fetched for it. */
@@ -137,10 +137,10 @@ static jwt_issuer *issuer_of_token(jwt_set *set, kc_str token)
 
 /* ---- the end of a job ---- */
 
-static void end_job(jwt_job *job, kc__authn_answer *answer)
+static void end_job(jwt_job *job, kc__authn_result *result)
 {
     kc__jwt_authn *jwt = job->set->jwt;
-    kc__authn_flight_end(job->flight, answer);
+    kc__authn_verification_end(job->verification, result);
     jwt_set_unref(job->set);
     free(job);
     kc_latch_count_down(&jwt->jobs);
@@ -148,7 +148,7 @@ static void end_job(jwt_job *job, kc__authn_answer *answer)
 
 static void refuse_job(jwt_job *job, const kc_error *why)
 {
-    end_job(job, kc__authn_answer_error("%s", kc_error_text(why)));
+    end_job(job, kc__authn_result_error("%s", kc_error_text(why)));
 }
 
 /* ---- keys ---- */
@@ -157,7 +157,7 @@ static void add_verification(jwt_job *job)
 {
     kc__jwt_authn *jwt = job->set->jwt;
     if (!kc_thread_pool_add(jwt->verifiers, &job->job))
-        end_job(job, kc__authn_answer_error("oidc: the server is shutting down"));
+        end_job(job, kc__authn_result_error("oidc: the server is shutting down"));
 }
 
 /* Lets the tokens that wait be verified with the new keys. */
@@ -254,36 +254,36 @@ static int check_jwt_algorithm(const jwt_job *job, const kc__jws *jws, kc_error 
 }
 
 /* The audiences of this server that are wanted: the token is for this server. */
-static bool jwt_audiences(const jwt_job *job, kc__authn_answer *answer)
+static bool jwt_audiences(const jwt_job *job, kc__authn_result *result)
 {
     const kc__user_audiences own = job->set->jwt->audiences;
-    const kc__user_audiences wanted = kc__authn_flight_wanted(job->flight);
-    kc_str *both = kc_arena_calloc(&answer->arena, wanted.n + 1, sizeof(*both));
+    const kc__user_audiences wanted = kc__authn_verification_wanted(job->verification);
+    kc_str *both = kc_arena_calloc(&result->arena, wanted.n + 1, sizeof(*both));
     size_t n = 0;
     for (size_t i = 0; i < wanted.n; i++)
         for (size_t j = 0; j < own.n; j++)
             if (kc_str_eq(wanted.items[i], own.items[j])) {
-                both[n++] = kc_arena_str(&answer->arena, wanted.items[i]);
+                both[n++] = kc_arena_str(&result->arena, wanted.items[i]);
                 break;
             }
-    answer->identity.audiences = (kc__user_audiences){both, n};
+    result->identity.audiences = (kc__user_audiences){both, n};
     return n || !wanted.n;
 }
 
 static void identify_job(jwt_job *job, const kc_value *claims, int64_t expiry)
 {
     kc_scoped(kc_error) err = {0};
-    kc__authn_answer *answer = kc__authn_answer_new(1);
-    answer->valid_until = expiry * KC_SECOND;
-    if (kc__jwt_user_of_claims(job->set->config, job->issuer->config, claims, &answer->arena,
-                               &answer->identity.user, &err) < 0) {
-        kc__authn_answer_unref(answer);
+    kc__authn_result *result = kc__authn_result_new(1);
+    result->valid_until = expiry * KC_SECOND;
+    if (kc__jwt_user_of_claims(job->set->config, job->issuer->config, claims, &result->arena,
+                               &result->identity.user, &err) < 0) {
+        kc__authn_result_unref(result);
         refuse_job(job, &err);
         return;
     }
-    if (!jwt_audiences(job, answer))
-        answer->found = 0;
-    end_job(job, answer);
+    if (!jwt_audiences(job, result))
+        result->found = 0;
+    end_job(job, result);
 }
 
 static kc_view *parse_jwt_claims(kc_str payload, kc_error *err)
@@ -305,9 +305,10 @@ static void run_verification(kc_job *base, void *local)
     int64_t expiry = 0;
     const int64_t now = kc_clock_wall(job->set->jwt->clock) / KC_SECOND;
     (void)local;
-    kc_auto(kc_view) *claims = kc__jws_parse(kc__authn_flight_token(job->flight), &jws, &err) == 0
-                                   ? parse_jwt_claims(jws.payload, &err)
-                                   : NULL;
+    kc_auto(kc_view) *claims =
+        kc__jws_parse(kc__authn_verification_token(job->verification), &jws, &err) == 0
+            ? parse_jwt_claims(jws.payload, &err)
+            : NULL;
     if (!claims ||
         kc__jwt_check_claims(job->issuer->config, kc_view_root(claims), now, &expiry, &err) < 0 ||
         check_jwt_algorithm(job, &jws, &err) < 0) {
@@ -330,7 +331,7 @@ static void run_verification(kc_job *base, void *local)
 
 /* ---- the authenticator ---- */
 
-static bool jwt_concerns(void *self, kc_str token)
+static bool jwt_accepts(void *self, kc_str token)
 {
     jwt_set *set = current_set(self);
     const bool found = issuer_of_token(set, token) != NULL;
@@ -338,18 +339,19 @@ static bool jwt_concerns(void *self, kc_str token)
     return found;
 }
 
-static void jwt_ask(void *self, kc__authn_flight *flight, kc__loop *loop)
+static void jwt_verify_token(void *self, kc__authn_verification *verification, kc__loop *loop)
 {
     kc__jwt_authn *jwt = self;
     jwt_job *job = kc_new(jwt_job);
     (void)loop;
-    *job = (jwt_job){.job.run = run_verification, .flight = flight, .set = current_set(jwt)};
+    *job = (jwt_job){
+        .job.run = run_verification, .verification = verification, .set = current_set(jwt)};
     kc_latch_add(&jwt->jobs, 1);
-    job->issuer = issuer_of_token(job->set, kc__authn_flight_token(flight));
+    job->issuer = issuer_of_token(job->set, kc__authn_verification_token(verification));
     if (!job->issuer)
-        end_job(job, kc__authn_answer_new(0));
+        end_job(job, kc__authn_result_new(0));
     else if (atomic_load(&jwt->stopping))
-        end_job(job, kc__authn_answer_error("oidc: the server is shutting down"));
+        end_job(job, kc__authn_result_error("oidc: the server is shutting down"));
     else
         add_verification(job);
 }
@@ -385,8 +387,8 @@ static void jwt_free(void *self)
 }
 
 const kc__authn_remote_ops kc__jwt_authn_ops = {.name = "jwt",
-                                                .concerns = jwt_concerns,
-                                                .ask = jwt_ask,
+                                                .accepts = jwt_accepts,
+                                                .verify = jwt_verify_token,
                                                 .end_by = jwt_end_by,
                                                 .stop = jwt_stop,
                                                 .free = jwt_free};

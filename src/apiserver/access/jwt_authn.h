@@ -36,7 +36,7 @@ extern const kc__authn_remote_ops kc__jwt_authn_ops;
 kc__jwt_authn *kc__jwt_authn_new(const kc__jwt_authn_opts *opts);
 
 /* Replaces the configuration, once the keys of all issuers are fetched: on failure nothing has
- * changed. The caller then forgets kept answers (kc__authn_remote_forget). Blocks. */
+ * changed. The caller then clears the cache (kc__authn_remote_clear_cache). Blocks. */
 int kc__jwt_authn_replace(kc__jwt_authn *jwt, kc__jwt_config *config, kc_error *err);
 
 #endif

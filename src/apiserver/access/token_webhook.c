@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token_webhook.c: shows bearer tokens to another server.
+ * token_webhook.c: verifies bearer tokens by another server.
  *
  * The HTTP client repeats the request while the webhook is overloaded (http_post.h), within 30
- * seconds altogether. Its callback runs on the I/O loop that asked, and reads a response of at most
+ * seconds altogether. Its callback runs on the I/O loop of the call and reads a response of at most
  * 1 MiB.
  *
  * Audiences: the webhook gets those of the server that received the token. If it names audiences,
@@ -23,21 +23,21 @@ struct kc__token_webhook {
 };
 
 /* One token. */
-typedef struct webhook_question {
+typedef struct webhook_request {
     kc__token_webhook *webhook;
-    kc__authn_flight *flight;
-} webhook_question;
+    kc__authn_verification *verification;
+} webhook_request;
 
 /* ---- the review ---- */
 
-static void write_token_review(const webhook_question *q, kc_buf *out)
+static void write_token_review(const webhook_request *q, kc_buf *out)
 {
-    const kc__user_audiences wanted = kc__authn_flight_wanted(q->flight);
+    const kc__user_audiences wanted = kc__authn_verification_wanted(q->verification);
     kc_buf_printf(out,
                   "{\"kind\":\"TokenReview\",\"apiVersion\":\"authentication.k8s.io/%s\","
                   "\"metadata\":{},\"spec\":{\"token\":",
                   q->webhook->opts.version);
-    kc_json_quote(out, kc__authn_flight_token(q->flight));
+    kc_json_quote(out, kc__authn_verification_token(q->verification));
     if (wanted.n) {
         kc_buf_puts(out, ",\"audiences\":");
         kc_json_quote_all(out, wanted.items, wanted.n);
@@ -45,7 +45,7 @@ static void write_token_review(const webhook_question *q, kc_buf *out)
     kc_buf_puts(out, "},\"status\":{\"user\":{}}}");
 }
 
-/* ---- the answer ---- */
+/* ---- the result ---- */
 
 static bool names_audience(kc__user_audiences list, kc_str audience)
 {
@@ -55,7 +55,7 @@ static bool names_audience(kc__user_audiences list, kc_str audience)
     return false;
 }
 
-static kc__user_audiences reviewed_audiences(const webhook_question *q, const kc_value *status,
+static kc__user_audiences reviewed_audiences(const webhook_request *q, const kc_value *status,
                                              kc_arena *arena)
 {
     const kc_value *list = kc_value_get(status, "audiences");
@@ -70,68 +70,68 @@ static kc__user_audiences reviewed_audiences(const webhook_question *q, const kc
 }
 
 /* The wanted audiences that the token has. False if there is none. */
-static bool match_audiences(const webhook_question *q, const kc_value *status,
-                            kc__authn_answer *answer)
+static bool match_audiences(const webhook_request *q, const kc_value *status,
+                            kc__authn_result *result)
 {
-    const kc__user_audiences wanted = kc__authn_flight_wanted(q->flight);
-    const kc__user_audiences has = reviewed_audiences(q, status, &answer->arena);
-    kc_str *both = kc_arena_calloc(&answer->arena, wanted.n + 1, sizeof(*both));
+    const kc__user_audiences wanted = kc__authn_verification_wanted(q->verification);
+    const kc__user_audiences has = reviewed_audiences(q, status, &result->arena);
+    kc_str *both = kc_arena_calloc(&result->arena, wanted.n + 1, sizeof(*both));
     size_t n = 0;
     for (size_t i = 0; i < wanted.n; i++)
         if (names_audience(has, wanted.items[i]))
-            both[n++] = kc_arena_str(&answer->arena, wanted.items[i]);
-    answer->identity.audiences = (kc__user_audiences){both, n};
+            both[n++] = kc_arena_str(&result->arena, wanted.items[i]);
+    result->identity.audiences = (kc__user_audiences){both, n};
     return n || !wanted.n;
 }
 
-static kc__authn_answer *answer_of_status(const webhook_question *q, const kc_value *status)
+static kc__authn_result *result_of_status(const webhook_request *q, const kc_value *status)
 {
     const kc_str error = kc_value_as_str(kc_value_get(status, "error"));
-    kc__authn_answer *answer = kc__authn_answer_new(0);
-    if (!match_audiences(q, status, answer))
-        return answer;
+    kc__authn_result *result = kc__authn_result_new(0);
+    if (!match_audiences(q, status, result))
+        return result;
     if (kc_value_as_bool(kc_value_get(status, "authenticated"), false)) {
-        answer->found = 1;
-        kc__user_read(kc_value_get(status, "user"), &answer->arena, &answer->identity.user);
+        result->found = 1;
+        kc__user_read(kc_value_get(status, "user"), &result->arena, &result->identity.user);
     } else if (error.n) {
-        answer->found = -1;
-        answer->error = kc_arena_strndup(&answer->arena, error.p, error.n);
+        result->found = -1;
+        result->error = kc_arena_strndup(&result->arena, error.p, error.n);
     }
-    return answer;
+    return result;
 }
 
-/* ---- the question ---- */
+/* ---- the call ---- */
 
-static void end_question(webhook_question *q, kc__authn_answer *answer)
+static void end_webhook_request(webhook_request *q, kc__authn_result *result)
 {
-    if (answer->found < 0)
+    if (result->found < 0)
         kc_log_verbose(q->webhook->opts.log, 2, "token webhook failed",
-                       kc_kv("err", answer->error));
-    kc__authn_flight_end(q->flight, answer);
+                       kc_kv("err", result->error));
+    kc__authn_verification_end(q->verification, result);
     free(q);
 }
 
 static void token_review_arrived(const kc__http_client_response *response, void *user)
 {
-    webhook_question *q = user;
+    webhook_request *q = user;
     kc_scoped(kc_error) err = {0};
     const kc__authn_review_expected expected = {q->webhook->opts.target.url, "TokenReview",
                                                 "authentication.k8s.io/"};
     kc_auto(kc_view) *review = kc__authn_review_read(response, &expected, &err);
     if (review)
-        end_question(q, answer_of_status(q, kc_value_get(kc_view_root(review), "status")));
+        end_webhook_request(q, result_of_status(q, kc_value_get(kc_view_root(review), "status")));
     else
-        end_question(q, kc__authn_answer_error("%s", kc_error_text(&err)));
+        end_webhook_request(q, kc__authn_result_error("%s", kc_error_text(&err)));
 }
 
 /* ---- the authenticator ---- */
 
-static void ask_webhook(void *self, kc__authn_flight *flight, kc__loop *loop)
+static void webhook_verify(void *self, kc__authn_verification *verification, kc__loop *loop)
 {
     kc__token_webhook *webhook = self;
     kc_scoped(kc_buf) body = {0};
-    webhook_question *q = kc_new(webhook_question);
-    *q = (webhook_question){.webhook = webhook, .flight = flight};
+    webhook_request *q = kc_new(webhook_request);
+    *q = (webhook_request){.webhook = webhook, .verification = verification};
     write_token_review(q, &body);
     kc__http_post(&(kc__http_post_opts){
         .client = webhook->client,
@@ -165,7 +165,7 @@ static void free_webhook(void *self)
 }
 
 const kc__authn_remote_ops kc__token_webhook_ops = {.name = "webhook",
-                                                    .ask = ask_webhook,
+                                                    .verify = webhook_verify,
                                                     .end_by = end_webhook_by,
                                                     .stop = stop_webhook,
                                                     .free = free_webhook};

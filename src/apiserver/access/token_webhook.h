@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token_webhook.h: an authenticator that shows bearer tokens to another server
+ * token_webhook.h: a remote authenticator: another server verifies bearer tokens
  * (--authentication-token-webhook-config-file).
  *
  *     POST URL   {"kind":"TokenReview","spec":{"token":"…","audiences":[…]}}

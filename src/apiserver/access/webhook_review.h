@@ -7,7 +7,7 @@
 #include "http/client/http_client.h"
 #include "kc/view.h"
 
-/* What the webhook was asked for. */
+/* The review that the webhook received. */
 typedef struct kc__authn_review_expected {
     const char *url;
     const char *kind;  /* "TokenReview" */

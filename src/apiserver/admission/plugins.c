@@ -50,7 +50,7 @@
 
 /* Rejects the creation of an object whose CRD is being deleted. The gate (request/commit.c) stops a
  * creation that passes here before the deletion begins. */
-static kc__rest_verdict refuse_terminating_definition(kc__rest_call *call)
+static kc__rest_verdict refuse_terminating_crd(kc__rest_call *call)
 {
     const kc__resource *r = call->resource;
     if (call->current || !r->ops->is_terminating || !r->ops->is_terminating(r))
@@ -69,7 +69,7 @@ const kc__admission_plugin kc__admission_plugins[] = {
      .mutate = kc__admission_namespace_lifecycle,
      .admit_body = kc__admission_namespace_lifecycle_body},
     {.name = "NamespaceExists", .off_by_default = true, .validate = kc__admission_namespace_exists},
-    {.name = "CustomResourceTermination", .builtin = true, .mutate = refuse_terminating_definition},
+    {.name = "CustomResourceTermination", .builtin = true, .mutate = refuse_terminating_crd},
     {.name = "SystemDefinitions", .builtin = true, .validate = kc__admission_system_definitions},
     {.name = "LimitPodHardAntiAffinityTopology",
      .off_by_default = true,

@@ -4,9 +4,9 @@
  *
  *     {"resourceAttributes":{"verb":"get","resource":"pods"},"user":"jane","groups":["dev"]}
  *
- * Equal questions have equal text: the text is the key of kept answers. Requirements with operators
- * that a review does not have (">" and "<") are left out: requirements are combined by "and", so
- * the question is about more objects, never about fewer.
+ * Equal attributes have equal text: the text is the key of cached results. Requirements with
+ * operators that a review does not have (">" and "<") are left out: requirements are combined by
+ * "and", so the review is about more objects, never about fewer.
  */
 #include "apiserver/authz/access_spec.h"
 

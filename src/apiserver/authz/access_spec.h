@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* access_spec.h: the attributes of a request as the spec of a SubjectAccessReview: the question of
- * an authorization webhook, and the variable of its match conditions. */
+/* access_spec.h: the attributes of a request as the spec of a SubjectAccessReview: what an
+ * authorization webhook receives, and the variable of its match conditions. */
 #ifndef KC_APISERVER_AUTHZ_ACCESS_SPEC_H
 #define KC_APISERVER_AUTHZ_ACCESS_SPEC_H
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * authz.c: asks a chain of authorizers, and writes the message of a denial.
+ * authz.c: evaluates a chain of authorizers, and writes the message of a denial.
  *
- * Node and RBAC exist once and survive reloads; a reload replaces the chain, which says in which
- * order authorizers are asked. A chain that can be replaced is referenced for each decision; one
- * that cannot is read without a lock.
+ * Node and RBAC exist once and survive reloads; a reload replaces the chain, which defines the
+ * order of the authorizers. A chain that can be replaced is referenced for each decision; one that
+ * cannot is read without a lock.
  *
  * To add a mode: a constant in authz.h, its names in authz_chain.c and a row of `authorizers`.
  */
 #include "apiserver/authz/authz.h"
 
 #include "apiserver/authz/authz_chain.h"
-#include "apiserver/authz/authz_session.h"
 #include "apiserver/authz/node_authorizer.h"
 #include "apiserver/authz/rbac.h"
+#include "apiserver/authz/request_state.h"
 #include "kc/thread.h"
 #include "object/gofmt/go_quote.h"
 
@@ -171,48 +171,50 @@ static void release_chain(const kc__authz *authz, kc__authz_chain *chain)
 
 /* ---- authorizers ---- */
 
-/* What an authorizer decides about. */
-typedef struct authz_question {
+/* The input of an authorizer. */
+typedef struct authorizer_input {
     kc__authz *authz;
-    kc__authz_session *session;
+    kc__authz_request_state *state;
     const kc__authz_link *link;
     const kc__authz_attributes *a;
     kc_buf *reason; /* NULL: not needed. */
-} authz_question;
+} authorizer_input;
 
-static kc__authz_decision allow_all(const authz_question *q)
+static kc__authz_decision allow_all(const authorizer_input *q)
 {
     (void)q;
     return KC__AUTHZ_ALLOW;
 }
 
-static kc__authz_decision deny_all(const authz_question *q)
+static kc__authz_decision deny_all(const authorizer_input *q)
 {
     if (q->reason)
         kc_buf_puts(q->reason, "Everything is forbidden.");
     return KC__AUTHZ_NO_OPINION;
 }
 
-static kc__authz_decision ask_node(const authz_question *q)
+static kc__authz_decision authorize_by_node(const authorizer_input *q)
 {
     return kc__authz_node_authorize(q->authz->node, q->a, q->reason);
 }
 
-static kc__authz_decision ask_rbac(const authz_question *q)
+static kc__authz_decision authorize_by_rbac(const authorizer_input *q)
 {
     return kc__rbac_authorize(q->authz->rbac, q->a, q->reason);
 }
 
-static kc__authz_decision ask_webhook(const authz_question *q)
+static kc__authz_decision authorize_by_webhook(const authorizer_input *q)
 {
-    return kc__authz_session_decide(q->session, q->link->webhook, q->a, q->reason);
+    return kc__authz_request_state_decide(q->state, q->link->webhook, q->a, q->reason);
 }
 
-typedef kc__authz_decision authorizer(const authz_question *q);
+typedef kc__authz_decision authorizer(const authorizer_input *q);
 static authorizer *const authorizers[KC__AUTHZ_MODES] = {
-    [KC__AUTHZ_ALWAYS_ALLOW] = allow_all,   [KC__AUTHZ_ALWAYS_DENY] = deny_all,
-    [KC__AUTHZ_NODE_MODE] = ask_node,       [KC__AUTHZ_RBAC] = ask_rbac,
-    [KC__AUTHZ_WEBHOOK_MODE] = ask_webhook,
+    [KC__AUTHZ_ALWAYS_ALLOW] = allow_all,
+    [KC__AUTHZ_ALWAYS_DENY] = deny_all,
+    [KC__AUTHZ_NODE_MODE] = authorize_by_node,
+    [KC__AUTHZ_RBAC] = authorize_by_rbac,
+    [KC__AUTHZ_WEBHOOK_MODE] = authorize_by_webhook,
 };
 
 /* ---- the chain ---- */
@@ -252,20 +254,21 @@ static void join_reasons(kc_buf *reason, kc__authz_decision decision, kc_str tex
 }
 
 /* Terminal decisions, each once. */
-static void count_decision(const authz_question *q, kc__authz_decision decision)
+static void count_decision(const authorizer_input *q, kc__authz_decision decision)
 {
-    if (decision != KC__AUTHZ_NO_OPINION && !q->session->repeats)
+    if (decision != KC__AUTHZ_NO_OPINION && !q->state->repeats)
         kc_counter_inc(decision == KC__AUTHZ_ALLOW ? q->link->allowed : q->link->denied);
 }
 
 /* Reasons of authorizers without an opinion are separated by newlines, as in Kubernetes. The error
  * of an authorizer that decides replaces those before it. */
-static kc__authz_decision ask_chain(authz_question *q, const kc__authz_chain *chain, kc_buf *reason)
+static kc__authz_decision evaluate_chain(authorizer_input *q, const kc__authz_chain *chain,
+                                         kc_buf *reason)
 {
     kc__authz_decision decision = KC__AUTHZ_NO_OPINION;
     for (size_t i = 0; i < chain->n && decision == KC__AUTHZ_NO_OPINION; i++) {
         kc_scoped(kc_buf) text = {0};
-        const size_t errors = q->session->errors.n;
+        const size_t errors = q->state->errors.n;
         q->link = &chain->links[i];
         q->reason = reason ? &text : NULL;
         decision = authorizers[q->link->mode](q);
@@ -274,25 +277,25 @@ static kc__authz_decision ask_chain(authz_question *q, const kc__authz_chain *ch
         join_reasons(reason, decision, kc_buf_str(&text));
         count_decision(q, decision);
         if (decision != KC__AUTHZ_NO_OPINION)
-            kc__authz_session_drop_errors(q->session, errors);
+            kc__authz_request_state_drop_errors(q->state, errors);
     }
     return decision;
 }
 
-kc__authz_decision kc__authz_authorize(kc__authz *authz, kc__authz_session *session,
+kc__authz_decision kc__authz_authorize(kc__authz *authz, kc__authz_request_state *state,
                                        const kc__authz_attributes *a, kc_buf *reason)
 {
-    authz_question q = {.authz = authz, .session = session, .a = a};
+    authorizer_input q = {.authz = authz, .state = state, .a = a};
     kc__authz_decision decision = KC__AUTHZ_ALLOW;
-    kc__authz_session_drop_errors(session, session->errors.n);
+    kc__authz_request_state_drop_errors(state, state->errors.n);
     if (reason)
         kc_buf_clear(reason);
     if (!kc__authz_is_master(a->user)) {
         kc__authz_chain *chain = acquire_chain(authz);
-        decision = ask_chain(&q, chain, reason);
+        decision = evaluate_chain(&q, chain, reason);
         release_chain(authz, chain);
     }
-    session->repeats = false;
+    state->repeats = false;
     return decision;
 }
 

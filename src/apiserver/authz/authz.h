@@ -5,11 +5,11 @@
  *     kc__authz_attributes a = {.user = &call->user, .verb = KC_STR("get"), .is_resource = true,
  *                               .resource = KC_STR("pods"), .ns = KC_STR("default")};
  *     kc_scoped(kc_buf) reason = {0};
- *     if (kc__authz_authorize(authz, &session, &a, &reason) != KC__AUTHZ_ALLOW)
+ *     if (kc__authz_authorize(authz, &state, &a, &reason) != KC__AUTHZ_ALLOW)
  *         return kc__authz_forbid(&a, kc_buf_str(&reason), err);                            403
  *
- * An authorizer allows, denies, or has no opinion. The chain asks the next authorizer where one has
- * no opinion; no opinion of the last one is a denial. The group system:masters is always allowed.
+ * An authorizer allows, denies, or has no opinion. Where it has none, the next one of the chain
+ * decides; no opinion of the last one is a denial. The group system:masters is always allowed.
  */
 #ifndef KC_APISERVER_AUTHZ_H
 #define KC_APISERVER_AUTHZ_H
@@ -24,7 +24,7 @@ typedef enum kc__authz_decision {
     KC__AUTHZ_NO_OPINION,
     KC__AUTHZ_ALLOW,
     KC__AUTHZ_DENY,
-    KC__AUTHZ_PENDING, /* A webhook must be asked first (authz_session.h). */
+    KC__AUTHZ_PENDING, /* A webhook must be called first (request_state.h). */
 } kc__authz_decision;
 
 /* What a request asks for. The slices are borrowed from the request. */
@@ -58,7 +58,7 @@ typedef enum kc__authz_mode {
 extern const char *const kc__authz_mode_names[KC__AUTHZ_MODES + 1];
 
 enum { KC__AUTHZ_MAX_MODES = 8 };
-/* Modes in the order in which they are asked. */
+/* Modes in the order of their evaluation. */
 typedef struct kc__authz_modes {
     kc__authz_mode items[KC__AUTHZ_MAX_MODES];
     size_t n;
@@ -69,7 +69,7 @@ struct kc__rbac;
 struct kc__rbac_rights;
 typedef struct kc__authz kc__authz;
 typedef struct kc__authz_chain kc__authz_chain; /* authz_chain.h */
-typedef struct kc__authz_session kc__authz_session;
+typedef struct kc__authz_request_state kc__authz_request_state;
 
 typedef struct kc__authz_opts {
     kc__authz_modes modes;             /* Without a chain. Defaults to AlwaysAllow. */
@@ -105,8 +105,8 @@ bool kc__authz_is_master(const kc__user *user);
 bool kc__authz_has_webhook(const kc__authz *authz);
 
 /* The decision, and its reason, appended to `reason`, which may be NULL. KC__AUTHZ_PENDING: the
- * session has a question for a webhook, or needs a worker thread. Any thread. */
-kc__authz_decision kc__authz_authorize(kc__authz *authz, kc__authz_session *session,
+ * state has a review for a webhook, or needs a worker thread. Any thread. */
+kc__authz_decision kc__authz_authorize(kc__authz *authz, kc__authz_request_state *state,
                                        const kc__authz_attributes *a, kc_buf *reason);
 
 /* Sets KC_FORBIDDEN with the message and details of Kubernetes. `reason` may be empty. Returns

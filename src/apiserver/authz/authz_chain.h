@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * authz_chain.h: authorizers in the order in which they are asked. Immutable and reference-counted:
- * a decision uses one chain from its beginning to its end, while a reload installs another.
+ * authz_chain.h: authorizers in the order of their evaluation. Immutable and reference-counted: a
+ * decision uses one chain from its beginning to its end, while a reload installs another.
  */
 #ifndef KC_APISERVER_AUTHZ_CHAIN_H
 #define KC_APISERVER_AUTHZ_CHAIN_H

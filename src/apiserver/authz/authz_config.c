@@ -114,7 +114,7 @@ static int64_t default_ttl(authz_reader *r, const char *member, int64_t ttl, int
     return ttl ? ttl : initial;
 }
 
-/* Whether answers are kept at all; by default they are. */
+/* Zero if the configuration disables the cache; by default it is enabled. */
 static int64_t unless_off(const authz_reader *r, const char *member, int64_t ttl)
 {
     return kc_value_as_bool(kc_value_get(r->webhook, member), true) ? ttl : 0;
@@ -215,7 +215,7 @@ static void refuse_connection_type(authz_reader *r, kc_str type, const kc_value 
                         "supported values: \"InClusterConfig\", \"KubeConfigFile\"");
 }
 
-/* The in-cluster configuration leads to the API server itself, which would ask itself forever. */
+/* The in-cluster configuration leads to the API server itself, which would call itself forever. */
 static void refuse_in_cluster(authz_reader *r, const kc_value *file)
 {
     if (file)

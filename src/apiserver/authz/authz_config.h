@@ -30,7 +30,7 @@ typedef struct kc__authz_webhook_config {
     const char *kubeconfig;                   /* Absolute path of a file. */
     const char *version;                      /* Of SubjectAccessReview: "v1" or "v1beta1". */
     int64_t timeout;                          /* Of one attempt. */
-    int64_t authorized_ttl, unauthorized_ttl; /* How long answers are kept; 0: not at all. */
+    int64_t authorized_ttl, unauthorized_ttl; /* TTLs of cached results; 0: not cached. */
     bool denies_on_error;                     /* Else a webhook that fails has no opinion. */
     kc__authz_conditions *conditions;         /* NULL: all requests match. */
 } kc__authz_webhook_config;

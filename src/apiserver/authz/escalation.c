@@ -11,8 +11,8 @@
  */
 #include "apiserver/authz/escalation.h"
 
-#include "apiserver/authz/authz_session.h"
 #include "apiserver/authz/rbac.h"
+#include "apiserver/authz/request_state.h"
 #include "base/work.h"
 #include "kc/diff.h"
 #include "kc/map.h"

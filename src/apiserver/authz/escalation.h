@@ -25,7 +25,7 @@
 
 typedef struct kc__escalation {
     const kc__user *user;
-    struct kc__loop *loop;  /* A loop of the server, for questions to webhooks. */
+    struct kc__loop *loop;  /* A loop of the server, for calls of webhooks. */
     kc_str resource;        /* "roles", "clusterroles", "rolebindings" or "clusterrolebindings". */
     kc_str ns, name;        /* Of the path; empty where the path has none. */
     const kc_value *object; /* The object to be written, with defaults. */

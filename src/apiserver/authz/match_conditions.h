@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match_conditions.h: CEL expressions that select the requests about which an authorization webhook
- * is asked.
+ * match_conditions.h: CEL expressions that select the requests for which an authorization webhook
+ * is called.
  *
  *     matchConditions:
  *     - expression: has(request.resourceAttributes)

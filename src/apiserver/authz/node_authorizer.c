@@ -27,11 +27,11 @@ struct kc__authz_node {
     kc__rbac_rules *rules; /* For resources without a row of `resources`. */
 };
 
-/* One question. */
+/* One decision. */
 typedef struct node_request {
     kc__authz_node *authorizer;
     const kc__authz_attributes *a;
-    kc_str node;    /* The name of the node that asks. */
+    kc_str node;    /* The name of the node that sent the request. */
     kc_buf *reason; /* May be NULL. */
 } node_request;
 
@@ -105,7 +105,7 @@ kc__authz_node *kc__authz_node_free(kc__authz_node *node)
     return NULL;
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 static kc__authz_decision no_opinion(const node_request *q, const char *fmt, ...) KC_PRINTF(2, 3);
 

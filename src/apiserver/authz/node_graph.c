@@ -274,7 +274,7 @@ void kc__authz_graph_set_slice(kc__authz_graph *g, kc_str key, const kc_object *
     set_object_of_node(g, KC__AUTHZ_RESOURCE_SLICE, key, slice);
 }
 
-/* ---- questions ---- */
+/* ---- lookups ---- */
 
 bool kc__authz_graph_relates(const kc__authz_graph *g, kc__authz_object_type type, kc_str ns,
                              kc_str name, kc_str node)

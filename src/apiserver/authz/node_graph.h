@@ -7,7 +7,7 @@
  *     node ◀── pod ◀── volume claim ◀── volume ◀── secret
  *     node ◀── volume attachment, resource slice
  *
- * Each object has the set of nodes that can be reached from it, so a question costs one lookup,
+ * Each object has the set of nodes that can be reached from it, so a decision costs one lookup,
  * whatever the number of pods that refer to the object.
  */
 #ifndef KC_APISERVER_AUTHZ_NODE_GRAPH_H

@@ -2,7 +2,7 @@
 /*
  * pod_references.h: the API objects that a pod or a PersistentVolume refers to. The Node authorizer
  * allows a node to read what its pods refer to; the admission plugins NodeRestriction and
- * ServiceAccount ask whether a pod refers to anything.
+ * ServiceAccount check whether a pod refers to anything.
  */
 #ifndef KC_APISERVER_AUTHZ_POD_REFERENCES_H
 #define KC_APISERVER_AUTHZ_POD_REFERENCES_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * webhook_authorizer.c: sends SubjectAccessReviews and reads the answers.
+ * webhook_authorizer.c: sends SubjectAccessReviews and reads their status.
  *
- * The HTTP client repeats a question while the webhook is overloaded (http_post.h). What a webhook
+ * The HTTP client repeats a review while the webhook is overloaded (http_post.h). What a webhook
  * that fails means is configured: no opinion, or a denial. The same holds for match conditions that
  * cannot be evaluated.
  *
- * A reload of the configuration replaces the webhooks. An open question has a reference to its
+ * A reload of the configuration replaces the webhooks. A review in flight has a reference to its
  * webhook, so it ends as it began.
  */
 #include "apiserver/authz/webhook_internal.h"
@@ -29,19 +29,19 @@ struct kc__authz_webhook {
     kc__authz_webhooks *shared;
     kc__authz_webhook_opts opts;
     kc_arena arena; /* Of the options. */
-    kc__authz_answers *answers;
+    kc__authz_result_cache *cache;
 };
 
-/* One question that is being asked. Belongs to its loop. */
-typedef struct access_question {
+/* One review in flight. Belongs to its loop. */
+typedef struct access_review {
     kc__authz_webhook *webhook;
     char *spec;
-    bool keeps;
-    const char *result;       /* Of the last attempt, in metrics. */
-    kc__authz_answer *answer; /* Of the last attempt. */
-    kc__authz_answered_fn *answered;
+    bool cacheable;
+    const char *outcome;      /* Of the last attempt, in metrics. */
+    kc__authz_result *result; /* Of the last attempt. */
+    kc__authz_webhook_done_fn *done;
     void *user;
-} access_question;
+} access_review;
 
 /* ---- all webhooks ---- */
 
@@ -94,7 +94,7 @@ kc__authz_webhook *kc__authz_webhook_new(kc__authz_webhooks *webhooks,
     w->opts.target = kc__http_target_copy(&opts->target, &w->arena);
     w->opts.target.url = kc__http_url_with_timeout(opts->target.url, w->opts.timeout, &w->arena);
     w->opts.conditions = kc__authz_conditions_ref(opts->conditions);
-    w->answers = kc__authz_answers_new(webhooks->clock);
+    w->cache = kc__authz_result_cache_new(webhooks->clock);
     return w;
 }
 
@@ -109,24 +109,24 @@ kc__authz_webhook *kc__authz_webhook_unref(kc__authz_webhook *webhook)
     if (!webhook || !kc_ref_drop(&webhook->refs))
         return NULL;
     kc__authz_conditions_unref(webhook->opts.conditions);
-    kc__authz_answers_free(webhook->answers);
+    kc__authz_result_cache_free(webhook->cache);
     kc_arena_done(&webhook->arena);
     free(webhook);
     return NULL;
 }
 
-/* ---- questions ---- */
+/* ---- reviews ---- */
 
-void kc__authz_webhook_question(const kc__authz_webhook *webhook, const kc__authz_attributes *a,
-                                kc_buf *out)
+void kc__authz_webhook_review(const kc__authz_webhook *webhook, const kc__authz_attributes *a,
+                              kc_buf *out)
 {
     const bool beta = !strcmp(webhook->opts.version, "v1beta1");
     kc__authz_spec_write(out, a, beta ? KC__AUTHZ_SPEC_V1BETA1 : KC__AUTHZ_SPEC_V1);
 }
 
-kc__authz_answer *kc__authz_webhook_known(kc__authz_webhook *webhook, kc_str question)
+kc__authz_result *kc__authz_webhook_cached(kc__authz_webhook *webhook, kc_str review)
 {
-    return kc__authz_answers_get(webhook->answers, question);
+    return kc__authz_result_cache_get(webhook->cache, review);
 }
 
 static kc__authz_decision decision_on_error(const kc__authz_webhook *webhook)
@@ -143,7 +143,7 @@ bool kc__authz_webhook_has_conditions(const kc__authz_webhook *webhook)
 
 kc__authz_match kc__authz_webhook_match(const kc__authz_webhook *webhook,
                                         const kc__authz_attributes *a, bool on_worker,
-                                        kc__authz_answer **ret)
+                                        kc__authz_result **ret)
 {
     kc_scoped(kc_buf) problems = {0};
     const int64_t began = kc_clock_now(kc_clock_real());
@@ -156,15 +156,15 @@ kc__authz_match kc__authz_webhook_match(const kc__authz_webhook *webhook,
     kc__authz_webhook_count_match(&webhook->shared->metrics, webhook->opts.name, match,
                                   kc_clock_now(kc_clock_real()) - began);
     if (match == KC__AUTHZ_EXCLUDED)
-        *ret = kc__authz_answer_new(KC__AUTHZ_NO_OPINION, (kc_str){0}, (kc_str){0});
+        *ret = kc__authz_result_new(KC__AUTHZ_NO_OPINION, (kc_str){0}, (kc_str){0});
     if (match == KC__AUTHZ_FAILED)
-        *ret = kc__authz_answer_new(decision_on_error(webhook), (kc_str){0}, kc_buf_str(&problems));
+        *ret = kc__authz_result_new(decision_on_error(webhook), (kc_str){0}, kc_buf_str(&problems));
     return match;
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
-static kc__authz_answer *answer_of_status(const kc_value *status)
+static kc__authz_result *result_of_status(const kc_value *status)
 {
     const bool allowed = kc_value_as_bool(kc_value_get(status, "allowed"), false),
                denied = kc_value_as_bool(kc_value_get(status, "denied"), false);
@@ -172,8 +172,8 @@ static kc__authz_answer *answer_of_status(const kc_value *status)
     const kc_str both =
         KC_STR("webhook subject access review returned both allow and deny response");
     if (denied)
-        return kc__authz_answer_new(KC__AUTHZ_DENY, reason, allowed ? both : (kc_str){0});
-    return kc__authz_answer_new(allowed ? KC__AUTHZ_ALLOW : KC__AUTHZ_NO_OPINION, reason,
+        return kc__authz_result_new(KC__AUTHZ_DENY, reason, allowed ? both : (kc_str){0});
+    return kc__authz_result_new(allowed ? KC__AUTHZ_ALLOW : KC__AUTHZ_NO_OPINION, reason,
                                 (kc_str){0});
 }
 
@@ -183,78 +183,78 @@ static bool is_timeout(const kc__http_client_response *response)
            (!response->status && response->error && strstr(response->error, "exceeded"));
 }
 
-/* The answer of one attempt. *ret_result is its name in metrics. */
-static kc__authz_answer *answer_of_response(const access_question *q,
+/* The result of one attempt. *ret_outcome is its name in metrics. */
+static kc__authz_result *result_of_response(const access_review *q,
                                             const kc__http_client_response *response,
-                                            const char **ret_result)
+                                            const char **ret_outcome)
 {
     kc_scoped(kc_error) err = {0};
     const kc__authn_review_expected expected = {q->webhook->opts.target.url, "SubjectAccessReview",
                                                 "authorization.k8s.io/"};
     kc_auto(kc_view) *review = kc__authn_review_read(response, &expected, &err);
     if (review) {
-        *ret_result = "success";
-        return answer_of_status(kc_value_get(kc_view_root(review), "status"));
+        *ret_outcome = "success";
+        return result_of_status(kc_value_get(kc_view_root(review), "status"));
     }
-    *ret_result = is_timeout(response) ? "timeout" : "error";
-    return kc__authz_answer_new(decision_on_error(q->webhook), (kc_str){0},
+    *ret_outcome = is_timeout(response) ? "timeout" : "error";
+    return kc__authz_result_new(decision_on_error(q->webhook), (kc_str){0},
                                 kc_cstr(kc_error_text(&err)));
 }
 
-/* ---- asking ---- */
+/* ---- calls ---- */
 
-static void keep_access_answer(const access_question *q)
+static void cache_access_result(const access_review *q)
 {
     const kc__authz_webhook_opts *o = &q->webhook->opts;
-    const bool allows = kc__authz_answer_decision(q->answer) == KC__AUTHZ_ALLOW;
-    if (q->keeps && kc_str_empty(kc__authz_answer_error(q->answer)))
-        kc__authz_answers_put(q->webhook->answers, kc_cstr(q->spec), q->answer,
-                              allows ? o->authorized_ttl : o->unauthorized_ttl);
+    const bool allows = kc__authz_result_decision(q->result) == KC__AUTHZ_ALLOW;
+    if (q->cacheable && kc_str_empty(kc__authz_result_error(q->result)))
+        kc__authz_result_cache_put(q->webhook->cache, kc_cstr(q->spec), q->result,
+                                   allows ? o->authorized_ttl : o->unauthorized_ttl);
 }
 
-static void report_failure(const access_question *q)
+static void report_failure(const access_review *q)
 {
     const kc__authz_webhook *w = q->webhook;
-    if (kc_str_empty(kc__authz_answer_error(q->answer)))
+    if (kc_str_empty(kc__authz_result_error(q->result)))
         return;
     kc_log_warn(w->shared->log, "authorization webhook failed", kc_kv("webhook", w->opts.name),
-                kc_kv("err", kc__authz_answer_error(q->answer)));
-    if (kc__authz_answer_decision(q->answer) == KC__AUTHZ_NO_OPINION)
-        kc__authz_webhook_count_fail_open(&w->shared->metrics, w->opts.name, q->result);
+                kc_kv("err", kc__authz_result_error(q->result)));
+    if (kc__authz_result_decision(q->result) == KC__AUTHZ_NO_OPINION)
+        kc__authz_webhook_count_fail_open(&w->shared->metrics, w->opts.name, q->outcome);
 }
 
 static void access_attempted(const kc__http_client_response *response, int64_t took, void *user)
 {
-    access_question *q = user;
-    kc__authz_answer_unref(q->answer);
-    q->answer = answer_of_response(q, response, &q->result);
-    kc__authz_webhook_count_attempt(&q->webhook->shared->metrics, q->webhook->opts.name, q->result,
+    access_review *q = user;
+    kc__authz_result_unref(q->result);
+    q->result = result_of_response(q, response, &q->outcome);
+    kc__authz_webhook_count_attempt(&q->webhook->shared->metrics, q->webhook->opts.name, q->outcome,
                                     took);
 }
 
-static void access_answered(const kc__http_client_response *response, void *user)
+static void access_done(const kc__http_client_response *response, void *user)
 {
-    access_question *q = user;
+    access_review *q = user;
     (void)response;
     report_failure(q);
-    keep_access_answer(q);
-    q->answered(q->answer, q->user);
-    kc__authz_answer_unref(q->answer);
+    cache_access_result(q);
+    q->done(q->result, q->user);
+    kc__authz_result_unref(q->result);
     kc__authz_webhook_unref(q->webhook);
     free(q->spec);
     free(q);
 }
 
-void kc__authz_webhook_ask(kc__authz_webhook *webhook, kc_str question, bool keeps, kc__loop *loop,
-                           kc__authz_answered_fn *answered, void *user)
+void kc__authz_webhook_send(kc__authz_webhook *webhook, kc_str review, bool cacheable,
+                            kc__loop *loop, kc__authz_webhook_done_fn *done, void *user)
 {
     kc_scoped(kc_buf) body = {0};
-    access_question *q = kc_new(access_question);
-    *q = (access_question){.webhook = kc__authz_webhook_ref(webhook),
-                           .spec = kc_str_dup(question),
-                           .keeps = keeps,
-                           .answered = answered,
-                           .user = user};
+    access_review *q = kc_new(access_review);
+    *q = (access_review){.webhook = kc__authz_webhook_ref(webhook),
+                         .spec = kc_str_dup(review),
+                         .cacheable = cacheable,
+                         .done = done,
+                         .user = user};
     kc_buf_printf(&body,
                   "{\"kind\":\"SubjectAccessReview\",\"apiVersion\":\"authorization.k8s.io/%s\","
                   "\"metadata\":{},\"spec\":%s,\"status\":{\"allowed\":false}}\n",
@@ -267,6 +267,6 @@ void kc__authz_webhook_ask(kc__authz_webhook *webhook, kc_str question, bool kee
                                         .max_response = KC__AUTHZ_WEBHOOK_MAX_RESPONSE,
                                         .loop = loop,
                                         .attempted = access_attempted,
-                                        .done = access_answered,
+                                        .done = access_done,
                                         .user = q});
 }

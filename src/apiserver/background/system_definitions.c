@@ -2,10 +2,10 @@
 /*
  * system_definitions.c: see system_definitions.h.
  *
- * A definition passes the same steps as one that a client creates: decode, default, prepare. The
+ * A CRD passes the same steps as one that a client creates: decode, default, prepare. The
  * CRD controller starts afterwards and serves all of them before the first connection is accepted.
  *
- * At later starts the stored definition gets the spec, labels and annotations of the manifest;
+ * At later starts the stored CRD gets the spec, labels and annotations of the manifest;
  * everything else stays. The manifests of a release are compatible with those of its predecessors,
  * so stored objects stay valid.
  *
@@ -64,7 +64,7 @@ static kc_object *prepare_draft(kc__rest_api *api, const kc__resource *r, kc__dr
     return frozen ? r->ops->to_stored(r, frozen, err) : NULL;
 }
 
-/* The definition as a create would store it. */
+/* The CRD as a create would store it. */
 static kc_object *make_definition(kc__rest_api *api, const kc__resource *r,
                                   const kc__bootstrap_definition *definition, kc_error *err)
 {
@@ -106,7 +106,7 @@ static bool take_spec(kc_edit *edit, const kc_object *stored, const kc_object *w
     return true;
 }
 
-/* The stored definition with what the manifest says; NULL: it has that already. */
+/* The stored CRD with what the manifest says; NULL: it has that already. */
 static kc_object *update_definition(const kc__resource *r, const kc_object *stored,
                                     const kc_object *wanted, kc_error *err)
 {
@@ -160,7 +160,7 @@ kc__bootstrap_definitions *kc__bootstrap_definitions_load(kc__rest_api *api,
     kc__bootstrap_writes_init(&writes, api);
     for (size_t i = 0; i < n && !failed; i++)
         failed = load_definition(definitions, &writes, &list[i], err);
-    /* If both fail, report the error of the definition. */
+    /* If both fail, report the error of the CRD. */
     const int written = kc__bootstrap_writes_wait(&writes, failed ? NULL : err);
     return failed || written ? NULL : kc_take(definitions);
 }

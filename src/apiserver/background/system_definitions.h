@@ -15,10 +15,10 @@ typedef struct kc__bootstrap_definition {
     kc_str yaml;
 } kc__bootstrap_definition;
 
-/* The names of the definitions that belong to the server. */
+/* The names of the CRDs that belong to the server. */
 typedef struct kc__bootstrap_definitions kc__bootstrap_definitions;
 
-/* Stores the definitions that are absent or differ, before requests are served. NULL on error,
+/* Stores the CRDs that are absent or differ, before requests are served. NULL on error,
  * which names the source. Blocks. */
 kc__bootstrap_definitions *kc__bootstrap_definitions_load(kc__rest_api *api,
                                                           const kc__bootstrap_definition *list,

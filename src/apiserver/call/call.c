@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.c: what admission, verbs and phases ask of a call: the key and name of its object, the
+ * call.c: what admission, verbs and phases share about a call: the key and name of its object, the
  * namespace it must have, its warnings.
  */
 #include "apiserver/call/call.h"

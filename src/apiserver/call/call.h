@@ -141,12 +141,12 @@ struct kc__rest_call {
     bool impersonated; /* The sender acts as this user → authorized. */
     bool impersonates; /* A webhook must say first whether the sender may: authenticated →
                           authorized. */
-    /* What authorization webhooks have answered; NULL: nothing yet. Any phase. */
-    struct kc__authz_session *authz_session;
+    /* The reviews by authorization webhooks, and their results; NULL: none. Any phase → any phase.
+     */
+    struct kc__authz_request_state *authz_state;
     bool unauthenticated; /* No credentials, at an endpoint that needs none; or authenticating →
                              kc__rest_grant_body. */
-    bool authenticating;  /* An authenticator that takes its time has to be asked →
-                             kc__rest_api_handle. */
+    bool authenticating;  /* A remote authenticator must verify the token → kc__rest_api_handle. */
 
     struct kc__audit_event *audit_event; /* Of the audit log (audit/audit.h); NULL: the request is
                                             not recorded: authenticated → answered. */
@@ -204,13 +204,14 @@ struct kc__rest_call {
     kc_object *encoded; /* `proposed` in the stored form: encoded → stored. */
     const void *patch;  /* Patch type: decoded → proposed (patch.c). */
     /* ---- field ownership (request/own.h) ---- */
-    kc_view *config;            /* Of an apply: the configuration; set by the first `proposed`. */
-    bool config_has_duplicates; /* It may have duplicate keys. */
+    kc_view *config; /* Of an apply: the configuration: the first proposed → proposed, stored. */
+    bool config_has_duplicates; /* It may have duplicate keys: proposed → proposed. */
     bool resets_owners;         /* The body clears managedFields: decoded, proposed → owned. */
     bool owned;                 /* The draft has its managedFields: proposed (apply) → owned. */
     kc_view *current_view; /* Of `current` without managedFields; may be NULL: owned → validated. */
-    bool sent_owners;      /* Some are the client's, and are to be validated: owned → validated. */
-    kc_str managed_fields; /* Of the draft before mutating admission: owned → mutated. */
+    bool client_managed_fields; /* Some are the client's, and are to be validated: owned →
+                                   validated. */
+    kc_str managed_fields;      /* Of the draft before mutating admission: owned → mutated. */
     struct kc__rest_own_conversions *own_conversions; /* By webhook, for the engine; NULL: none.
                                                          proposed (apply), owned (own_version.c). */
     bool more_writes; /* Another write follows this one: proposed → answered (deletion.h). */
@@ -236,37 +237,49 @@ struct kc__rest_call {
     bool skip_validation;   /* decoded → validated. */
     const char *refusal;    /* An error that is reported after admission: prepared → encoded. */
     unsigned tries;         /* Number of conflicts so far: stored → validated, stored. */
-    kc__loop_timer timeout; /* Timer of the write: stored. */
-    void *state;            /* Owned by the verb; stored: the pending write. */
-    struct kc__rest_eviction *eviction; /* Owned by the verb (evict.c). */
+    kc__loop_timer timeout; /* Timer of the write: stored → stored. */
+    /* Owned by the verb, between its functions: proposed, answered → answered. Of a write that
+     * waits for the store, the pending write: stored → stored. */
+    void *state;
+    struct kc__rest_eviction *eviction; /* Owned by the verb (evict.c); NULL for other verbs:
+                                           decoded → proposed, answered. */
 
     /* ---- admission: mutated, prepared, admitted ---- */
-    size_t admission_at; /* The plugin that runs or waits (admission/plugins.c). */
-    struct kc__admission_dispatch *dispatch; /* The webhook calls in progress; NULL: none. */
-    bool hooks_mutated;     /* Mutating webhooks were called and must not be called again. */
-    bool admission_patched; /* Mutating admission replaced the draft: mutated. */
+    size_t admission_at; /* The plugin that runs or waits (admission/plugins.c): mutated,
+                            prepared, admitted → the same phase when it runs again. */
+    /* The webhook calls in progress; NULL: none: mutated, admitted, and proposed (subresource
+     * bodies, collections) → the same phase when it runs again. */
+    struct kc__admission_dispatch *dispatch;
+    bool hooks_mutated;     /* Mutating webhooks were called and must not be called again: mutated →
+                               owned and mutated of the next try. */
+    bool admission_patched; /* Mutating admission replaced the draft: mutated → mutated, validated.
+                               proposed clears it. */
     bool webhooks_done; /* No more webhooks are called, and no more policies evaluated: proposed →
-                           mutated, admitted. */
-    bool body_mutated;  /* Mutating policies were applied to `subresource_body`: proposed. */
-    bool policies_changed; /* A mutating policy changed the draft; the plugins are to run again. */
-    bool reinvoking;       /* Mutating plugins run again. */
+                           proposed, mutated, admitted. */
+    bool body_mutated;  /* Mutating policies were applied to `subresource_body`: proposed → proposed
+                           when it runs again. */
+    bool policies_changed; /* A mutating policy changed the draft or the body; the plugins are to
+                              run again: mutated, proposed → the same phase. */
+    bool reinvoking;       /* Mutating plugins run again: mutated, proposed → the same phase. */
     struct kc__admission_reinvocation
         *reinvocation; /* Which mutating policies were applied: mutated → kc__rest_call_release. */
-    /* Objects in versions that a conversion webhook has made (admission/chain/object_versions.h).
-     */
+    /* Objects in versions that a conversion webhook has made (admission/chain/object_versions.h);
+     * NULL: none: proposed, mutated, admitted → the same phase when it runs again. */
     struct kc__admission_versions *versions;
     /* Quotas that the write charges: admitted (resource_quota.h) → stored. NULL: none. */
     struct kc__quota_charges *charges;
-    /* The request waits for its service account: mutated, admitted (service_account.c). */
+    bool recharge; /* The charged quotas changed before the commit: stored → stored. */
+    /* The request waits for its service account: mutated, admitted → the same phase when it runs
+     * again (service_account.c). */
     struct kc__admission_account_wait *account_wait;
-    /* The namespace that the request needs is being created: mutated
-     * (namespace_auto_provision.c). */
+    /* The namespace that the request needs is being created: mutated → mutated when it runs again,
+     * admitted (namespace_auto_provision.c). */
     struct kc__admission_provision *provision;
-    /* The review of the images of a pod: admitted (image_policy.c). NULL: none. */
+    /* The review of the images of a pod: admitted → admitted when it runs again (image_policy.c).
+     * NULL: none. */
     struct kc__admission_image_review *image_review;
     bool copies_labels; /* The pod gets the labels of its Binding (pod_topology_labels.c): proposed
                            → proposed. */
-    bool recharge;      /* They changed before the commit: stored → stored. */
 
     /* ---- the response ---- */
     int status;     /* Code of success: prepared → answered. Then the code that was sent →
@@ -274,10 +287,12 @@ struct kc__rest_call {
     kc_error error; /* Any phase sets it with KC__REST_FAIL → answered. */
     kc_str denial;  /* The Status of the webhook that denied the request: mutated, admitted →
                        answered. */
-    bool create_authorized; /* An update or apply may create its object: admitted. */
+    bool create_authorized; /* An update or apply may create its object: admitted → admitted of the
+                               next try. */
     bool forbidden;         /* Denied by authorization: authenticated, authorized → answered. */
     bool bare_details;     /* The Status has details even if they are empty: proposed → answered. */
-    kc_str continue_token; /* For the Status of an expired list: answered. */
+    kc_str continue_token; /* For the Status of an expired list: proposed (collections), answered →
+                              answered. */
     KC_VEC(kc_str) warnings; /* For Warning headers: any phase → answered. */
 };
 
@@ -360,7 +375,7 @@ typedef struct kc__rest_context {
     kc_buf scratch;                            /* Memory for the text of audit events. */
 } kc__rest_context;
 
-/* ---- what every part of the server asks of a call ---- */
+/* ---- functions of a call that every part of the server uses ---- */
 
 /* "default/web", or "web" for a cluster-scoped resource. Allocated in the arena. */
 kc_str kc__rest_key_of(kc__rest_call *call, kc_str name);

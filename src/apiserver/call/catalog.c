@@ -59,16 +59,16 @@ kc__rest_catalog *kc__rest_catalog_new(kc__store *store, const kc__resource_set 
     return kc_take(made);
 }
 
-kc__rest_catalog *kc__rest_catalog_ref(const kc__rest_catalog *snapshot)
+kc__rest_catalog *kc__rest_catalog_ref(const kc__rest_catalog *catalog)
 {
-    kc__rest_catalog *counted = (kc__rest_catalog *)snapshot;
+    kc__rest_catalog *counted = (kc__rest_catalog *)catalog;
     kc_ref_add(&counted->refs);
     return counted;
 }
 
-kc__rest_catalog *kc__rest_catalog_unref(const kc__rest_catalog *snapshot)
+kc__rest_catalog *kc__rest_catalog_unref(const kc__rest_catalog *catalog)
 {
-    kc__rest_catalog *counted = (kc__rest_catalog *)snapshot;
+    kc__rest_catalog *counted = (kc__rest_catalog *)catalog;
     if (!counted || !kc_ref_drop(&counted->refs))
         return NULL;
     for (size_t i = 0; i < counted->n_served; i++) {
@@ -93,41 +93,41 @@ struct kc__rest_catalog_slot {
 
 kc__rest_catalog_slot *kc__rest_catalog_slot_new(kc__rest_catalog *first)
 {
-    kc__rest_catalog_slot *snapshots = kc_new(kc__rest_catalog_slot);
-    kc_mutex_init(&snapshots->mutex);
-    first->number = ++snapshots->last;
-    atomic_init(&snapshots->now, first);
-    return snapshots;
+    kc__rest_catalog_slot *slot = kc_new(kc__rest_catalog_slot);
+    kc_mutex_init(&slot->mutex);
+    first->number = ++slot->last;
+    atomic_init(&slot->now, first);
+    return slot;
 }
 
-kc__rest_catalog_slot *kc__rest_catalog_slot_free(kc__rest_catalog_slot *snapshots)
+kc__rest_catalog_slot *kc__rest_catalog_slot_free(kc__rest_catalog_slot *slot)
 {
-    if (!snapshots)
+    if (!slot)
         return NULL;
-    kc__rest_catalog_unref(atomic_load(&snapshots->now));
-    kc_mutex_done(&snapshots->mutex);
-    free(snapshots);
+    kc__rest_catalog_unref(atomic_load(&slot->now));
+    kc_mutex_done(&slot->mutex);
+    free(slot);
     return NULL;
 }
 
-void kc__rest_catalog_slot_replace(kc__rest_catalog_slot *snapshots, kc__rest_catalog *next)
+void kc__rest_catalog_slot_replace(kc__rest_catalog_slot *slot, kc__rest_catalog *next)
 {
     kc__rest_catalog *before = NULL;
-    kc_locked (&snapshots->mutex) {
-        next->number = ++snapshots->last;
-        before = atomic_exchange(&snapshots->now, next);
+    kc_locked (&slot->mutex) {
+        next->number = ++slot->last;
+        before = atomic_exchange(&slot->now, next);
     }
     kc__rest_catalog_unref(before); /* May free it, so not under the lock. */
 }
 
-const kc__rest_catalog *kc__rest_catalog_slot_current(kc__rest_catalog_slot *snapshots,
+const kc__rest_catalog *kc__rest_catalog_slot_current(kc__rest_catalog_slot *slot,
                                                       kc__rest_catalog **held)
 {
-    if (*held == atomic_load_explicit(&snapshots->now, memory_order_acquire))
+    if (*held == atomic_load_explicit(&slot->now, memory_order_acquire))
         return *held;
     kc__rest_catalog *before = *held;
-    kc_locked (&snapshots->mutex)
-        *held = kc__rest_catalog_ref(atomic_load(&snapshots->now));
+    kc_locked (&slot->mutex)
+        *held = kc__rest_catalog_ref(atomic_load(&slot->now));
     kc__rest_catalog_unref(before);
     return *held;
 }

@@ -5,8 +5,8 @@
  * new catalog, which replaces the old one as a whole. A request holds the catalog it began with,
  * and so do lists and watches until they have sent their response.
  */
-#ifndef KC_APISERVER_SNAPSHOT_H
-#define KC_APISERVER_SNAPSHOT_H
+#ifndef KC_APISERVER_CATALOG_H
+#define KC_APISERVER_CATALOG_H
 
 #include "apiserver/kinds/registry.h"
 #include "apiserver/store/store.h"
@@ -33,8 +33,8 @@ typedef struct kc__rest_catalog {
 /* Builds a catalog of the built-in resources and `additions`. NULL on error. */
 kc__rest_catalog *kc__rest_catalog_new(kc__store *store, const kc__resource_set *const *additions,
                                        size_t n, kc_error *err);
-kc__rest_catalog *kc__rest_catalog_ref(const kc__rest_catalog *snapshot);
-kc__rest_catalog *kc__rest_catalog_unref(const kc__rest_catalog *snapshot);
+kc__rest_catalog *kc__rest_catalog_ref(const kc__rest_catalog *catalog);
+kc__rest_catalog *kc__rest_catalog_unref(const kc__rest_catalog *catalog);
 KC_AUTO_DEFINE(kc__rest_catalog, kc__rest_catalog_unref)
 
 /* Holds the current catalog. */
@@ -42,13 +42,13 @@ typedef struct kc__rest_catalog_slot kc__rest_catalog_slot;
 
 /* Takes over the reference, as does kc__rest_catalog_slot_replace. */
 kc__rest_catalog_slot *kc__rest_catalog_slot_new(kc__rest_catalog *first);
-kc__rest_catalog_slot *kc__rest_catalog_slot_free(kc__rest_catalog_slot *snapshots);
+kc__rest_catalog_slot *kc__rest_catalog_slot_free(kc__rest_catalog_slot *slot);
 /* Any thread. */
-void kc__rest_catalog_slot_replace(kc__rest_catalog_slot *snapshots, kc__rest_catalog *next);
+void kc__rest_catalog_slot_replace(kc__rest_catalog_slot *slot, kc__rest_catalog *next);
 /* The current catalog. *held is the caller's last result (NULL at first), a reference that the
  * caller keeps between calls and drops at the end. Costs a load and a comparison while the catalog
  * does not change. */
-const kc__rest_catalog *kc__rest_catalog_slot_current(kc__rest_catalog_slot *snapshots,
+const kc__rest_catalog *kc__rest_catalog_slot_current(kc__rest_catalog_slot *slot,
                                                       kc__rest_catalog **held);
 
 #endif

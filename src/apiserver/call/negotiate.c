@@ -43,7 +43,7 @@ static bool allows_partial(accept_preference *w, kc_str as)
     return true;
 }
 
-/* Whether the clause's "as" is supported; records what it asks for. */
+/* Whether the clause's "as" is supported; records its representation. */
 static bool allows(const kc__media_type *clause, const kc__media_offer *offer, void *user)
 {
     accept_preference *w = user;

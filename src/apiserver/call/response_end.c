@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * response_end.c: puts a source in front of that of a streamed response. The source in front passes
- * everything on. It learns of the end by `done`, which the connection calls exactly once.
+ * everything on. At the end the connection calls its `done` exactly once.
  *
  * An observer that wants the bytes gets a source without `fill_sink`: all bytes then pass through
  * the buffer of `fill`, where they can be read.

@@ -26,7 +26,7 @@
 void kc__crd_controller_put(kc__crd_entry *e, const kc_object *old, const kc_object *next)
 {
     kc__crd_write *w = kc_new(kc__crd_write);
-    w->cache = e->controller->definitions;
+    w->cache = e->controller->crds;
     w->key = kc_str_dup(kc_cstr(e->name));
     w->object = kc_object_ref(next);
     w->expected = kc_object_revision(old);
@@ -122,10 +122,10 @@ static void publish_resources(kc__crd_controller *c)
     kc_vec_done(&sets);
 }
 
-static void sync_definitions(kc__crd_controller *c)
+static void sync_crds(kc__crd_controller *c)
 {
     uint64_t revision;
-    kc__cow_snapshot *snapshot = kc__watch_cache_snapshot(c->definitions, &revision);
+    kc__cow_snapshot *snapshot = kc__watch_cache_snapshot(c->crds, &revision);
     kc__cow_iter at = kc__cow_iter_start(snapshot, &(kc__cow_range){0});
     c->round++;
     c->seen = KC_MAX(c->seen, revision);
@@ -160,13 +160,10 @@ static void watch_ready(void *user)
 static void start_watch(kc__crd_controller *c)
 {
     uint64_t revision;
-    kc__cow_snapshot_unref(kc__watch_cache_snapshot(c->definitions, &revision));
+    kc__cow_snapshot_unref(kc__watch_cache_snapshot(c->crds, &revision));
     kc__store_watch_stop(c->watcher);
-    c->watcher = kc__store_watch_start(&(kc__store_watch_opts){.cache = c->definitions,
-                                                               .loop = c->loop,
-                                                               .since = revision,
-                                                               .ready = watch_ready,
-                                                               .user = c});
+    c->watcher = kc__store_watch_start(&(kc__store_watch_opts){
+        .cache = c->crds, .loop = c->loop, .since = revision, .ready = watch_ready, .user = c});
 }
 
 /* Discards the events: they only wake the controller, which reads the cache. */
@@ -186,7 +183,7 @@ static void timer_fired(kc__loop_timer *timer)
 {
     kc__crd_controller *c = kc_container_of(timer, kc__crd_controller, timer);
     drain_watch(c);
-    sync_definitions(c);
+    sync_crds(c);
 }
 
 /* ---- starting and stopping ---- */
@@ -196,7 +193,7 @@ static void start_on_crd_loop(void *user)
     kc__crd_controller *c = user;
     start_watch(c);
     drain_watch(c);
-    sync_definitions(c);
+    sync_crds(c);
 }
 
 static void stop_on_crd_loop(void *user)
@@ -209,7 +206,7 @@ static void stop_on_crd_loop(void *user)
 
 kc__crd_controller *kc__crd_controller_start(const kc__crd_controller_opts *opts, kc_error *err)
 {
-    kc__loop *loop = kc__loop_start("definitions", opts->clock, err);
+    kc__loop *loop = kc__loop_start("crd-controller", opts->clock, err);
     if (!loop)
         return NULL;
     kc__crd_controller *c = kc_new(kc__crd_controller);
@@ -217,7 +214,7 @@ kc__crd_controller *kc__crd_controller_start(const kc__crd_controller_opts *opts
     c->loop = loop;
     if (kc__crd_rules_metrics_init(&c->rules, opts->metrics, err) < 0)
         return kc__crd_controller_free(c);
-    c->definitions = kc__store_watch_cache(
+    c->crds = kc__store_watch_cache(
         opts->store, kc__resource_key_builtin_prefix(KC__CRD_GROUP, "customresourcedefinitions"));
     c->timer = (kc__loop_timer){.loop = loop, .fire = timer_fired};
     kc__loop_call(c->loop, start_on_crd_loop, c);

@@ -99,7 +99,7 @@ static bool objects_are_being_deleted(const kc_value *root)
 }
 
 /* Stops serving the CRD before a client can see that it is gone. */
-static void withdraw_definition(kc__crd_entry *e)
+static void withdraw_crd(kc__crd_entry *e)
 {
     e->controller->changed |= e->compiled != NULL;
     kc__crd_entry_replace(e, NULL);
@@ -118,7 +118,7 @@ static void write_step(kc__crd_entry *e, const kc_object *object, kc__crd_deleti
     if (kc_object_finalizers_json(next).n > 2)
         return;
     e->controller->writes.items[e->controller->writes.n - 1]->verb = KC__STORAGE_DELETE;
-    withdraw_definition(e);
+    withdraw_crd(e);
 }
 
 void kc__crd_entry_delete(kc__crd_entry *e, const kc_object *object)

@@ -119,7 +119,7 @@ static void prepare_conversion(const kc__crd_entry *e, kc__crd *compiled)
 }
 
 /* Compiles the CRD again if its inputs have changed. */
-static void serve_definition(kc__crd_entry *e, const kc_object *object)
+static void serve_crd(kc__crd_entry *e, const kc_object *object)
 {
     kc_scoped(kc_error) err = {0};
     kc_auto(kc_view) *view = kc_view_of(object);
@@ -213,12 +213,12 @@ void kc__crd_entry_sync(kc__crd_entry *e, const kc_object *object)
         return;
     e->revision = kc_object_revision(object);
     if (terminating) {
-        serve_definition(e, object);
+        serve_crd(e, object);
         kc__crd_entry_delete(e, object);
         return;
     }
     kc_auto(kc_object) *next = with_status(e, object);
-    serve_definition(e, next ? next : object);
+    serve_crd(e, next ? next : object);
     add_names(e);
     e->conflicts = !names_are_accepted(next ? next : object);
     if (next)

@@ -41,7 +41,7 @@ typedef struct kc__crd_write {
 
 struct kc__crd_controller {
     kc__crd_controller_opts opts;
-    kc__watch_cache *definitions;
+    kc__watch_cache *crds;
     kc__loop *loop;
     kc__store_watcher *watcher;
     kc__loop_timer timer;

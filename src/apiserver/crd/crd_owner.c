@@ -10,7 +10,7 @@
 #include "kc/time.h"
 #include "object/fields/fields_managed.h"
 
-static const kc__resource definitions = {.group = KC__CRD_GROUP, .kind = KC__CRD_KIND};
+static const kc__resource crds = {.group = KC__CRD_GROUP, .kind = KC__CRD_KIND};
 
 /* Updates the entries for a change from `before` to `after`, as text. Negative on failure. */
 static int own_status(const kc__resource_topology *topology, const kc_object *before,
@@ -32,8 +32,7 @@ static int own_status(const kc__resource_topology *topology, const kc_object *be
                                   .now = kc_time_print(now, text)};
     if (!old)
         return -1;
-    updater.n_ignored =
-        kc__resource_reset_fields(&definitions, "status", typed.version, &arena, &ignored);
+    updater.n_ignored = kc__resource_reset_fields(&crds, "status", typed.version, &arena, &ignored);
     request.live.value = kc_view_root(old);
     request.object.value = kc_view_root(new);
     if (kc__fields_managed_update(&managed, &request, NULL) < 0)

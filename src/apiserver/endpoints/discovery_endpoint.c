@@ -65,9 +65,9 @@ static kc__rest_verdict not_found(kc__rest_call *call, const kc__target *target)
     return kc__rest_respond_page_not_found(call);
 }
 
-static void release_snapshot(void *snapshot)
+static void release_catalog(void *catalog)
 {
-    kc__rest_catalog_unref(snapshot);
+    kc__rest_catalog_unref(catalog);
 }
 
 /* The aggregated document, or 304 if the client has it. */
@@ -85,7 +85,7 @@ static kc__rest_verdict answer_aggregated(kc__rest_call *call, const kc__discove
                                                        .n_headers = KC_COUNT(headers),
                                                        .body = same ? (kc_str){0} : doc->body,
                                                        .owner = kc__rest_catalog_ref(call->catalog),
-                                                       .release = release_snapshot,
+                                                       .release = release_catalog,
                                                        .gzip = true});
 }
 
@@ -105,7 +105,7 @@ static kc__rest_verdict respond_discovery_plain(kc__rest_call *call,
                                                        .type = doc->type,
                                                        .body = doc->body,
                                                        .owner = kc__rest_catalog_ref(call->catalog),
-                                                       .release = release_snapshot,
+                                                       .release = release_catalog,
                                                        .gzip = true});
 }
 

@@ -10,13 +10,13 @@
  *     POST /people/revoke    {"username"}
  *
  * The first three need no other credentials. The others need the permission to "bind" the resource
- * users/credentials of that name, because who sets a password can become that user; a password can
- * also be changed by its owner, with the old one.
+ * users/credentials of that name, because the client that sets a password can become that user; a
+ * password can also be changed by its owner, with the old one.
  *
  * Passwords and session keys are copied once, into the operation, which wipes them. The body and
  * the parsed body are wiped here. Requests over plain HTTP are accepted from this machine only.
  */
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 #include "apiserver/endpoints/endpoints.h"
 #include "apiserver/people/people.h"
 
@@ -113,8 +113,8 @@ static kc__rest_verdict may_bind_credentials(people_request *r)
                                     .resource = KC_STR("users"),
                                     .subresource = KC_STR("credentials"),
                                     .name = r->op.user};
-    kc_scoped(kc__authz_session) session = {0};
-    if (kc__authz_authorize(call->api->authz, &session, &a, &reason) == KC__AUTHZ_ALLOW)
+    kc_scoped(kc__authz_request_state) state = {0};
+    if (kc__authz_authorize(call->api->authz, &state, &a, &reason) == KC__AUTHZ_ALLOW)
         return KC__REST_NEXT;
     kc__authz_forbid(&a, kc_buf_str(&reason), &call->error);
     call->forbidden = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registry.c: a snapshot of the resources, and the lookups in it.
+ * registry.c: an immutable set of resources, and the lookups in it.
  *
  *     groups   "" ─▶ group   versions "v1" ─▶ version   by_plural  "pods" ─▶ resource
  *              "apps" ─▶ …            └─ …              by_kind    "Pod"  ─▶ resource
@@ -12,7 +12,7 @@
  *
  * registry_additions.c first sorts the additions into groups and versions; after that they are
  * handled like the tables. A thousand custom resources take less than a millisecond; their large
- * parts, the schemas, are reference-counted and shared with the previous snapshot.
+ * parts, the schemas, are reference-counted and shared with the previous registry.
  */
 #include "apiserver/kinds/registry.h"
 

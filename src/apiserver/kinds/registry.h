@@ -2,10 +2,10 @@
 /*
  * registry.h: the resources that the server serves at one moment, and the lookups for them.
  *
- * A kc__registry is a snapshot: immutable, reference-counted, usable from any number of threads.
- * When custom resources are added or removed, the server builds a new snapshot that replaces the
- * old one as a whole (call/catalog.h); requests in flight continue with the snapshot they took.
- * Pointers into a snapshot are valid as long as the snapshot.
+ * A kc__registry is immutable, reference-counted and usable from any number of threads. When custom
+ * resources are added or removed, the server builds a new registry, which replaces the old one as a
+ * whole (call/catalog.h); requests in flight continue with the catalog that they hold. Pointers
+ * into a registry are valid as long as the registry.
  *
  *     const kc__resource *pods =
  *         kc__registry_find(kinds, KC_STR(""), KC_STR("v1"), KC_STR("pods"));
@@ -22,14 +22,14 @@ typedef struct kc__registry kc__registry;
 
 typedef struct kc__registry_opts {
     /* The contents; the resources of a group version are adjacent. Both default to the built-in
-     * table. The structs are copied. The strings in them are not and must outlive the snapshot.
+     * table. The structs are copied. The strings in them are not and must outlive the registry.
      * No group version may occur twice, and no resource may lack its group version. */
     const kc__resource_group *groups;
     size_t n_groups;
     const kc__resource *resources;
     size_t n_resources;
     /*
-     * Additional resources: custom resources. The snapshot keeps a reference to each set. Their
+     * Additional resources: custom resources. The registry keeps a reference to each set. Their
      * groups follow the others, in the order that Kubernetes uses for groups of custom resources;
      * within a group the most stable and newest version comes first. Resources in a group of the
      * tables above are dropped, because that group belongs to the server.
@@ -42,7 +42,7 @@ typedef struct kc__registry_opts {
     const kc__strategy *(*find_strategy)(const kc__resource *resource);
 } kc__registry_opts;
 
-/* Creates a snapshot. `opts` may be NULL. Never returns NULL. */
+/* Creates a registry. `opts` may be NULL. Never returns NULL. */
 kc__registry *kc__registry_new(const kc__registry_opts *opts);
 kc__registry *kc__registry_ref(const kc__registry *kinds);
 kc__registry *kc__registry_unref(const kc__registry *kinds);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registry_additions.h: sorts custom resources into the groups and versions of a snapshot. */
+/* registry_additions.h: sorts custom resources into the groups and versions of a registry. */
 #ifndef KC_APISERVER_ADDITIONS_H
 #define KC_APISERVER_ADDITIONS_H
 
 #include "apiserver/kinds/registry.h"
 #include "kc/arena.h"
 
-/* Owns the memory that kc__registry_add_resources allocated. Must live until the snapshot is
+/* Owns the memory that kc__registry_add_resources allocated. Must live until the registry is
  * built. */
 typedef struct kc__registry_additions {
     kc_arena arena;

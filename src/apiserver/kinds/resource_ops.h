@@ -189,7 +189,7 @@ typedef struct kc__resource_ops {
     /* Returns the gate that a create passes before it reaches the store (create_gate.h). NULL:
      * none. */
     struct kc__resource_create_gate *(*create_gate)(const kc__resource *resource);
-    /* Whether both snapshots of a resource serve its objects in the same way; if not, watches of
+    /* Whether the resource of two catalogs serves its objects in the same way; if not, watches of
      * the resource end. NULL: the resource never changes while the server runs. */
     bool (*serves_alike)(const kc__resource *a, const kc__resource *b);
 
@@ -239,8 +239,8 @@ typedef struct kc__resource_ops {
 
 extern const kc__resource_ops kc__builtin_resource_ops; /* kinds/builtin_ops.c */
 
-/* Whether a resource is served in the same way as the same resource of another snapshot. `b` may
- * be NULL: the other snapshot does not have the resource. */
+/* Whether a resource is served in the same way as the same resource of another catalog. `b` may be
+ * NULL: the other catalog does not have the resource. */
 static inline bool kc__resource_serves_alike(const kc__resource *a, const kc__resource *b)
 {
     return b && a->ops == b->ops && (!a->ops->serves_alike || a->ops->serves_alike(a, b));

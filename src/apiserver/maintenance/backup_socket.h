@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * backup_socket.h: backups of a store that a running server has locked. The server listens on a
- * Unix socket in its data directory, and sends the entries of its store at one revision to whoever
- * connects, while it serves requests.
+ * Unix socket in its data directory, and sends the entries of its store at one revision to a
+ * client that connects, while it serves requests.
  *
  *     ROOT/backup.sock    mode 0600, for the user of the server and root
  *     stream              8 bytes revision, entries (backup_format.h), an entry without a key: its

@@ -3,7 +3,7 @@
  * backup_write.c: writes a backup file, from a store or from the entries of a running server's.
  *
  * The number of entries is known at the end, so the header is written twice. The file is synced
- * before it gets its name: whoever sees the name has the whole backup.
+ * before it gets its name: a file with that name is a whole backup.
  */
 #include "apiserver/maintenance/backup.h"
 

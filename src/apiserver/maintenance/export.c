@@ -21,7 +21,7 @@ typedef struct export_walk {
     kc__storage *storage;
     const kc__maintenance_export_opts *opts;
     const kc__maintenance_kind *only; /* NULL: all kinds. */
-    kc_str definitions, namespaces;   /* Prefixes that precede the others. */
+    kc_str crds, namespaces;          /* Prefixes that precede the others. */
     bool first;                       /* This pass writes one of them. */
     FILE *out;
     kc__maintenance_exported *result;
@@ -70,7 +70,7 @@ static bool is_in_namespace(kc_str key, kc_str prefix, const char *namespace)
 
 static bool is_selected(const export_walk *w, kc_str key, kc_str prefix)
 {
-    const bool precedes = kc_str_eq(prefix, w->definitions) || kc_str_eq(prefix, w->namespaces);
+    const bool precedes = kc_str_eq(prefix, w->crds) || kc_str_eq(prefix, w->namespaces);
     if ((precedes && !w->first) || (w->only && !kc_str_eq(prefix, w->only->prefix)))
         return false;
     return !w->opts->namespace || is_in_namespace(key, prefix, w->opts->namespace);
@@ -115,10 +115,9 @@ static int export_prefix(export_walk *w, kc_str prefix)
 
 static int export_all(export_walk *w, kc_error *err)
 {
-    w->definitions =
-        kc__resource_key_builtin_prefix("apiextensions.k8s.io", "customresourcedefinitions");
+    w->crds = kc__resource_key_builtin_prefix("apiextensions.k8s.io", "customresourcedefinitions");
     w->namespaces = kc__resource_key_builtin_prefix("", "namespaces");
-    if (export_prefix(w, w->definitions) < 0 || export_prefix(w, w->namespaces) < 0 ||
+    if (export_prefix(w, w->crds) < 0 || export_prefix(w, w->namespaces) < 0 ||
         export_prefix(w, KC_STR(KC__STORAGE_KEY_ROOT)) < 0)
         return kc_error_result(err);
     if (fflush(w->out) != 0)

@@ -4,7 +4,7 @@
  *
  * A backend may hold its lock while it lists (storage.h). A page bounds that time, and the memory
  * that a caller needs for a copy. An exclusive backend reads entry by entry, so a page ends after
- * its bytes; a shared one sends what it was asked for, so the next page has fewer keys instead.
+ * its bytes; a shared one returns all requested keys, so the next page has fewer keys instead.
  */
 #include "apiserver/maintenance/pages.h"
 

@@ -3,8 +3,8 @@
  * people_run.c: runs operations: hashing threads, group writes, the end.
  *
  * At most KC__PEOPLE_HASHES hashes are computed at a time, each with 32 MiB. An operation that
- * finds both threads busy fails at once with 429: a queue would let a client who guesses passwords
- * delay everybody else.
+ * finds both threads busy fails at once with 429: a queue would let a client that guesses passwords
+ * delay other users.
  *
  * An operation belongs to its loop; while a thread hashes, the thread reads the passwords of the op
  * and writes `verified` and `made`, and the loop touches neither.

@@ -14,7 +14,7 @@
 #include "apiserver/access/sa_tokens.h"
 #include "apiserver/audit/audit.h"
 #include "apiserver/authz/authz_selectors.h"
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 #include "apiserver/governor/governor.h"
 #include "apiserver/request/request_metrics.h"
 #include "apiserver/request/routes.h"
@@ -60,9 +60,9 @@ static void warn_about_credential(kc__rest_call *call)
                                        "secret-based tokens."));
 }
 
-static kc__rest_verdict authenticate_call(kc__rest_call *call, const kc__authn_answers *answers)
+static kc__rest_verdict authenticate_call(kc__rest_call *call, const kc__authn_results *results)
 {
-    const int result = kc__authn_authenticate(call->api->authn, &call->x->request, answers,
+    const int result = kc__authn_authenticate(call->api->authn, &call->x->request, results,
                                               call->arena, &call->user, &call->error);
     kc__authn_strip(call->api->authn, &call->x->request.headers);
     call->unauthenticated = call->authenticating = result == KC__AUTHN_PENDING;
@@ -90,16 +90,16 @@ kc__rest_verdict kc__rest_phase_authenticated(kc__rest_call *call)
     return authenticate_call(call, NULL);
 }
 
-static void token_verified(const kc__authn_answers *answers, void *user)
+static void token_verified(const kc__authn_results *results, void *user)
 {
     kc__rest_call *call = user;
-    kc__rest_call_resume(call, authenticate_call(call, answers));
+    kc__rest_call_resume(call, authenticate_call(call, results));
 }
 
 void kc__rest_authenticate_later(kc__rest_call *call)
 {
-    kc__authn_ask_request(call->api->authn, &call->x->request, call->arena, call->x->loop,
-                          token_verified, call);
+    kc__authn_remote_start_request(call->api->authn, &call->x->request, call->arena, call->x->loop,
+                                   token_verified, call);
 }
 
 /* All anonymous requests share the budget of unauthenticated requests. */
@@ -241,12 +241,12 @@ static void add_selectors(const kc__rest_call *call, kc__authz_selectors *select
     kc__authz_select(a, selectors);
 }
 
-kc__authz_session *kc__rest_authz_session(kc__rest_call *call)
+kc__authz_request_state *kc__rest_authz_state(kc__rest_call *call)
 {
-    if (!call->authz_session)
-        call->authz_session = kc_arena_calloc(call->arena, 1, sizeof(*call->authz_session));
-    call->authz_session->on_worker = call->on_worker || call->heavy;
-    return call->authz_session;
+    if (!call->authz_state)
+        call->authz_state = kc_arena_calloc(call->arena, 1, sizeof(*call->authz_state));
+    call->authz_state->on_worker = call->on_worker || call->heavy;
+    return call->authz_state;
 }
 
 static void authorize_again(void *user)
@@ -254,13 +254,13 @@ static void authorize_again(void *user)
     kc__rest_call_rerun(user);
 }
 
-kc__rest_verdict kc__rest_ask_authorizer(kc__rest_call *call)
+kc__rest_verdict kc__rest_await_authorizer(kc__rest_call *call)
 {
-    if (call->authz_session->needs_worker)
+    if (call->authz_state->needs_worker)
         return KC__REST_ON_WORKER;
     if (call->on_worker)
         return KC__REST_ON_LOOP;
-    kc__authz_session_ask(call->authz_session, call->x->loop, authorize_again, call);
+    kc__authz_request_state_call_webhook(call->authz_state, call->x->loop, authorize_again, call);
     return KC__REST_PENDING;
 }
 
@@ -288,13 +288,13 @@ static kc__rest_verdict forbid_call(kc__rest_call *call, const kc__authz_attribu
 static kc__rest_verdict decide_with_reason(kc__rest_call *call, const kc__authz_attributes *a)
 {
     kc_scoped(kc_buf) reason = {0}, errors = {0};
-    kc__authz_session *session = call->authz_session;
-    const kc__authz_decision decision = kc__authz_authorize(call->api->authz, session, a, &reason);
+    kc__authz_request_state *state = call->authz_state;
+    const kc__authz_decision decision = kc__authz_authorize(call->api->authz, state, a, &reason);
     if (decision == KC__AUTHZ_PENDING)
-        return kc__rest_ask_authorizer(call);
+        return kc__rest_await_authorizer(call);
     if (decision == KC__AUTHZ_ALLOW)
         return audit_decision(call, "allow", kc_buf_str(&reason));
-    kc__authz_session_write_errors(session, &errors);
+    kc__authz_request_state_write_errors(state, &errors);
     if (errors.n) {
         kc__rest_audit(call, KC_STR("authorization.k8s.io/reason"), KC_STR("internal error"));
         return kc__rest_respond_internal(call, kc_buf_str(&errors));
@@ -303,15 +303,15 @@ static kc__rest_verdict decide_with_reason(kc__rest_call *call, const kc__authz_
 }
 
 /* Most requests are allowed, and need no reason. */
-static kc__rest_verdict decide(kc__rest_call *call, kc__authz_session *session,
+static kc__rest_verdict decide(kc__rest_call *call, kc__authz_request_state *state,
                                const kc__authz_attributes *a)
 {
-    switch (kc__authz_authorize(call->api->authz, session, a, NULL)) {
+    switch (kc__authz_authorize(call->api->authz, state, a, NULL)) {
     case KC__AUTHZ_ALLOW: return KC__REST_NEXT;
-    case KC__AUTHZ_PENDING: return kc__rest_ask_authorizer(call);
+    case KC__AUTHZ_PENDING: return kc__rest_await_authorizer(call);
     default: break;
     }
-    session->repeats = true;
+    state->repeats = true;
     return decide_with_reason(call, a);
 }
 
@@ -322,7 +322,7 @@ static kc__rest_verdict audit_open_endpoint(kc__rest_call *call, const kc__authz
     kc_scoped(kc_buf) reason = {0};
     if (!call->audit_event)
         return KC__REST_NEXT;
-    if (kc__authz_authorize(call->api->authz, kc__rest_authz_session(call), a, &reason) !=
+    if (kc__authz_authorize(call->api->authz, kc__rest_authz_state(call), a, &reason) !=
         KC__AUTHZ_ALLOW)
         kc_buf_clear(&reason);
     return audit_decision(call, "allow", kc_buf_str(&reason));
@@ -343,8 +343,8 @@ kc__rest_verdict kc__rest_phase_authorized(kc__rest_call *call)
     if (!call->heavy && kc__authz_takes_long(call->api->authz, &a))
         return KC__REST_ON_WORKER;
     add_selectors(call, &selectors, &a);
-    kc__authz_session *session = kc__rest_authz_session(call);
-    return call->audit_event ? decide_with_reason(call, &a) : decide(call, session, &a);
+    kc__authz_request_state *state = kc__rest_authz_state(call);
+    return call->audit_event ? decide_with_reason(call, &a) : decide(call, state, &a);
 }
 
 /* ---- admitted ---- */
@@ -365,14 +365,14 @@ kc__rest_verdict kc__rest_authorize_create(kc__rest_call *call)
     a.verb = KC_STR("create");
     if (!call->on_worker && kc__authz_takes_long(call->api->authz, &a))
         return KC__REST_ON_WORKER;
-    kc__authz_session *session = kc__rest_authz_session(call);
-    const kc__authz_decision decision = kc__authz_authorize(call->api->authz, session, &a, &reason);
+    kc__authz_request_state *state = kc__rest_authz_state(call);
+    const kc__authz_decision decision = kc__authz_authorize(call->api->authz, state, &a, &reason);
     if (decision == KC__AUTHZ_PENDING)
-        return kc__rest_ask_authorizer(call);
+        return kc__rest_await_authorizer(call);
     call->create_authorized = decision == KC__AUTHZ_ALLOW;
     if (call->create_authorized)
         return KC__REST_NEXT;
-    kc__authz_session_write_errors(session, &errors);
+    kc__authz_request_state_write_errors(state, &errors);
     if (errors.n)
         return kc__rest_fail(call, KC_INTERNAL, "Internal error occurred: %s",
                              kc_buf_cstr(&errors));

@@ -314,7 +314,7 @@ static bool enter_gate(kc__rest_call *call, pending *p)
     return true;
 }
 
-/* The object comes first: whoever has seen the charged quota has seen the object. */
+/* The object comes first: a reader that sees the charged quota also sees the object. */
 static void submit_pending(kc__rest_call *call, pending *p)
 {
     kc__store_write *group[KC__STORAGE_MAX_GROUP] = {&p->write};

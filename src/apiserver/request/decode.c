@@ -216,7 +216,8 @@ int kc__rest_decode_object(kc__rest_call *call, kc_object **object,
 
 /* Types call->body as the resource's kind. Strict decoding errors are handled before other errors:
  * Kubernetes reports unknown fields of an object that it rejects, too. */
-static kc__rest_verdict decode_given(kc__rest_call *call, const kc__resource_decode_source *source)
+static kc__rest_verdict decode_typed_body(kc__rest_call *call,
+                                          const kc__resource_decode_source *source)
 {
     const kc__resource *r = call->request_resource;
     kc_scoped(kc_error) err = {0};
@@ -264,7 +265,7 @@ kc__rest_verdict kc__rest_decode_body(kc__rest_call *call)
         return refuse_body(call, &err);
     const bool is_json = type == KC__REST_BODY_JSON;
     call->resets_owners = kc__rest_resets_owners(call, call->body);
-    const kc__rest_verdict verdict = decode_given(
+    const kc__rest_verdict verdict = decode_typed_body(
         call, &(kc__resource_decode_source){.text = is_json ? call->x->request.body : (kc_str){0},
                                             .is_json = is_json,
                                             .duplicate = &duplicate,

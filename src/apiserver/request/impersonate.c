@@ -10,23 +10,23 @@
  */
 #include "apiserver/access/impersonation.h"
 #include "apiserver/audit/audit.h"
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 #include "apiserver/request/phases.h"
 #include "object/gofmt/go_quote.h"
 
 #define AUTHENTICATION "authentication.k8s.io"
 
 /* Whether the sender may impersonate one part: KC__REST_NEXT, or KC__REST_FAIL with call->error, or
- * KC__REST_PENDING and others while a webhook is asked. */
+ * KC__REST_PENDING and others while a webhook is called. */
 static kc__rest_verdict check_part(kc__rest_call *call, kc__authz_attributes part)
 {
     kc_scoped(kc_buf) reason = {0};
     part.user = &call->user;
     part.verb = KC_STR("impersonate");
     part.is_resource = true;
-    switch (kc__authz_authorize(call->api->authz, kc__rest_authz_session(call), &part, &reason)) {
+    switch (kc__authz_authorize(call->api->authz, kc__rest_authz_state(call), &part, &reason)) {
     case KC__AUTHZ_ALLOW: return KC__REST_NEXT;
-    case KC__AUTHZ_PENDING: return kc__rest_ask_authorizer(call);
+    case KC__AUTHZ_PENDING: return kc__rest_await_authorizer(call);
     default: break;
     }
     kc__authz_forbid(&part, kc_buf_str(&reason), &call->error);

@@ -197,7 +197,7 @@ static void set_managed_fields(kc__rest_call *call, kc_str sent, kc_str fields)
 
 /* Takes the owners that the client sent, unless it sent those of the stored object, or none that
  * can be read. A subresource cannot change owners. */
-static void take_sent_owners(kc__rest_owning *o, kc_str sent)
+static void read_client_managed_fields(kc__rest_owning *o, kc_str sent)
 {
     kc__rest_call *call = o->call;
     if (call->subresource)
@@ -212,7 +212,7 @@ static void take_sent_owners(kc__rest_owning *o, kc_str sent)
     if (kc__fields_managed_read(&other, sent, NULL) == 0 && other.owners.n) {
         kc__fields_managed_done(&o->managed);
         o->managed = other;
-        call->sent_owners = true;
+        call->client_managed_fields = true;
         return;
     }
     kc__fields_managed_done(&other);
@@ -251,7 +251,7 @@ static int own_draft(kc__rest_owning *o, kc__rest_call *call, kc_str sent, kc_er
     int failed = kc__rest_owning_begin(o, call, &unreadable);
     if (failed < 0 && !o->live_view)
         return kc_error_move(err, &unreadable);
-    take_sent_owners(o, sent);
+    read_client_managed_fields(o, sent);
     /* Without owners, only new objects get some. */
     bool tracked = o->managed.owners.n || !o->live || !kc_object_uid(o->live).n;
     failed = tracked ? update_owners(o, err) : 0;

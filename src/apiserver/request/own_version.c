@@ -7,9 +7,9 @@
  * writes the value as text and converts it as any object of its resource. A version that the kind
  * does not have any more is no error: its entries are dropped.
  *
- * The engine is a function and cannot wait for a conversion webhook. What it asks for depends on
- * what it has computed, so the objects are not known in advance either. Therefore the call keeps
- * the conversions that it has got, by the text of the object and the version:
+ * The engine is a function and cannot wait for a conversion webhook. Which conversion it needs
+ * depends on what it has computed, so the objects are not known in advance either. Therefore the
+ * call keeps the conversions that it has got, by the text of the object and the version:
  *
  *     engine ── convert ──▶ kept ──▶ result, or the webhook's error
  *                      └──▶ missing: noted; the engine fails, the call waits, the engine runs again

@@ -13,7 +13,7 @@
  * replaced by the stored one. Disabling a User raises it, so that tokens from before stay invalid
  * when the User is enabled again.
  */
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 #include "apiserver/people/people.h"
 #include "apiserver/request/write.h"
 

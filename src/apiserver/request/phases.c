@@ -12,7 +12,7 @@
 #include "apiserver/admission/chain/admission.h"
 #include "apiserver/admission/webhooks/webhook_phases.h"
 #include "apiserver/audit/audit.h"
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 #include "apiserver/call/call_conversion.h"
 #include "apiserver/governor/governor.h"
 #include "apiserver/request/own.h"
@@ -175,8 +175,8 @@ void kc__rest_call_release(kc__rest_call *call)
     kc__admission_release(call);
     kc__rest_conversion_release(call);
     kc__rest_own_release(call);
-    if (call->authz_session)
-        kc__authz_session_done(call->authz_session);
+    if (call->authz_state)
+        kc__authz_request_state_done(call->authz_state);
     call->unread = kc_object_unref(call->unread);
     call->body = kc_object_unref(call->body);
     call->body_view = kc_view_free(call->body_view);
@@ -247,7 +247,7 @@ kc__rest_verdict kc__rest_phase_proposed(kc__rest_call *call)
 {
     if (!call->verb->mutates)
         return KC__REST_RESPOND;
-    call->owned = call->sent_owners = call->admission_patched = false;
+    call->owned = call->client_managed_fields = call->admission_patched = false;
     call->merged_metadata = (kc_str){0};
     call->current_view = kc_view_free(call->current_view);
     call->proposed_view = kc_view_free(call->proposed_view);

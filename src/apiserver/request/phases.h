@@ -47,10 +47,10 @@ void kc__rest_call_release(kc__rest_call *call);
 /* Whether the request comes from the same process, that is from the server's own components: it is
  * never rejected for load, and needs no permission unless it acts for a user (access.c). */
 bool kc__rest_is_own_request(const kc__rest_call *call);
-/* The session of the call's questions to authorization webhooks; created by the first call. */
-struct kc__authz_session *kc__rest_authz_session(kc__rest_call *call);
-/* After a pending decision: asks the webhook, and then runs the phase again. */
-kc__rest_verdict kc__rest_ask_authorizer(kc__rest_call *call);
+/* The call's reviews by authorization webhooks; created by the first call. */
+struct kc__authz_request_state *kc__rest_authz_state(kc__rest_call *call);
+/* After a pending decision: calls the webhook, and then runs the phase again. */
+kc__rest_verdict kc__rest_await_authorizer(kc__rest_call *call);
 /* Answers 500 in plain text, as Kubernetes does before a request has reached a resource. */
 kc__rest_verdict kc__rest_respond_internal(kc__rest_call *call, kc_str why);
 /* Makes the impersonated user that of the call, if the request names one and the sender may
@@ -85,8 +85,8 @@ kc__rest_verdict kc__rest_respond_bytes(kc__rest_call *call, kc__http_response *
 
 /* ---- the phases, in the order of the table ---- */
 
-/* Asks the authenticators that take their time, then resumes a call that is `authenticating`. On
- * its loop. */
+/* Starts the remote authenticators; their results resume a call that is `authenticating`. On its
+ * loop. */
 void kc__rest_authenticate_later(kc__rest_call *call);
 
 kc__rest_phase_fn kc__rest_phase_received, kc__rest_phase_authenticated, kc__rest_phase_limited,

@@ -19,7 +19,7 @@ kc__rest_renderer kc__rest_renderer_of(const kc__rest_call *call)
         .api = call->api,
         .form = call->form,
         .resource = call->request_resource,
-        .snapshot = call->request_resource->ops->serves_alike ? call->catalog->number : 0,
+        .catalog_number = call->request_resource->ops->serves_alike ? call->catalog->number : 0,
         .as_stored = one_form && call->form.as == KC__REST_AS_OBJECT,
         .item_prefix = call->served->item_prefix,
         .table = {.columns = kc__print_columns_of(call->request_resource),

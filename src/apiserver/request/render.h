@@ -15,10 +15,10 @@ typedef struct kc__rest_renderer {
     kc__rest_api *api;
     kc__rest_format form;
     const kc__resource *resource;
-    uint64_t snapshot;  /* The catalog's number, for a resource that can change at run time;
-                           otherwise 0. */
-    bool as_stored;     /* Objects are served as stored: a built-in kind with one version. */
-    kc_str item_prefix; /* See kc__rest_served_resource. */
+    uint64_t catalog_number; /* The catalog's number, for a resource that can change at run time;
+                          otherwise 0. */
+    bool as_stored;          /* Objects are served as stored: a built-in kind with one version. */
+    kc_str item_prefix;      /* See kc__rest_served_resource. */
     kc__print_table table;
     kc__print_partial_list partial;
     bool started;

@@ -12,7 +12,7 @@
  *                           its namespace
  *
  * A list of an exact revision that the recent events do not reach is read from the storage: another
- * server may have made the continue token (store/past.c).
+ * server may have made the continue token (store/storage_read.c).
  *
  * A call that waits does not count as a request in flight: it needs no processor, and one answer of
  * the storage serves all that wait. So a burst of readers is served as it is over an exclusive
@@ -27,7 +27,7 @@
 
 typedef struct call_sync {
     kc__store_sync sync;
-    kc__store_past past;
+    kc__store_storage_read storage_read;
     kc__rest_call *call;
     _Atomic size_t *counted; /* Where the call counts when it goes on; NULL: nowhere. */
 } call_sync;
@@ -128,27 +128,29 @@ static uint64_t exact_revision(const kc__rest_call *call)
 }
 
 /* A revision that the storage has dropped, too, is reported by the list itself. */
-static void past_is_read(kc__store_past *past)
+static void older_state_is_read(kc__store_storage_read *read)
 {
-    kc__rest_call *call = kc_container_of(past, call_sync, past)->call;
-    if (past->error.reason && past->error.reason != KC_EXPIRED) {
-        fail_call(call, &past->error);
+    kc__rest_call *call = kc_container_of(read, call_sync, storage_read)->call;
+    if (read->error.reason && read->error.reason != KC_EXPIRED) {
+        fail_call(call, &read->error);
         return;
     }
-    kc_error_done(&past->error);
+    kc_error_done(&read->error);
     kc__rest_call_resume(call, KC__REST_NEXT);
 }
 
 /* Returns false if there is nothing to read. */
-static bool read_past(call_sync *s)
+static bool read_older(call_sync *s)
 {
     const uint64_t revision = exact_revision(s->call);
     kc__watch_cache *cache = s->call->served->cache;
     if (!revision || kc__watch_cache_reaches(cache, revision))
         return false;
-    s->past = (kc__store_past){
-        .cache = cache, .revision = revision, .loop = s->call->x->loop, .done = past_is_read};
-    kc__store_past_start(&s->past);
+    s->storage_read = (kc__store_storage_read){.cache = cache,
+                                               .revision = revision,
+                                               .loop = s->call->x->loop,
+                                               .done = older_state_is_read};
+    kc__store_storage_read_start(&s->storage_read);
     return true;
 }
 
@@ -160,7 +162,7 @@ static void call_synced(kc__store_sync *sync)
     count_again(s);
     if (sync->error.reason)
         fail_call(s->call, &sync->error);
-    else if (!read_past(s))
+    else if (!read_older(s))
         kc__rest_call_resume(s->call, KC__REST_NEXT);
 }
 
@@ -171,7 +173,7 @@ kc__rest_verdict kc__rest_phase_synced(kc__rest_call *call)
     call_sync *s = kc_arena_new(call->arena, call_sync);
     s->call = call;
     if (!needs_sync(call))
-        return read_past(s) ? KC__REST_PENDING : KC__REST_NEXT;
+        return read_older(s) ? KC__REST_PENDING : KC__REST_NEXT;
     stop_counting(s);
     s->sync = (kc__store_sync){.loop = call->x->loop, .done = call_synced};
     kc__store_sync_start(store_to_sync(call), &s->sync);

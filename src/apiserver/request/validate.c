@@ -46,7 +46,7 @@ static void collect_warnings(kc__rest_call *call, const kc__resource_change *cha
  * long as the call. */
 static const kc_value *value_to_validate(kc__rest_call *call)
 {
-    bool all = call->sent_owners || call->admission_patched;
+    bool all = call->client_managed_fields || call->admission_patched;
     if (all || !call->proposed_view) {
         kc_view_free(call->proposed_view);
         call->proposed_view = all ? kc_view_of(call->proposed) : kc__fields_view_of(call->proposed);

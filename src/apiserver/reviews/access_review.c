@@ -6,7 +6,7 @@
  * The answer is the review with a status. The status has the decision of the authorizers, and
  * reports selectors that could not be read: the decision is then about the whole collection.
  */
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 #include "apiserver/reviews/review_selector.h"
 #include "kc/json.h"
 #include "object/gofmt/go_json.h"
@@ -218,7 +218,7 @@ static void write_review(kc_buf *out, const kc_value *review, kc_str status)
     kc_buf_printf(out, "\"status\":%.*s}", KC_ARG(status));
 }
 
-/* The decision for a user; KC__AUTHZ_PENDING: a webhook must be asked. */
+/* The decision for a user; KC__AUTHZ_PENDING: a webhook must be called. */
 static kc__authz_decision decide_for(kc__rest_call *call, const kc_value *review,
                                      const kc__user *user, kc_buf *reason)
 {
@@ -227,10 +227,10 @@ static kc__authz_decision decide_for(kc__rest_call *call, const kc_value *review
     kc_scoped(kc__authz_selectors) selectors = {0};
     kc__review_read_selectors(kc_value_get(spec, "resourceAttributes"), &selectors);
     kc__authz_select(&a, &selectors);
-    return kc__authz_authorize(call->api->authz, kc__rest_authz_session(call), &a, reason);
+    return kc__authz_authorize(call->api->authz, kc__rest_authz_state(call), &a, reason);
 }
 
-static void webhook_answered(void *user)
+static void webhook_done(void *user)
 {
     kc__rest_call_resume(user, KC__REST_ON_LOOP);
 }
@@ -239,11 +239,11 @@ static kc__rest_verdict wait_for(kc__rest_call *call, const kc_value *review, co
 {
     if (decide_for(call, review, user, NULL) != KC__AUTHZ_PENDING)
         return KC__REST_NEXT;
-    if (call->authz_session->needs_worker)
+    if (call->authz_state->needs_worker)
         return KC__REST_ON_WORKER;
     if (call->on_worker)
         return KC__REST_ON_LOOP;
-    kc__authz_session_ask(call->authz_session, call->x->loop, webhook_answered, call);
+    kc__authz_request_state_call_webhook(call->authz_state, call->x->loop, webhook_done, call);
     return KC__REST_PENDING;
 }
 
@@ -262,9 +262,9 @@ static void answer_for(kc__rest_call *call, const kc_value *review, const kc__us
                        kc_buf *out)
 {
     kc_scoped(kc_buf) reason = {0}, problem = {0}, status = {0};
-    kc__rest_authz_session(call)->repeats = true; /* wait_for has counted the decision. */
+    kc__rest_authz_state(call)->repeats = true; /* wait_for has counted the decision. */
     const kc__authz_decision decision = decide_for(call, review, user, &reason);
-    kc__authz_session_write_errors(call->authz_session, &problem);
+    kc__authz_request_state_write_errors(call->authz_state, &problem);
     kc__review_report_selectors(kc_value_nested(review, "spec.resourceAttributes"), &problem);
     write_status(&status, decision, kc_buf_str(&reason), kc_buf_str(&problem));
     write_review(out, review, kc_buf_str(&status));

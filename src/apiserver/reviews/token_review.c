@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token_review.c: TokenReview: whose token another server has received. A review that finds the
- * token invalid is a success: its status says why.
+ * token_review.c: TokenReview: the user of a token that another server has received. A review that
+ * finds the token invalid is a success: its status says why.
  *
- * Some authenticators take their time (access/authn_remote.h): the review then waits for them, on
- * the loop, and its result is kept in the state of the call.
+ * The review waits on the loop for remote authenticators (access/authn_remote.h); call->state holds
+ * its result.
  */
 #include "apiserver/reviews/review.h"
 
@@ -95,15 +95,15 @@ static void wipe_review_metadata(kc_edit *edit)
 
 /* KC__AUTHN_PENDING, or the result is known. */
 static int review_token(kc__rest_call *call, const kc_value *review,
-                        const kc__authn_answers *answers)
+                        const kc__authn_results *results)
 {
     kc_scoped(kc_error) why = {0};
     token_result *result = kc_arena_calloc(call->arena, 1, sizeof(*result));
     const kc_value *spec = kc_value_get(review, "spec");
     const kc_str token = kc_value_as_str(kc_value_get(spec, "token"));
     const int found = kc__authn_review(call->api->authn, token, wanted_audiences(call, spec),
-                                       answers, call->arena, &result->identity, &why);
-    if (found == KC__AUTHN_PENDING && !answers)
+                                       results, call->arena, &result->identity, &why);
+    if (found == KC__AUTHN_PENDING && !results)
         return found;
     result->valid = found == 1;
     result->error = kc_arena_printf(call->arena, "%s", kc_error_text(&why));
@@ -111,11 +111,11 @@ static int review_token(kc__rest_call *call, const kc_value *review,
     return 0;
 }
 
-static void token_asked(const kc__authn_answers *answers, void *user)
+static void remotes_done(const kc__authn_results *results, void *user)
 {
     kc__rest_call *call = user;
     kc_auto(kc_view) *view = kc_view_of(call->proposed);
-    review_token(call, kc_view_root(view), answers);
+    review_token(call, kc_view_root(view), results);
     kc__rest_call_resume(call, KC__REST_ON_LOOP);
 }
 
@@ -126,8 +126,8 @@ kc__rest_verdict kc__review_wait_for_token(kc__rest_call *call, const kc_value *
         return KC__REST_NEXT;
     if (call->on_worker)
         return KC__REST_ON_LOOP;
-    kc__authn_ask_token(call->api->authn, kc_value_as_str(kc_value_get(spec, "token")),
-                        wanted_audiences(call, spec), call->x->loop, token_asked, call);
+    kc__authn_remote_start_token(call->api->authn, kc_value_as_str(kc_value_get(spec, "token")),
+                                 wanted_audiences(call, spec), call->x->loop, remotes_done, call);
     return KC__REST_PENDING;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * storage.h: the storage contract. A backend stores keys and values durably and is a const table of
- * functions; tests/include/storage_contract.h runs the same tests over every backend.
+ * functions; tests/include/storage_contract.h runs the same tests over the exclusive backends, file
+ * and memory. etcd, which is shared, has tests of its own.
  *
  *     kc__storage *storage = NULL;
  *     kc__storage_open(kc__storage_backend_named("file"), &(kc__storage_opts){.location = dir},
@@ -148,11 +149,11 @@ typedef struct kc__storage_submission {
     struct kc__storage_submission *next; /* Private. */
 } kc__storage_submission;
 
-/* A question for the current revision of a shared backend. As a submission. */
+/* A query of the current revision of a shared backend. As a submission. */
 typedef struct kc__storage_query {
     void (*done)(struct kc__storage_query *query);
-    uint64_t revision; /* At least that of every change acknowledged before the question. */
-    kc_error error;    /* No answer. The caller releases it. */
+    uint64_t revision; /* At least that of every change acknowledged before the query. */
+    kc_error error;    /* The query failed. The caller releases it. */
 } kc__storage_query;
 
 typedef struct kc__storage_opts {

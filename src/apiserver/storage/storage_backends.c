@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storage_backends.c: the table of backends. Commands and the embedded server select one by name;
- * no other code names a backend.
+ * storage_backends.c: the table of backends. Commands and the embedded server select one by name.
+ * Only code for what one backend has names its table: the flags of etcd (cmd/kc/etcd_options.c,
+ * etcd_overrides.c) and the commands on a store (maintenance/location.c, restore.c,
+ * cmd/kc/store_rewrite.c).
  *
- * To add a backend: write its table, run tests/include/storage_contract.h over it, and add a row.
+ * To add a backend: write its table, add a row, and, if it is exclusive, run
+ * tests/include/storage_contract.h over it.
  */
 #include "apiserver/storage/etcd/etcd_backend.h"
 #include "apiserver/storage/file/file_backend.h"

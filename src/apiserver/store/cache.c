@@ -19,7 +19,7 @@ kc__watch_cache *kc__watch_cache_new(kc__store *store, kc_str prefix, size_t num
     cache->number = number;
     cache->tree = kc__cow_tree_new();
     kc__store_ring_init(&cache->ring, store->oldest);
-    kc__store_kept_init(&cache->kept);
+    kc__store_snapshot_cache_init(&cache->snapshots);
     kc_dlist_init(&cache->holds);
     cache->kind = store->opts.format ? store->opts.format->kind_of(cache->prefix) : NULL;
     cache->resource = store->opts.resource_of ? store->opts.resource_of(cache->prefix)
@@ -31,7 +31,7 @@ kc__watch_cache *kc__watch_cache_free(kc__watch_cache *cache)
 {
     if (!cache)
         return NULL;
-    kc__store_kept_done(&cache->kept);
+    kc__store_snapshot_cache_done(&cache->snapshots);
     kc__store_ring_done(&cache->ring);
     kc__cow_tree_free(cache->tree);
     kc_vec_done(&cache->audience);

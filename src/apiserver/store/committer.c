@@ -7,9 +7,9 @@
  * bytes, so that no write waits long behind a large one and the storage's transactions stay within
  * their limits. The writes of a group are always in the same batch.
  *
- * The thread also drops old events and kept snapshots, after each commit and periodically. It ends
- * when the store is closing and the `done` callback of every write has returned, because `done` may
- * submit more writes.
+ * The thread also drops old events and cached snapshots, after each commit and periodically. It
+ * ends when the store is closing and the `done` callback of every write has returned, because
+ * `done` may submit more writes.
  */
 #include "apiserver/store/store_internal.h"
 
@@ -120,7 +120,7 @@ static void sweep_kept(kc__store *store, int64_t before)
             cache = i < store->by_number.n ? store->by_number.items[i] : NULL;
         if (!cache)
             return;
-        kc__store_kept_sweep(&cache->kept, before);
+        kc__store_snapshot_cache_sweep(&cache->snapshots, before);
     }
 }
 

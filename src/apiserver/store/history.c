@@ -5,7 +5,7 @@
  * The store does not keep old versions in advance. It creates a tree from a newer version, which is
  * O(1), and undoes the events since in it, newest first: an added object is removed, a changed or
  * deleted object gets its previous state back. The tree shares everything that did not change with
- * the newer version. The starting point is the latest state, or a kept snapshot that is nearer.
+ * the newer version. The starting point is the latest state, or a cached snapshot that is nearer.
  *
  * Correct while the committer continues: a tree is published after its events are in the ring, so
  * the ring contains every event up to the snapshot's revision; only those are read, although the
@@ -60,8 +60,9 @@ static int too_large(uint64_t revision, uint64_t newest, kc_error *err)
 static kc__cow_snapshot *start_of(kc__watch_cache *cache, uint64_t revision, uint64_t *ret_revision)
 {
     const int64_t now = kc_clock_now(cache->store->opts.clock);
-    kc__cow_snapshot *kept = kc__store_kept_find(&cache->kept, revision, now, ret_revision);
-    return kept ? kept : kc__watch_cache_snapshot(cache, ret_revision);
+    kc__cow_snapshot *cached =
+        kc__store_snapshot_cache_find(&cache->snapshots, revision, now, ret_revision);
+    return cached ? cached : kc__watch_cache_snapshot(cache, ret_revision);
 }
 
 kc__cow_snapshot *kc__watch_cache_snapshot_at(kc__watch_cache *cache, uint64_t revision,
@@ -86,6 +87,7 @@ kc__cow_snapshot *kc__watch_cache_snapshot_at(kc__watch_cache *cache, uint64_t r
 
 void kc__watch_cache_keep(kc__watch_cache *cache, uint64_t revision, kc__cow_snapshot *snapshot)
 {
-    kc__store_kept_put(&cache->kept, revision, snapshot, kc__store_hold_new(cache, snapshot),
-                       kc_clock_now(cache->store->opts.clock));
+    kc__store_snapshot_cache_put(&cache->snapshots, revision, snapshot,
+                                 kc__store_hold_new(cache, snapshot),
+                                 kc_clock_now(cache->store->opts.clock));
 }

@@ -16,9 +16,9 @@
  * up to the next, limited by the size of all objects of its state. This is an upper bound, computed
  * without looking at a tree.
  *
- * When the total exceeds the budget, the oldest holds are revoked first. A kept page (kept.c) is
- * dropped, so its continue token expires once the ring no longer reaches back that far; a reader is
- * notified on its loop and drops its snapshot at once.
+ * When the total exceeds the budget, the oldest holds are revoked first. A cached page
+ * (snapshot_cache.c) is dropped, so its continue token expires once the ring no longer reaches back
+ * that far; a reader is notified on its loop and drops its snapshot at once.
  *
  * The committer checks when changes may have cost 1/CHECKS of the budget, and periodically. Any
  * thread may hold and release.
@@ -80,8 +80,8 @@ kc__store_hold *kc__store_hold_new(kc__watch_cache *cache, const kc__cow_snapsho
     return hold_new(cache, snapshot, (kc__store_hold){0});
 }
 
-kc__store_hold *kc__store_hold_past(kc__watch_cache *cache, const kc__cow_snapshot *snapshot,
-                                    size_t own)
+kc__store_hold *kc__store_hold_storage_read(kc__watch_cache *cache,
+                                            const kc__cow_snapshot *snapshot, size_t own)
 {
     return hold_new(cache, snapshot, (kc__store_hold){.own = own});
 }
@@ -206,7 +206,7 @@ static void revoke(kc__store *store, chosen_holds *chosen)
             hold->task.run = notify_hold_revoked;
             kc__loop_post(hold->loop, &hold->task);
         } else {
-            kc__store_kept_forget(&hold->cache->kept, hold);
+            kc__store_snapshot_cache_drop(&hold->cache->snapshots, hold);
             unref(hold);
         }
     }

@@ -7,8 +7,8 @@
  *       └─ other ──▶ storage       … those of `elsewhere`: "/registry/events/"
  *
  * A storage has one revision, so a storage of its own means a store of its own, with its own
- * replica and hubs. A watch cache knows its store; whoever reads, watches or writes through a cache
- * is routed by it. kc__store_watch_cache(store, prefix) returns the cache of the other store.
+ * replica and hubs. A watch cache knows its store, so it routes reads, watches and
+ * writes. kc__store_watch_cache(store, prefix) returns the cache of the other store.
  *
  * Keys of such resources that are still in the first storage are ignored, and so is everything else
  * in the other one.

@@ -3,14 +3,13 @@
  * replica.c: the thread of a store over a shared storage, and its inbox.
  *
  * Each round takes everything that has arrived: events, decided groups, new writes, readers. Events
- * are applied first, so that whoever waits for a revision that this round reaches is completed in
- * it.
+ * are applied first, so that a reader that waits for a revision of this round is completed in it.
  *
- * Catching up. An outcome or an answer names a revision that the events may not have reached,
- * because the last changes were made below another prefix. While a request waits, the thread asks
- * the storage for its progress, after PROGRESS_AFTER and then repeatedly.
+ * Catching up. An outcome or a query names a revision that the events may not have reached, because
+ * the last changes were made below another prefix. While a request waits, the thread requests the
+ * progress of the storage, after PROGRESS_AFTER and then repeatedly.
  *
- * Idle stores. Every PROBE_EVERY the thread asks the storage for its revision and catches up with
+ * Idle stores. Every PROBE_EVERY the thread queries the revision of the storage and catches up with
  * it, so that bookmarks of idle resources advance while others write elsewhere in the storage.
  */
 #include "apiserver/store/replica_internal.h"
@@ -25,7 +24,7 @@
 static bool is_inbox_empty(const kc__store_replica *r)
 {
     const kc__store_replica_inbox *in = &r->inbox;
-    return !in->first && kc_dlist_empty(&in->decided) && !in->answered && !in->expired &&
+    return !in->first && kc_dlist_empty(&in->decided) && !in->queried && !in->expired &&
            (!in->probed || r->querying) && in->complete <= kc__store_revision(r->store);
 }
 
@@ -34,7 +33,7 @@ void kc__store_replica_wake(kc__store_replica *r)
     kc_cond_signal(&r->store->submitted);
 }
 
-/* With store.queue locked. Readers that nothing was asked for yet stay (replica_sync.c). */
+/* With store.queue locked. Readers without a query stay (replica_sync.c). */
 static void take_inbox(kc__store_replica *r)
 {
     kc__store_replica_inbox *in = &r->inbox, *out = &r->taken_inbox;
@@ -46,8 +45,8 @@ static void take_inbox(kc__store_replica *r)
     out->complete = in->complete;
     kc_dlist_splice(&out->decided, &in->decided);
     out->behind = kc_take(in->behind);
-    out->answered = in->answered;
-    in->answered = 0;
+    out->queried = in->queried;
+    in->queried = 0;
     out->expired = in->expired;
     in->expired = false;
     r->arrived_bytes = 0;
@@ -66,7 +65,7 @@ static void probe_if_due(kc__store_replica *r)
 }
 
 /* Waits for work, with a timeout. Returns false when the store is closed and nothing is left: no
- * write, no reader, and no question that the storage has not answered. */
+ * write, no reader, and no query in flight. */
 static bool next_round(kc__store_replica *r)
 {
     kc__store *store = r->store;
@@ -178,7 +177,7 @@ int kc__store_replica_start(kc__store *store, kc_error *err)
     r->batch.revision = r->inbox.complete = kc__store_revision(store);
     r->next_progress = KC_FOREVER;
     r->next_probe = kc_clock_deadline(store->opts.clock, PROBE_EVERY);
-    r->past = kc__store_past_pool(store->opts.clock);
+    r->storage_read = kc__store_storage_read_pool(store->opts.clock);
     kc_cond_init(&r->taken);
     kc_dlist_init(&r->inbox.decided);
     kc_dlist_init(&r->taken_inbox.decided);
@@ -192,7 +191,7 @@ kc__store_replica *kc__store_replica_free(kc__store_replica *r)
 {
     if (!r)
         return NULL;
-    r->past = kc_thread_pool_stop(r->past, NULL);
+    r->storage_read = kc_thread_pool_stop(r->storage_read, NULL);
     r->watch = kc__storage_watch_stop(r->store->storage, r->watch);
     kc__store_arrivals_free(r->inbox.first);
     kc__store_batch_done(&r->batch);

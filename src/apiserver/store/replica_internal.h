@@ -8,15 +8,17 @@
  *                                                                           │
  *     trees, rings, hubs ◀── replica_apply.c ◀── events of all servers ─────┘
  *
- *     kc__store_sync ─▶ replica_sync.c ── one question for many readers: the revision R ──▶ storage
+ *     kc__store_sync ─▶ replica_sync.c ── one query for many readers: the revision R ──▶ storage
  *     done ◀── once applied up to R
  *
- * The trees change only by events of the storage's watch, in revision order, whoever wrote. A write
- * is acknowledged once the trees contain it, so a client reads its own writes from this server.
+ * The trees change only by events of the storage's watch, in revision order, of all writers. A
+ * write is acknowledged once the trees contain it, so a client reads its own writes from this
+ * server.
  *
  * Threads. Callbacks of the storage put what arrives into the inbox, under store.queue; the
  * replica's thread, which takes the place of the committer, does everything else. It has no part in
- * a read that finds the trees up to date: the reader's thread asks, and the storage's completes it.
+ * a read that finds the trees up to date: the reader's thread sends the query, and the storage's
+ * completes it.
  */
 #ifndef KC_APISERVER_REPLICA_INTERNAL_H
 #define KC_APISERVER_REPLICA_INTERNAL_H
@@ -57,10 +59,10 @@ typedef struct kc__store_replica_inbox {
     kc__store_arrival *first, *last;        /* Linked by `next`. */
     uint64_t complete;                      /* Every event up to this revision has arrived. */
     kc_dlist decided;                       /* Groups. */
-    kc__store_sync *first_sync, *last_sync; /* Readers that the next question is for. */
-    kc__store_sync *behind;                 /* Readers whose answer the trees had not reached. */
-    uint64_t answered;                      /* The highest such answer; 0: none. */
-    bool probed;                            /* The health of the storage was asked for. */
+    kc__store_sync *first_sync, *last_sync; /* Readers that the next query is for. */
+    kc__store_sync *behind;                 /* Readers whose revision the trees had not reached. */
+    uint64_t queried;                       /* The highest such revision; 0: none. */
+    bool probed;                            /* A probe of the storage was requested. */
     bool expired;                           /* The watch has ended: events are lost. */
 } kc__store_replica_inbox;
 
@@ -70,12 +72,12 @@ struct kc__store_replica {
     kc__store_replica_inbox inbox;
     size_t arrived_bytes; /* Of the inbox. Guarded by store.queue, as the next two. */
     bool discarding;      /* What arrives is not needed: everything is read again. */
-    bool querying;        /* A question is on its way. */
+    bool querying;        /* A query is in flight. */
     kc_cond taken;        /* The inbox was emptied. */
 
-    /* Of the thread that asks, and then of the one that answers: */
+    /* Of the thread that sends the query, and then of the one that completes it: */
     kc__storage_query query;
-    kc__store_sync *asking; /* Readers that the question is for. */
+    kc__store_sync *served; /* Readers that the query is for. */
 
     /* The replica's thread only: */
     kc__store_replica_inbox taken_inbox;
@@ -85,11 +87,12 @@ struct kc__store_replica {
     kc_dlist settling;       /* Decided groups that wait until the trees have caught up. */
     size_t in_flight;        /* Submissions whose `done` has not run. */
     kc__store_sync *syncing; /* Readers that wait until the trees have caught up. */
-    int64_t next_progress;   /* When to ask for progress; KC_FOREVER: no request waits. */
+    int64_t next_progress;   /* When to request progress; KC_FOREVER: no request waits. */
     uint64_t wanted;         /* The highest revision that a request waits for. */
-    int64_t next_probe;      /* When to ask the storage for its revision, whoever waits. */
+    int64_t
+        next_probe; /* When to query the revision of the storage, whether or not a request waits. */
 
-    kc_thread_pool *past; /* Reads older states (past.c). */
+    kc_thread_pool *storage_read; /* Reads older states (storage_read.c). */
 };
 
 /* ---- replica.c ---- */
@@ -101,9 +104,9 @@ kc__store_replica *kc__store_replica_free(kc__store_replica *replica);
 /* Wakes the thread. With store.queue locked. */
 void kc__store_replica_wake(kc__store_replica *replica);
 
-/* ---- past.c ---- */
+/* ---- storage_read.c ---- */
 
-kc_thread_pool *kc__store_past_pool(const kc_clock *clock);
+kc_thread_pool *kc__store_storage_read_pool(const kc_clock *clock);
 
 /* ---- replica_apply.c ---- */
 
@@ -135,8 +138,8 @@ void kc__store_replica_deleted(kc__store_replica *replica, kc_str key, const kc_
 
 /* Asks for the health of the storage if that is due; completes readers that are caught up. */
 void kc__store_replica_sync(kc__store_replica *replica);
-/* Asks the storage for its revision, only to learn whether it answers: that becomes the health of
- * the store. One question at a time. Any thread. */
+/* Queries the revision of the storage as a probe: the result becomes the health of the store. One
+ * query at a time. Any thread. */
 void kc__store_replica_probe(kc__store_replica *replica);
 void kc__store_replica_want(kc__store_replica *replica, uint64_t revision);
 

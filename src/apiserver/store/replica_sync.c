@@ -2,21 +2,21 @@
 /*
  * replica_sync.c: linearizable reads over a shared storage.
  *
- * A reader must see every write that any server acknowledged before the read began. It asks the
- * storage for its revision and reads from the trees once they have reached it. One question serves
- * all readers that arrived before it was sent; those that arrive later wait for the next one. So
- * the storage answers at most one question at a time, however many readers there are.
+ * A reader must see every write that any server acknowledged before the read began. It
+ * queries the revision of the storage and reads from the trees once they have reached it. One query
+ * serves all readers that arrived before it was sent; those that arrive later wait for the next
+ * one. So at most one query is in flight, however many readers there are.
  *
- *     reader's loop ── question ──▶ storage's thread ──▶ done, on the loops: the trees have it
+ *     reader's loop ── query ──▶ storage's thread ──▶ done, on the loops: the trees have it
  *                                         └──▶ replica's thread ──▶ done: once they have it
  *
- * The trees have nearly always reached the answer when it arrives: then the replica's thread is not
- * woken. A loop sends a question at the end of its turn, so all requests that it read in that turn
- * ask together; and the next one after the readers of the last answer are completed, whose clients
- * often come back at once. So there are few questions: one costs the storage more processor time
- * than several reads do.
+ * The trees have nearly always reached the revision when it arrives: then the replica's thread is
+ * not woken. A loop sends a query at the end of its turn, so all requests that it read in that turn
+ * share it; and the next one after the readers of the last query are completed, whose clients often
+ * come back at once. So there are few queries: one costs the storage more processor time than
+ * several reads do.
  *
- * `querying` is set from the first reader on, before the question is sent: only the reader whose
+ * `querying` is set from the first reader on, before the query is sent: only the reader whose
  * task was posted sends it. That reader cannot be completed before, so its task is free.
  */
 #include "apiserver/store/replica_internal.h"
@@ -33,7 +33,7 @@ bool kc__store_is_shared(const kc__store *store)
 
 /* ---- completing ---- */
 
-/* On the loop. The readers of one answer, linked by `next`; each may be freed by its `done`. The
+/* On the loop. The readers of one query, linked by `next`; each may be freed by its `done`. The
  * connections of some send their responses before the next ones are completed: while these are in
  * the processor's cache, and so that their clients need not wait for all. */
 static void run_syncs(kc__loop_task *task)
@@ -79,40 +79,40 @@ static void complete_syncs(kc__store_sync *list)
     }
 }
 
-/* ---- the question ---- */
+/* ---- the query ---- */
 
 static void query_answered(kc__storage_query *query);
 
-static void send_question(kc__store_replica *r)
+static void send_query(kc__store_replica *r)
 {
     r->query = (kc__storage_query){.done = query_answered};
     kc__storage_query_start(r->store->storage, &r->query);
 }
 
-/* The question is for every reader that has arrived. */
-static void run_question(kc__loop_task *task)
+/* The query is for every reader that has arrived. */
+static void run_query(kc__loop_task *task)
 {
     const kc__store_sync *first = kc_container_of(task, kc__store_sync, task);
     kc__store_replica *r = first->store->replica;
     kc_locked (&r->store->queue) {
-        r->asking = kc_take(r->inbox.first_sync);
+        r->served = kc_take(r->inbox.first_sync);
         r->inbox.last_sync = NULL;
         r->inbox.probed = false;
     }
-    send_question(r);
+    send_query(r);
 }
 
-/* The loop completes readers and reads sockets in this turn: they can ask together. */
-static void end_turn_with_question(kc__loop_task *task)
+/* The loop completes readers and reads sockets in this turn: they can share a query. */
+static void end_turn_with_query(kc__loop_task *task)
 {
     const kc__store_sync *first = kc_container_of(task, kc__store_sync, task);
-    task->run = run_question;
+    task->run = run_query;
     kc__loop_post(first->loop, task);
 }
 
-/* Ends a question. Readers whose answer is ahead of the trees wait for the replica. Returns the
- * reader whose loop sends the next question. */
-static kc__store_sync *end_question(kc__store_replica *r, kc__store_sync *behind, uint64_t revision)
+/* Ends a query. Readers whose revision is ahead of the trees wait for the replica. Returns the
+ * reader whose loop sends the next query. */
+static kc__store_sync *end_query(kc__store_replica *r, kc__store_sync *behind, uint64_t revision)
 {
     kc__store_sync *next = NULL;
     kc_locked (&r->store->queue) {
@@ -121,7 +121,7 @@ static kc__store_sync *end_question(kc__store_replica *r, kc__store_sync *behind
             while (*end)
                 end = &(*end)->next;
             *end = behind;
-            r->inbox.answered = KC_MAX(r->inbox.answered, revision);
+            r->inbox.queried = KC_MAX(r->inbox.queried, revision);
         }
         next = r->inbox.first_sync;
         r->querying = next != NULL;
@@ -131,12 +131,12 @@ static kc__store_sync *end_question(kc__store_replica *r, kc__store_sync *behind
     return next;
 }
 
-/* On the storage's thread. A store that is closed waits for it: after the end of the question
+/* On the storage's thread. A store that is closed waits for it: after the end of the query
  * without another one, the store may be gone. */
 static void query_answered(kc__storage_query *query)
 {
     kc__store_replica *r = kc_container_of(query, kc__store_replica, query);
-    kc__store_sync *readers = kc_take(r->asking);
+    kc__store_sync *readers = kc_take(r->served);
     const bool failed = query->error.reason != 0;
     const bool behind = !failed && query->revision > kc__store_revision(r->store);
     kc__store_set_health(r->store, failed ? &query->error : NULL);
@@ -149,9 +149,9 @@ static void query_answered(kc__storage_query *query)
     const uint64_t revision = query->revision;
     if (!behind)
         complete_syncs(kc_take(readers));
-    kc__store_sync *next = end_question(r, readers, behind ? revision : 0);
+    kc__store_sync *next = end_query(r, readers, behind ? revision : 0);
     if (next) {
-        next->task = (kc__loop_task){.run = end_turn_with_question};
+        next->task = (kc__loop_task){.run = end_turn_with_query};
         kc__loop_post(next->loop, &next->task);
     }
 }
@@ -175,7 +175,7 @@ void kc__store_sync_start(kc__store *store, kc__store_sync *sync)
         r->querying = true;
     }
     if (first) {
-        sync->task = (kc__loop_task){.run = run_question};
+        sync->task = (kc__loop_task){.run = run_query};
         kc__loop_post(sync->loop, &sync->task);
     }
 }
@@ -228,10 +228,10 @@ void kc__store_replica_sync(kc__store_replica *r)
     while (*end)
         end = &(*end)->next;
     *end = kc_take(r->taken_inbox.behind);
-    kc__store_replica_want(r, r->taken_inbox.answered);
+    kc__store_replica_want(r, r->taken_inbox.queried);
     complete_caught_up(r);
     kc_locked (&r->store->queue)
         begun = begin_probe(r);
     if (begun)
-        send_question(r);
+        send_query(r);
 }

@@ -2,7 +2,8 @@
 /*
  * store.c: opens and closes the store; its revision and its health. The other parts:
  *
- *     cache.c, history.c, kept.c      reading: the latest state, and older ones
+ *     cache.c                         reading the latest state
+ *     history.c, snapshot_cache.c     reading older states
  *     holds.c                         memory of old snapshots that are still read
  *     committer.c, batch.c, complete.c  writing
  *     recover.c                       batches of unknown outcome
@@ -11,7 +12,7 @@
  *     hub.c, watcher.c                delivery to watchers
  *     store_load.c, load_history.c    loading from the storage into memory
  *     overrides.c                     resources in another storage
- *     past.c                          older states of a shared storage
+ *     storage_read.c                  older states of a shared storage
  *     stored_form.c                   encrypted, stale and unreadable values
  *
  * Health. A failed commit leaves its error here until a commit succeeds. KC_INTERNAL from the

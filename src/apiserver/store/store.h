@@ -109,7 +109,7 @@ kc__watch_cache *kc__store_watch_cache(kc__store *store, kc_str prefix);
 /* The revision up to which all changes are visible. Any thread. */
 uint64_t kc__store_revision(const kc__store *store);
 /* Whether writes work: 0, or the reason why not: the last one failed a few seconds ago, or none can
- * succeed until the store is opened again. A shared storage is asked meanwhile, so that repeated
+ * succeed until the store is opened again. A shared storage is probed meanwhile, so that repeated
  * calls notice a failure even if no request needs the storage. For /readyz. Any thread. */
 int kc__store_health(kc__store *store, kc_error *err);
 
@@ -156,12 +156,12 @@ void kc__store_sync_start(kc__store *store, kc__store_sync *sync);
  * so that kc__watch_cache_snapshot_at finds it for a while. Only for a shared storage. The caller
  * embeds it in the state of the request, until `done`.
  */
-typedef struct kc__store_past kc__store_past;
-struct kc__store_past {
+typedef struct kc__store_storage_read kc__store_storage_read;
+struct kc__store_storage_read {
     kc__watch_cache *cache;
     uint64_t revision;
     kc__loop *loop; /* The loop on which `done` runs. */
-    void (*done)(kc__store_past *past);
+    void (*done)(kc__store_storage_read *read);
     /* Set before `done`. KC_EXPIRED: the storage does not have that revision either. The caller
      * releases it. */
     kc_error error;
@@ -172,7 +172,7 @@ struct kc__store_past {
 };
 
 /* Any thread; does not block. */
-void kc__store_past_start(kc__store_past *past);
+void kc__store_storage_read_start(kc__store_storage_read *read);
 /* Whether kc__watch_cache_snapshot_at has this revision, as far as it is not in the future. */
 bool kc__watch_cache_reaches(kc__watch_cache *cache, uint64_t revision);
 

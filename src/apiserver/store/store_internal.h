@@ -9,7 +9,7 @@
  *     store.naming    the table of caches
  *     store.joining   the watchers of each cache, and the advance of the revision
  *     ring.mutex      a resource's recent events (under joining, or alone)
- *     cache.keeping   its kept snapshots
+ *     cache.snapshots.mutex   the cached snapshots of a resource
  *     store.holding   the holds of old snapshots
  *     store.health_mutex   whether writes work
  */
@@ -111,34 +111,34 @@ void kc__store_recent_trim(kc__store_recent *recent, int64_t now, const kc__stor
 /* Drops all events. */
 void kc__store_recent_clear(kc__store_recent *recent);
 
-/* ---- kept.c: old snapshots for the next pages of lists ---- */
+/* ---- snapshot_cache.c: old snapshots for the next pages of lists ---- */
 
-enum { KC__STORE_MAX_KEPT = 16 };
+enum { KC__STORE_MAX_CACHED_SNAPSHOTS = 16 };
 
-typedef struct kc__store_kept_entry {
+typedef struct kc__store_cached_snapshot {
     uint64_t revision;
     kc__cow_snapshot *snapshot; /* NULL if the slot is free. */
     kc__store_hold *hold;       /* Accounts for the snapshot. */
     int64_t used;               /* Monotonic time of the last use. */
-} kc__store_kept_entry;
+} kc__store_cached_snapshot;
 
-typedef struct kc__store_kept {
-    kc_mutex keeping; /* Guards the entries. */
-    kc__store_kept_entry entries[KC__STORE_MAX_KEPT];
-} kc__store_kept;
+typedef struct kc__store_snapshot_cache {
+    kc_mutex mutex; /* Guards the entries. */
+    kc__store_cached_snapshot entries[KC__STORE_MAX_CACHED_SNAPSHOTS];
+} kc__store_snapshot_cache;
 
-void kc__store_kept_init(kc__store_kept *kept);
-void kc__store_kept_done(kc__store_kept *kept);
+void kc__store_snapshot_cache_init(kc__store_snapshot_cache *cache);
+void kc__store_snapshot_cache_done(kc__store_snapshot_cache *cache);
 /* Takes over the hold. */
-void kc__store_kept_put(kc__store_kept *kept, uint64_t revision, kc__cow_snapshot *snapshot,
-                        kc__store_hold *hold, int64_t now);
-/* Drops the snapshot that this hold accounts for, if it is still kept. */
-void kc__store_kept_forget(kc__store_kept *kept, const kc__store_hold *hold);
-/* The nearest kept snapshot that is not before `revision`, with a reference, or NULL. */
-kc__cow_snapshot *kc__store_kept_find(kc__store_kept *kept, uint64_t revision, int64_t now,
-                                      uint64_t *ret_revision);
+void kc__store_snapshot_cache_put(kc__store_snapshot_cache *cache, uint64_t revision,
+                                  kc__cow_snapshot *snapshot, kc__store_hold *hold, int64_t now);
+/* Drops the snapshot that this hold accounts for, if it is still cached. */
+void kc__store_snapshot_cache_drop(kc__store_snapshot_cache *cache, const kc__store_hold *hold);
+/* The nearest cached snapshot that is not before `revision`, with a reference, or NULL. */
+kc__cow_snapshot *kc__store_snapshot_cache_find(kc__store_snapshot_cache *cache, uint64_t revision,
+                                                int64_t now, uint64_t *ret_revision);
 /* Drops the snapshots that were not used since `before`. */
-void kc__store_kept_sweep(kc__store_kept *kept, int64_t before);
+void kc__store_snapshot_cache_sweep(kc__store_snapshot_cache *cache, int64_t before);
 
 /* ---- holds.c: holds of old snapshots by readers and pages ---- */
 
@@ -152,17 +152,17 @@ struct kc__store_hold {
     /* Sorted by `counts.replaced`. Both links are guarded by store.holding. */
     kc_dlist_link in_cache;
     kc_dlist_link in_store;      /* In chronological order. */
-    kc__loop *loop;              /* The reader's loop; NULL for a kept page. */
+    kc__loop *loop;              /* The reader's loop; NULL for a cached page. */
     void (*revoked)(void *user); /* Called on the loop's thread with `user`. */
     void *user;
     kc__loop_task task;
 };
 
-/* Creates the hold of a kept page. */
+/* Creates the hold of a cached page. */
 kc__store_hold *kc__store_hold_new(kc__watch_cache *cache, const kc__cow_snapshot *snapshot);
 /* The same for one that was read from the storage; `own` bytes are in no other state. */
-kc__store_hold *kc__store_hold_past(kc__watch_cache *cache, const kc__cow_snapshot *snapshot,
-                                    size_t own);
+kc__store_hold *kc__store_hold_storage_read(kc__watch_cache *cache,
+                                            const kc__cow_snapshot *snapshot, size_t own);
 /* Called when an event leaves its ring: only old snapshots hold the object it replaced from now on.
  * Committer only. */
 void kc__store_holds_forget(kc__watch_cache *cache, const kc__store_event *event);
@@ -187,7 +187,7 @@ struct kc__watch_cache {
     _Atomic uint64_t changed_at; /* Revision of the last published change. */
     bool changed;                /* Committer only: the tree has unpublished changes. */
     kc__store_ring ring;
-    kc__store_kept kept;
+    kc__store_snapshot_cache snapshots;
     uint64_t forgotten; /* Committer only: the part of counts.replaced that has left the ring. */
     kc_dlist holds;     /* Guarded by store.holding. */
     KC_VEC(kc__store_watch_audience) audience; /* Guarded by store.joining. */
@@ -322,8 +322,8 @@ int kc__store_load_history(kc__store *store, const kc__storage_state *state, kc_
 void kc__store_committer_run(void *store);
 /* Moves as many writes as fit into one batch out of the queue, which must be locked. */
 void kc__store_take_writes(kc__store *store, kc__store_batch *batch);
-/* Drops expired events; sweeps kept snapshots and measures holds from time to time: `swept` is when
- * it last did. */
+/* Drops expired events; sweeps cached snapshots and measures holds from time to time: `swept` is
+ * when it last did. */
 void kc__store_sweep(kc__store *store, int64_t *swept);
 /* How long the thread may wait until it sweeps. */
 int64_t kc__store_sweep_interval(const kc__store *store);

@@ -110,7 +110,7 @@ kc__rest_verdict kc__rest_selection_take(kc__rest_call *call, kc__rest_selection
         .labels = kc_take(call->options.labels),
         .fields = kc_take(call->options.fields),
         .table = call->served->fields,
-        .snapshot = kc__rest_catalog_ref(call->catalog),
+        .catalog = kc__rest_catalog_ref(call->catalog),
     };
     return KC__REST_NEXT;
 }
@@ -121,7 +121,7 @@ void kc__rest_selection_done(kc__rest_selection *selection)
     free((char *)selection->key.p);
     kc_selector_free(selection->labels);
     kc_field_selector_free(selection->fields);
-    kc__rest_catalog_unref(selection->snapshot);
+    kc__rest_catalog_unref(selection->catalog);
     *selection = (kc__rest_selection){0};
 }
 

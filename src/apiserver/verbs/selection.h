@@ -16,10 +16,10 @@ typedef struct kc__rest_selection {
     const kc_fields *table;      /* The selectable fields of the resource. */
     const kc__resource *read_as; /* Fields are read from the object in the version of this
                                     resource. NULL: from the stored object. */
-    bool hides_reserved; /* Without the Secrets of people (kc__rest_is_reserved_namespace). */
-    bool reads_labels;   /* Labels too: a conversion webhook may change them. */
-    bool converted;      /* kc__rest_convert_page has collected the objects to convert. */
-    kc__rest_catalog *snapshot; /* Keeps the resource alive, also for the renderer of the
+    bool hides_reserved;       /* Without the Secrets of people (kc__rest_is_reserved_namespace). */
+    bool reads_labels;         /* Labels too: a conversion webhook may change them. */
+    bool converted;            /* kc__rest_convert_page has collected the objects to convert. */
+    kc__rest_catalog *catalog; /* Keeps the resource alive, also for the renderer of the
                                    selected objects. */
 } kc__rest_selection;
 

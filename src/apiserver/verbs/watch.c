@@ -528,7 +528,7 @@ static void start_watch_response(kc__rest_call *call, watching *w, uint64_t vers
     w->user_name = kc_str_dup(call->user.name);
     w->render = (kc__rest_watch_render_opts){.api = call->api,
                                              .loop = call->x->loop,
-                                             .snapshot = w->selection.snapshot,
+                                             .catalog = w->selection.catalog,
                                              .user_name = kc_cstr(w->user_name),
                                              .items = sends_items(call),
                                              .ready = events_available,

@@ -33,7 +33,7 @@ enum { NEAR = 16, NEAR_BYTES = 64 << 10 };
 typedef struct frame_key {
     uint64_t revision, object;
     const char *group, *version; /* Of the resource. */
-    uint64_t snapshot;           /* Number of the catalog for a custom resource; 0: built in. */
+    uint64_t catalog_number;     /* Number of the catalog for a custom resource; 0: built in. */
     kc__exchange_item_type type;
     kc__rest_representation as;
     kc__print_meta_version meta;
@@ -132,7 +132,7 @@ static bool is_same_key(const frame_key *a, const frame_key *b)
 {
     return a->revision == b->revision && a->object == b->object && a->type == b->type &&
            a->as == b->as && a->meta == b->meta && a->group == b->group &&
-           a->version == b->version && a->snapshot == b->snapshot;
+           a->version == b->version && a->catalog_number == b->catalog_number;
 }
 
 static kc__http_shared_bytes *part_find(frame_part *part, const frame_key *key)
@@ -223,7 +223,7 @@ static frame_key key_of(const kc__rest_renderer *renderer, const kc__rest_watch_
                        .object = hash_of_key(change->event),
                        .group = resource->group,
                        .version = resource->version,
-                       .snapshot = renderer->snapshot,
+                       .catalog_number = renderer->catalog_number,
                        .type = change->type,
                        .as = renderer->form.as,
                        .meta = renderer->form.version};
@@ -332,7 +332,8 @@ static bool near_has(const near_entry *entry, const kc__rest_renderer *renderer,
     return entry->event == change->event && key->revision == change->event->revision &&
            key->type == change->type && key->as == renderer->form.as &&
            key->meta == renderer->form.version && key->group == renderer->resource->group &&
-           key->version == renderer->resource->version && key->snapshot == renderer->snapshot;
+           key->version == renderer->resource->version &&
+           key->catalog_number == renderer->catalog_number;
 }
 
 kc__http_shared_bytes *kc__rest_frames_get(kc__rest_near_frames *near,

@@ -31,7 +31,7 @@ typedef struct render_job {
     kc__rest_api *api;
     kc__rest_watch_renders *renders;
     char *user_name;
-    kc__rest_catalog *snapshot;
+    kc__rest_catalog *catalog;
     kc__rest_renderer renderer;
     kc__rest_watch_change change; /* Holds a reference to its event or object. */
     bool items;
@@ -80,7 +80,7 @@ static void render_job_unref(render_job *job)
     kc_object_unref(job->shown);
     kc__store_event_unref(job->change.event);
     kc_object_unref(job->change.object);
-    kc__rest_catalog_unref(job->snapshot);
+    kc__rest_catalog_unref(job->catalog);
     free(job->user_name);
     free(job);
 }
@@ -167,7 +167,7 @@ static render_job *render_job_new(const kc__rest_watch_render_opts *opts,
     job->api = opts->api;
     job->renders = opts->api->renders;
     job->user_name = kc_str_dup(opts->user_name);
-    job->snapshot = kc__rest_catalog_ref(opts->snapshot);
+    job->catalog = kc__rest_catalog_ref(opts->catalog);
     job->renderer = *renderer;
     job->change.type = change->type;
     job->change.event = change->event ? kc__store_event_ref(change->event) : NULL;

@@ -26,10 +26,10 @@ kc__rest_watch_renders *kc__rest_watch_renders_free(kc__rest_watch_renders *rend
 typedef struct kc__rest_watch_render_opts {
     kc__rest_api *api;
     kc__loop *loop;
-    kc__rest_catalog *snapshot; /* Keeps the renderer's resource alive. */
-    kc_str user_name;           /* The user, for fair sharing of workers. */
-    bool items;                 /* Render objects instead of frames. */
-    void (*ready)(void *user);  /* Called on the loop when the event is rendered. */
+    kc__rest_catalog *catalog; /* Keeps the renderer's resource alive. */
+    kc_str user_name;          /* The user, for fair sharing of workers. */
+    bool items;                /* Render objects instead of frames. */
+    void (*ready)(void *user); /* Called on the loop when the event is rendered. */
     void *user;
 } kc__rest_watch_render_opts;
 

@@ -5,7 +5,7 @@
  *
  * The files are read once. The server has no user at hand and keeps one credential, so plugins
  * (exec) are refused, and so are proxies and impersonation, which the HTTP client of webhooks does
- * not have: a webhook that is asked in another way than the file says could decide wrongly.
+ * not have: a webhook that is called in another way than the file says could decide wrongly.
  */
 #include "apiserver/webhook/webhook_kubeconfig.h"
 

@@ -2,7 +2,7 @@
 /*
  * comparison.c: programs that only compare a part of a variable with a text, such as
  * object.metadata.namespace == "x". Match conditions of policies often do, and differ in the text
- * alone: whoever evaluates many reads the part once and compares texts.
+ * alone: a caller that evaluates many of them reads the part once and compares texts.
  */
 #include "cel/eval/eval_internal.h"
 

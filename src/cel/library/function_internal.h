@@ -4,7 +4,7 @@
  *
  * A library is a const table of overloads: name, identifier, signature, implementation, and costs
  * where they are not 1. The checker chooses overloads by signature, the evaluator calls the
- * implementation, the estimation of costs and the evaluator ask the cost functions.
+ * implementation, the estimation of costs and the evaluator call the cost functions.
  *
  * To add a function, add rows to the table of its library. To add a library, add its
  * table to `libraries` in env.c, with the feature that enables it.

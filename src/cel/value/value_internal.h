@@ -210,7 +210,7 @@ static inline kc_cel_value kc__cel_map_value(kc__cel_map *map)
 
 /* a == b: a boolean, or an error when the type of a refuses the comparison. */
 kc_cel_value kc__cel_equals(kc__cel_eval *ev, kc_cel_value a, kc_cel_value b);
-/* The same where cel-go asks the left value alone, so that null is compared as any other value. */
+/* The same where cel-go calls Equal of the left value, so null is compared as any other value. */
 kc_cel_value kc__cel_value_equals(kc__cel_eval *ev, kc_cel_value a, kc_cel_value b);
 /* True if a == b is true. */
 bool kc__cel_equal(kc__cel_eval *ev, kc_cel_value a, kc_cel_value b);

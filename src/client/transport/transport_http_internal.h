@@ -125,7 +125,7 @@ kc__client_transport_transfer *kc__client_transport_transfer_new(kc__client_tran
                                                                  const kc_http_request *request);
 kc__client_transport_transfer *kc__client_transport_transfer_unref(
     kc__client_transport_transfer *x);
-/* Waits for the head. Returns 0 or an error; after an error the loop has been told to stop. */
+/* Waits for the head. Returns 0 or an error; after an error the transfer is cancelled. */
 int kc__client_transport_transfer_wait_head(kc__client_transport_transfer *x, kc_error *err);
 ssize_t kc__client_transport_transfer_read(kc__client_transport_transfer *x, char *ret_bytes,
                                            size_t n, kc_error *err);

@@ -12,7 +12,7 @@ typedef struct kc__gen_crd_version {
     bool is_served, is_storage, is_deprecated, is_skipped;
     bool has_subresources, has_status;
     kc_str warning, scale;      /* JSON; p == NULL: none. */
-    kc_buf columns, selectable; /* JSON, items with commas between. */
+    kc_buf columns, selectable; /* JSON: comma-separated items. */
 } kc__gen_crd_version;
 
 /* A label or annotation. */

@@ -394,7 +394,7 @@ void kc__http_client_send(kc__http_client *http_client, const kc__http_client_re
 kc__http_client *kc__http_client_new(void)
 {
     kc__http_client *http_client = kc_new(kc__http_client);
-    http_client->transfers = kc__curl_loop_new(&(kc__curl_loop_opts){.name = "ask",
+    http_client->transfers = kc__curl_loop_new(&(kc__curl_loop_opts){.name = "http-client",
                                                                      .connections = KEPT,
                                                                      .begin = begin_client_transfer,
                                                                      .end = end_client_transfer,

@@ -3,7 +3,7 @@
  * http_post.c: one POST and its repetitions.
  *
  * A posting belongs to its loop: the timer between two attempts is the loop's, and the callbacks of
- * the HTTP client run there. A server that cannot be reached is not asked again.
+ * the HTTP client run there. A request to an unreachable server is not repeated.
  */
 #include "http/client/http_post.h"
 

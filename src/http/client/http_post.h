@@ -5,7 +5,7 @@
  *
  *     kc__http_post(&(kc__http_post_opts){.client = client, .target = &webhook->target,
  *                                         .body = review, .timeout = 30 * KC_SECOND,
- *                                         .loop = loop, .done = answered, .user = question});
+ *                                         .loop = loop, .done = done, .user = request});
  *
  * The responses 429, 500 and 504, and connections that the server resets, are followed by up to
  * four more attempts after 0.5 s, 0.75 s, …, as in kube-apiserver.

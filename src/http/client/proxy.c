@@ -238,7 +238,7 @@ void kc__http_proxy_start(kc__http_proxy *http_proxy, const kc__http_proxy_reque
 kc__http_proxy *kc__http_proxy_new(const kc__http_proxy_opts *opts)
 {
     kc__http_proxy *http_proxy = kc_new(kc__http_proxy);
-    http_proxy->transfers = kc__curl_loop_new(&(kc__curl_loop_opts){.name = "fetch",
+    http_proxy->transfers = kc__curl_loop_new(&(kc__curl_loop_opts){.name = "http-proxy",
                                                                     .connections = KEPT,
                                                                     .begin = begin_proxy_transfer,
                                                                     .end = end_proxy_transfer,

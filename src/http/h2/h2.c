@@ -131,7 +131,7 @@ static void resume_woken(kc__h2 *h2)
 {
     for (kc_dlist_link *link; (link = kc_dlist_pop(&h2->woken));) {
         kc__h2_stream *stream = kc_container_of(link, kc__h2_stream, woken);
-        /* A stream that nghttp2 has not deferred has not been asked for data yet and needs no
+        /* A stream that nghttp2 has not deferred has not had its read callback yet and needs no
          * resume. */
         if (nghttp2_session_resume_data(h2->session, stream->id) == 0)
             kc__h2_stream_wait_in(stream, &h2->sending);
@@ -313,8 +313,8 @@ static void retire_h2(kc__conn *conn)
     leave_h2_session(h2);
 }
 
-/* A client that does not know yet is told first, so that it does not lose the requests that it is
- * sending. A connection that is evicted has none, and gets no time. */
+/* The first GOAWAY comes before the final one, so that a client does not lose the requests that it
+ * is sending. A connection that is evicted has none, and gets no time. */
 static void drain_h2(kc__conn *conn)
 {
     kc__h2 *h2 = h2_of(conn);

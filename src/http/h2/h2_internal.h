@@ -46,11 +46,12 @@ typedef struct kc__h2 {
     bool inside; /* Called by the transport, which checks the connection afterwards. */
     bool ending; /* A final GOAWAY is being sent. */
     bool broken; /* nghttp2 failed; it is not called again. */
-    /* The client was asked to use another connection, and has received that. While it has not,
-     * requests are accepted, until the time `noticed_by`. */
+    /* The client has received the first GOAWAY. Until then, requests are accepted, until the time
+     * `noticed_by`. */
     bool noticed;
-    int64_t noticed_by; /* KC_FOREVER: it was not asked, or the connection is not to be drained. */
-    kc_dlist streams;   /* All, including those that only wait for their handler. */
+    int64_t
+        noticed_by;   /* KC_FOREVER: no GOAWAY was sent, or the connection is not to be drained. */
+    kc_dlist streams; /* All, including those that only wait for their handler. */
     size_t n_streams;
     size_t open; /* Number of those that are open for the client. */
 
@@ -62,7 +63,7 @@ typedef struct kc__h2 {
     kc_dlist woken;   /* Sources to be called again. */
     kc_dlist spent;   /* Answered without a source: their requests are to be freed. */
 
-    bool full_streams;  /* The client was told that it may open max_streams. */
+    bool full_streams;  /* SETTINGS has announced max_streams to the client. */
     size_t heads;       /* Bytes of the decoded heads of all streams. */
     size_t pool;        /* Unreserved bytes for large bodies. */
     int64_t head_since; /* When the current head (at first: the preface) began; KC_FOREVER: none. */

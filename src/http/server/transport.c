@@ -515,7 +515,7 @@ void kc__transport_evict(kc__transport *t)
     close_now(t);
 }
 
-/* Connections that are accepted from now on are retired, too, but are not told at once: a client
+/* Connections that are accepted from now on are retired, too, but not notified at once: a client
  * that has just connected is about to send a request. */
 static void retire_transport(kc__transport *t)
 {

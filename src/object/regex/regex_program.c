@@ -241,7 +241,7 @@ bool kc__regex_program(kc__regex *re, const kc__regex_tree *tree, size_t max_pro
     return true;
 }
 
-/* ---- what matchers ask of a program ---- */
+/* ---- accessors for matchers ---- */
 
 kc__regex_kind kc__regex_kind_of(uint32_t code)
 {

@@ -41,7 +41,7 @@ struct kc_informer {
 
     _Atomic bool shares_objects;    /* The server is in this process; its objects are not copied. */
     _Atomic bool listeners_changed; /* `joining` is not empty, or a handler is marked as removed. */
-    /* Set once, with the mutex held, and read without: every read of the cache asks for one. */
+    /* Set once, with the mutex held, and read without: every read of the cache checks one. */
     _Atomic bool started;
     _Atomic bool readable; /* The first lists are in the store. */
     _Atomic bool synced;   /* And the event handlers have been called for them. */

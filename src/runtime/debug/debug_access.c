@@ -40,7 +40,7 @@ typedef struct review {
     void *user;
     kc_dlist_link link;
     kc__loop_task task;
-    kc__debug_review_request question; /* Its strings are in the exchange's arena. */
+    kc__debug_review_request request; /* Its strings are in the exchange's arena. */
     uint8_t hash[SHA256_DIGEST_LENGTH];
     int status;
     char *text;
@@ -124,8 +124,8 @@ static void do_review(kc__debug_access *a, review *r)
     kc_auto(kc_client) *client = kc_client_with(
         a->client, &(kc_client_overrides){.cancel = a->cancel, .deadline = deadline});
     kc__debug_review_result verdict = {.status = 500};
-    if (kc__debug_review(client, &r->question, &verdict, &err) < 0)
-        kc_log_warn(a->log, "access review of a page failed", kc_kv("path", r->question.path),
+    if (kc__debug_review(client, &r->request, &verdict, &err) < 0)
+        kc_log_warn(a->log, "access review of a page failed", kc_kv("path", r->request.path),
                     kc_kv("err", &err));
     r->status = verdict.status;
     r->text = verdict.text;
@@ -208,8 +208,8 @@ static void debug_access_request(kc__debug_access *a, kc__exchange *x, kc_str to
                   .x = x,
                   .decided = decided,
                   .user = user,
-                  .question = {token, x->request.target.path, verb_of(x)}};
-    debug_access_hash_of(&r->question, r->hash);
+                  .request = {token, x->request.target.path, verb_of(x)}};
+    debug_access_hash_of(&r->request, r->hash);
     int status = cached(a, r->hash);
     if (!status && (status = debug_access_enter(a, r)) == 0)
         return;

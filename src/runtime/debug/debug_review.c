@@ -74,14 +74,14 @@ static void debug_review_write_member(kc_buf *out, const char *name, const kc_va
     kc_json_write(out, value);
 }
 
-void kc__debug_review_write(kc_buf *out, const kc__debug_review_request *question,
+void kc__debug_review_write(kc_buf *out, const kc__debug_review_request *request,
                             const kc_value *user)
 {
     kc_buf_puts(out, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview\","
                      "\"spec\":{\"nonResourceAttributes\":{\"path\":");
-    kc_json_quote(out, question->path);
+    kc_json_quote(out, request->path);
     kc_buf_puts(out, ",\"verb\":");
-    kc_json_quote(out, question->verb);
+    kc_json_quote(out, request->verb);
     kc_buf_puts(out, "}");
     debug_review_write_member(out, "user", kc_value_get(user, "username"));
     debug_review_write_member(out, "uid", kc_value_get(user, "uid"));
@@ -90,12 +90,12 @@ void kc__debug_review_write(kc_buf *out, const kc__debug_review_request *questio
     kc_buf_puts(out, "}}");
 }
 
-static int review_access(kc_client *client, const kc__debug_review_request *question,
+static int review_access(kc_client *client, const kc__debug_review_request *request,
                          const kc_value *user, kc__debug_review_result *ret, kc_error *err)
 {
     kc_scoped(kc_buf) body = {0};
     kc_scoped(kc_error) why = {0};
-    kc__debug_review_write(&body, question, user);
+    kc__debug_review_write(&body, request, user);
     kc_auto(kc_view) *review = debug_review_post(client, ACCESS_REVIEWS, &body, &why);
     if (!review && !is_not_offered(&why))
         return kc_error_move(err, &why);
@@ -109,13 +109,13 @@ static int review_access(kc_client *client, const kc__debug_review_request *ques
     return 0;
 }
 
-int kc__debug_review(kc_client *client, const kc__debug_review_request *question,
+int kc__debug_review(kc_client *client, const kc__debug_review_request *request,
                      kc__debug_review_result *ret, kc_error *err)
 {
     kc_auto(kc_view) *who = NULL;
-    const int known = review_token(client, question->token, &who, ret, err);
+    const int known = review_token(client, request->token, &who, ret, err);
     if (known <= 0)
         return known;
-    return review_access(client, question, kc_value_nested(kc_view_root(who), "status.user"), ret,
+    return review_access(client, request, kc_value_nested(kc_view_root(who), "status.user"), ret,
                          err);
 }

@@ -24,11 +24,11 @@ typedef struct kc__debug_review_result {
 
 /* Negative: the request failed, or the server does not permit us to review; *ret is untouched.
  * Blocks. */
-int kc__debug_review(kc_client *client, const kc__debug_review_request *question,
+int kc__debug_review(kc_client *client, const kc__debug_review_request *request,
                      kc__debug_review_result *ret, kc_error *err);
 
 /* Writes the SubjectAccessReview; `user` is the TokenReview's status.user. */
-void kc__debug_review_write(kc_buf *out, const kc__debug_review_request *question,
+void kc__debug_review_write(kc_buf *out, const kc__debug_review_request *request,
                             const kc_value *user);
 
 #endif

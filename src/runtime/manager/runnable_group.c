@@ -45,7 +45,7 @@ static void count_out(runnable_group_member *m)
     }
 }
 
-/* False if it was told to stop before: then the caller must end it. */
+/* False if a stop was requested before: then the caller must end it. */
 static bool park(runnable_group_member *m)
 {
     bool parked = false;

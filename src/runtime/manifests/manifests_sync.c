@@ -328,8 +328,8 @@ static void report_sync(const kc__manifests *m, const kc__manifests_summary *s)
 {
     const kc_object *parent = kc__apply_set_parent(m->set);
     if (s->kept && m->problems.fresh)
-        kc_log_warn(m->opts.log, "objects that left the directory are kept until nothing fails",
-                    kc_kv("dir", m->dir), kc_kv("failed", s->failed));
+        kc_log_warn(m->opts.log, "pruning skipped: some manifests failed", kc_kv("dir", m->dir),
+                    kc_kv("failed", s->failed));
     if (!s->changed && !s->pruned)
         return;
     kc_log_info(m->opts.log, "manifests synced", kc_kv("dir", m->dir), kc_kv("files", s->files),

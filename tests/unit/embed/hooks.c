@@ -20,7 +20,7 @@ static int note(kc_edit *edit, const kc_admission_request *request, void *user, 
     return 0;
 }
 
-/* Writes for each pod a ConfigMap, which it asks the same server for. */
+/* Creates a ConfigMap for each pod, on the same server. */
 static int write_in_webhook(kc_edit *edit, const kc_admission_request *request, void *user,
                             kc_error *err)
 {

@@ -216,7 +216,7 @@ static void stolen_lease_is_acquired_again(void **state)
     assert_true(has_secret(env, "map-1"));
 }
 
-/* It may have been carried out: only who asked can know whether to ask again. */
+/* The request may have been executed: only its caller can decide whether to repeat it. */
 static void request_with_lost_response_is_executed_once(void **state)
 {
     (void)state;

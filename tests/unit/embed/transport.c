@@ -192,7 +192,7 @@ static void deadline_ends_the_whole_response(void **state)
     assert_int_equal(err.reason, KC_TIMEOUT);
 }
 
-/* Nobody reads: what is kept for the reader is bounded, and closing in the middle is clean. */
+/* Without a reader the buffered bytes are bounded, and closing in the middle is clean. */
 static void response_may_be_closed_at_any_time(void **state)
 {
     (void)state;

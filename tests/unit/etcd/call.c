@@ -151,7 +151,7 @@ static void assert_fails(kc__etcd *etcd, const kc__etcd_request *request, kc__et
     assert_false(reply->unknown_outcome);
 }
 
-static void compacted_and_future_revisions_are_told_apart(void **state)
+static void compacted_and_future_revisions_return_different_errors(void **state)
 {
     (void)state;
     kc_auto(kc__etcd) *etcd = etcd_client(&cluster);
@@ -361,7 +361,7 @@ static void invalid_options_are_refused(void **state)
 ETCD_TESTS(cluster, put_value_is_read, range_selects_by_prefix_limit_and_revision,
            prefix_end_is_the_next_prefix, txn_stores_only_if_the_revision_is_expected,
            txn_compares_value_version_and_creation, delete_range_returns_previous_values,
-           compacted_and_future_revisions_are_told_apart,
+           compacted_and_future_revisions_return_different_errors,
            lease_is_kept_alive_and_revoked_with_its_keys, status_and_members_describe_the_server,
            large_values_pass_and_too_large_ones_are_refused, calls_started_together_all_end,
            close_cancels_calls_that_wait, write_into_silence_times_out_with_unknown_outcome,

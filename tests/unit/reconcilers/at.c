@@ -33,7 +33,7 @@ static void end_pods(kc_testenv *env)
     OK(now ? 0 : -1, &err);
 }
 
-/* Nobody deletes pods here, and there is one name: so it was made once. */
+/* No controller deletes pods here, and there is one name: the pod was created once. */
 static void assert_one_pod_was_created(kc_testenv *env)
 {
     kc_scoped(kc_object_list) pods = {0};

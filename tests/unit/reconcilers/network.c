@@ -257,7 +257,7 @@ static void invalid_response_keeps_object_not_ready(void **state)
 
 /* ---- status ---- */
 
-/* How often an event was told in all. */
+/* The sum of the counts of an event. */
 static int64_t count_reported(kc_testenv *env, const char *reason)
 {
     kc_scoped(kc_object_list) events = {0};

@@ -375,7 +375,8 @@ static void write_and_acknowledge(int to)
     _exit(1);
 }
 
-/* Killed in the middle: all it has told of is there, and one more at most. */
+/* A service that is killed in the middle has stored every acknowledged change, and one more at
+ * most. */
 static void acknowledged_change_survives_kill(void **state)
 {
     folder_make(state);

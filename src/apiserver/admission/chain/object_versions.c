@@ -4,7 +4,7 @@
  *
  * At most one conversion is in progress. Its entry holds the object until the result is there,
  * because kc__rest_convert_to_served recognizes objects by their address. A failure is kept as
- * well: a policy that ignores failures must not ask again.
+ * well: a policy that ignores failures must not convert again.
  */
 #include "apiserver/admission/chain/object_versions.h"
 

@@ -27,7 +27,7 @@ kc__rest_verdict kc__admission_versions_get(kc__rest_call *call,
                                             const kc__admission_attributes *about,
                                             const kc_object *object, const kc__resource *as,
                                             kc_object **ret, kc_error *err);
-/* Waits for the conversion in progress, and starts one that a worker asked for. KC__REST_NEXT,
+/* Waits for the conversion in progress, and starts one that a worker requested. KC__REST_NEXT,
  * KC__REST_PENDING or KC__REST_ON_LOOP. A phase calls it before it evaluates anything: on a loop
  * the evaluation could move to a worker before it gets to the conversion. */
 kc__rest_verdict kc__admission_versions_await(kc__rest_call *call);

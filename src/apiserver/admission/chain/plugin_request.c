@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plugin_request.c: what admission plugins ask of a request. Rejections have the form of
+ * plugin_request.c: a request as admission plugins see it. Rejections have the form of
  * Kubernetes' admission.NewForbidden, so a plugin only states the reason.
  */
 #include "apiserver/admission/chain/plugin_request.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plugin_request.h: what admission plugins ask of a request: which resource it writes, the objects
+ * plugin_request.h: a request as admission plugins see it: which resource it writes, the objects
  * that are in the store, and how to reject it.
  */
 #ifndef KC_APISERVER_PLUGIN_REQUEST_H

@@ -8,7 +8,7 @@
 #include "apiserver/admission/plugins/certificate_permissions.h"
 
 #include "apiserver/admission/chain/plugin_request.h"
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 #include "kc/diff.h"
 
 #define REQUESTS "certificates.k8s.io/certificatesigningrequests"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * certificate_request.c: CertificateSigningRequests. The server writes into a new request who made
- * it, whatever the client sent, because approvers and signers decide by that; and into conditions
- * when they were made. The plugin CertificateSubjectRestriction rejects requests for client
+ * certificate_request.c: CertificateSigningRequests. The server writes the requester
+ * into a new request, whatever the client sent, because approvers and signers decide by that; and
+ * the times into conditions. The plugin CertificateSubjectRestriction rejects requests for client
  * certificates of the group system:masters.
  */
 #include "apiserver/admission/plugins/certificate_request.h"
@@ -15,7 +15,7 @@
 #define REQUESTS      "certificates.k8s.io/certificatesigningrequests"
 #define CLIENT_SIGNER "kubernetes.io/kube-apiserver-client"
 
-/* ---- who made the request ---- */
+/* ---- the requester ---- */
 
 static kc_node *texts_node(kc_edit *edit, const kc_str *texts, size_t n)
 {

@@ -6,7 +6,7 @@
 
 #include "apiserver/call/call.h"
 
-/* A stage `allocate`: who made a new request; the times of conditions. */
+/* A stage `allocate`: the requester of a new request; the times of conditions. */
 kc__rest_phase_fn kc__admission_certificate_fields;
 /* CertificateSubjectRestriction */
 kc__rest_phase_fn kc__admission_certificate_subject;

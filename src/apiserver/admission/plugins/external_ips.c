@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * external_ips.c: implements the admission plugin DenyServiceExternalIPs. It rejects external IPs
- * that a Service does not have yet: whoever sets one can intercept the traffic to it. Services keep
- * those that they have.
+ * that a Service does not have yet: a user that sets one can intercept the traffic to it. Services
+ * keep those that they have.
  */
 #include "apiserver/admission/plugins/external_ips.h"
 

@@ -2,11 +2,11 @@
 /*
  * image_policy.c: implements the admission plugin ImagePolicyWebhook. The webhook reviews the
  * images of a pod that is created or updated, and those of its ephemeral containers. Annotations of
- * the pod whose names contain ".image-policy.k8s.io/" are a part of the question.
+ * the pod whose names contain ".image-policy.k8s.io/" are a part of the review.
  *
- *     kept answer ──────────────────────────────────────────────▶ allow or deny
+ *     cached result ────────────────────────────────────────────▶ allow or deny
  *     none ─▶ POST, repeated while the webhook is overloaded (http_post.h)
- *                 ├─▶ ImageReview ─▶ kept ─────────────────────▶ allow or deny
+ *                 ├─▶ ImageReview ─▶ cached ───────────────────▶ allow or deny
  *                 └─▶ anything else ─▶ defaultAllow ───────────▶ allow or deny
  *
  * The request waits on its loop; the transfer runs on the thread of the webhooks' HTTP client.
@@ -29,12 +29,12 @@
 typedef struct kc__admission_image_review {
     kc__rest_call *call;
     const kc__admission_image_policy *policy;
-    kc_str spec;              /* JSON; the key of kept answers. */
-    kc__authz_answer *answer; /* NULL: none has arrived. */
-    const char *failure;      /* Why there is no answer; NULL: it has not failed. */
+    kc_str spec;              /* JSON; the key of cached results. */
+    kc__authz_result *result; /* NULL: none has arrived. */
+    const char *failure;      /* Why the call failed; NULL: it has not. */
 } kc__admission_image_review;
 
-/* ---- the question ---- */
+/* ---- the request ---- */
 
 static void write_images(kc_buf *out, const kc_value *spec, const char *list)
 {
@@ -86,7 +86,7 @@ static void write_review_spec(const kc__rest_call *call, const kc_value *pod, kc
     kc_buf_putc(out, '}');
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 /* Whether the response is an ImageReview; kind and version may be absent, as in Kubernetes. */
 static bool is_image_review(kc__admission_image_review *review, const kc_value *root)
@@ -102,7 +102,7 @@ static bool is_image_review(kc__admission_image_review *review, const kc_value *
     return false;
 }
 
-/* Keeps the status of a response as the answer. */
+/* The status of the response is the result, which is cached. */
 static void read_image_review(kc__admission_image_review *review, kc_str body)
 {
     const kc__admission_image_policy *policy = review->policy;
@@ -121,10 +121,10 @@ static void read_image_review(kc__admission_image_review *review, kc_str body)
     const bool allowed = kc_value_as_bool(kc_value_get(status, "allowed"), false);
     if (status)
         kc_json_write(&json, status);
-    review->answer = kc__authz_answer_new(allowed ? KC__AUTHZ_ALLOW : KC__AUTHZ_DENY,
+    review->result = kc__authz_result_new(allowed ? KC__AUTHZ_ALLOW : KC__AUTHZ_DENY,
                                           kc_buf_str(&json), (kc_str){0});
-    kc__authz_answers_put(policy->answers, review->spec, review->answer,
-                          allowed ? policy->allow_ttl : policy->deny_ttl);
+    kc__authz_result_cache_put(policy->cache, review->spec, review->result,
+                               allowed ? policy->allow_ttl : policy->deny_ttl);
 }
 
 static void image_review_arrived(const kc__http_client_response *response, void *user)
@@ -187,16 +187,16 @@ static kc__rest_verdict decide_after_failure(kc__rest_call *call,
     return KC__REST_NEXT;
 }
 
-static kc__rest_verdict decide_by_answer(kc__rest_call *call, const kc__authz_answer *answer)
+static kc__rest_verdict decide_by_result(kc__rest_call *call, const kc__authz_result *result)
 {
-    kc_auto(kc_view) *view = kc_view_parse(kc__authz_answer_reason(answer), NULL, NULL);
+    kc_auto(kc_view) *view = kc_view_parse(kc__authz_result_reason(result), NULL, NULL);
     const kc_value *status = view ? kc_view_root(view) : NULL;
     const kc_str reason = kc_value_as_str(kc_value_get(status, "reason"));
     kc_value_each_member (kc_value_get(status, "auditAnnotations"), name, value)
         kc__rest_audit(call,
                        kc_cstr(kc_arena_printf(call->arena, AUDIT_PREFIX "%.*s", KC_ARG(name))),
                        kc_value_as_str(value));
-    if (kc__authz_answer_decision(answer) == KC__AUTHZ_ALLOW)
+    if (kc__authz_result_decision(result) == KC__AUTHZ_ALLOW)
         return KC__REST_NEXT;
     if (reason.n)
         return kc__admission_forbid(
@@ -215,7 +215,7 @@ static kc__admission_image_review *begin_image_review(kc__rest_call *call,
     write_review_spec(call, kc_view_root(pod), &spec);
     *review = (kc__admission_image_review){
         .call = call, .policy = policy, .spec = kc_arena_str(call->arena, kc_buf_str(&spec))};
-    review->answer = kc__authz_answers_get(policy->answers, review->spec);
+    review->result = kc__authz_result_cache_get(policy->cache, review->spec);
     return review;
 }
 
@@ -235,16 +235,16 @@ kc__rest_verdict kc__admission_image_policy_validate(kc__rest_call *call)
         if (call->on_worker)
             return KC__REST_ON_LOOP;
         review = call->image_review = begin_image_review(call, config->image_policy);
-        if (!review->answer) {
+        if (!review->result) {
             send_image_review(review);
             return KC__REST_PENDING;
         }
     }
-    if (!review->answer && !review->failure)
+    if (!review->result && !review->failure)
         return KC__REST_PENDING;
     call->image_review = NULL; /* A retry after a conflict reviews the new object. */
-    const kc__rest_verdict verdict = review->answer ? decide_by_answer(call, review->answer)
+    const kc__rest_verdict verdict = review->result ? decide_by_result(call, review->result)
                                                     : decide_after_failure(call, review);
-    kc__authz_answer_unref(review->answer);
+    kc__authz_result_unref(review->result);
     return verdict;
 }

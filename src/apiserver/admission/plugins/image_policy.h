@@ -9,21 +9,21 @@
 #ifndef KC_APISERVER_IMAGE_POLICY_H
 #define KC_APISERVER_IMAGE_POLICY_H
 
-#include "apiserver/authz/webhook_answers.h"
+#include "apiserver/authz/webhook_results.h"
 #include "apiserver/call/call.h"
 #include "apiserver/webhook/webhook_kubeconfig.h"
 
 #define KC__ADMISSION_IMAGE_POLICY_TIMEOUT (30 * KC_SECOND) /* Of one attempt. */
 
-/* The configuration, and the answers that are kept. Any thread. */
+/* The configuration, and the cached results. Any thread. */
 typedef struct kc__admission_image_policy {
     kc__webhook_kubeconfig webhook;
-    kc__http_target target;      /* Of the webhook, with ?timeout=. */
-    kc_arena arena;              /* Holds the URL. */
-    int64_t allow_ttl, deny_ttl; /* How long answers are kept. 0: not at all. */
-    int64_t backoff;             /* Before the second attempt. 0: none. */
-    bool default_allow;          /* A webhook that fails allows. */
-    kc__authz_answers *answers;  /* By spec; the reason of an answer is the JSON of a status. */
+    kc__http_target target;        /* Of the webhook, with ?timeout=. */
+    kc_arena arena;                /* Holds the URL. */
+    int64_t allow_ttl, deny_ttl;   /* TTLs of cached results. 0: not cached. */
+    int64_t backoff;               /* Before the second attempt. 0: none. */
+    bool default_allow;            /* A webhook that fails allows. */
+    kc__authz_result_cache *cache; /* By spec; the reason of a result is the JSON of a status. */
 } kc__admission_image_policy;
 
 /* Reads {imagePolicy: {kubeConfigFile: …}} (YAML or JSON), and the kubeconfig. NULL on error.

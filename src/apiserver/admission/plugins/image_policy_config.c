@@ -4,7 +4,7 @@
  *
  *     imagePolicy:
  *       kubeConfigFile: /etc/kubernetes/images.kubeconfig     the webhook and the credentials
- *       allowTTL: 50             seconds that a permission is kept; -1: not at all
+ *       allowTTL: 50             seconds that an allowed result is cached; -1: not at all
  *       denyTTL: 50              the same for a denial
  *       retryBackoff: 500        milliseconds before the second attempt
  *       defaultAllow: true       a webhook that fails allows
@@ -19,7 +19,7 @@ kc__admission_image_policy *kc__admission_image_policy_free(kc__admission_image_
 {
     if (!policy)
         return NULL;
-    kc__authz_answers_free(policy->answers);
+    kc__authz_result_cache_free(policy->cache);
     kc__webhook_kubeconfig_done(&policy->webhook);
     kc_arena_done(&policy->arena);
     free(policy);
@@ -90,6 +90,6 @@ kc__admission_image_policy *kc__admission_image_policy_parse(kc_str text, kc_err
     if (!view ||
         read_image_policy(kc_value_get(kc_view_root(view), "imagePolicy"), policy, err) < 0)
         return NULL;
-    policy->answers = kc__authz_answers_new(NULL);
+    policy->cache = kc__authz_result_cache_new(NULL);
     return kc_take(policy);
 }

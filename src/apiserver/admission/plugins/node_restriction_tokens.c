@@ -6,7 +6,7 @@
  * the verb request-serviceaccounts-token-audience, with the audience as the resource.
  */
 #include "apiserver/admission/plugins/node_restriction_internal.h"
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 #include "object/gofmt/go_quote.h"
 
 /* ---- the audiences of a pod ---- */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * owner_permissions.c: implements the admission plugin OwnerReferencesPermissionEnforcement. An
- * owner reference can cause the deletion of its object: who changes the references of a stored
- * object must be allowed to delete it. A reference with blockOwnerDeletion can hold off the
- * deletion of the owner: who adds one must be allowed to update the owner's finalizers.
+ * owner reference can cause the deletion of its object: a user that changes the references of a
+ * stored object must be allowed to delete it. A reference with blockOwnerDeletion can hold off the
+ * deletion of the owner: a user that adds one must be allowed to update the owner's finalizers.
  */
 #include "apiserver/admission/plugins/owner_permissions.h"
 
 #include "apiserver/admission/chain/plugin_request.h"
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 #include "kc/diff.h"
 #include "kc/kind.h"
 

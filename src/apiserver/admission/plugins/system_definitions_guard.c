@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * system_definitions_guard.c: rejects an update of a definition that belongs to the server
+ * system_definitions_guard.c: rejects an update of a CRD that belongs to the server
  * (background/system_definitions.h), if it changes the spec or the status. Metadata may change, so
  * that `kubectl apply` of the same manifest works. verbs/deletion.c rejects deletions.
  */

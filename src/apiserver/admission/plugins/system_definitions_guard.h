@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* system_definitions_guard.h: protects the definitions that belong to the server from changes. */
+/* system_definitions_guard.h: protects the CRDs that belong to the server from changes. */
 #ifndef KC_APISERVER_SYSTEM_DEFINITIONS_GUARD_H
 #define KC_APISERVER_SYSTEM_DEFINITIONS_GUARD_H
 

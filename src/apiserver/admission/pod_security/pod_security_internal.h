@@ -64,7 +64,7 @@ void kc__pod_security_names_sort(kc__pod_security_names *names);
 void kc__pod_security_quote(kc_buf *out, const kc__pod_security_names *names);
 /* Appends `container "a"` or `containers "a", "b"`. */
 void kc__pod_security_write_containers(kc_buf *out, const kc__pod_security_names *names);
-/* Appends who set a value: `pod`, `containers "a", "b"`, `pod and container "a"`. */
+/* Appends the owners of a value: `pod`, `containers "a", "b"`, `pod and container "a"`. */
 void kc__pod_security_write_setters(kc_buf *out, bool pod,
                                     const kc__pod_security_names *containers);
 

@@ -9,7 +9,7 @@
 
 #include "apiserver/access/account_name.h"
 #include "apiserver/authz/authz_selectors.h"
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 
 /* A service account, without the group of authenticated users: as in Kubernetes. */
 static kc__user account_of_check(const kc_cel_authorizer_check *check, kc_arena *arena)
@@ -39,16 +39,16 @@ static kc__authz_attributes attributes_of_check(const kc_cel_authorizer_check *c
                                   .name = check->name};
 }
 
-/* A worker may wait for a webhook; on a loop a question without a kept answer is a denial. */
+/* A worker may wait for a webhook; on a loop a review without a cached result is a denial. */
 static kc__authz_decision decide_check(const kc__rest_call *call, const kc__authz_attributes *a,
                                        kc_buf *reason, kc_buf *error)
 {
-    kc_scoped(kc__authz_session) session = {0};
+    kc_scoped(kc__authz_request_state) state = {0};
     const kc__authz_decision decision =
         call->on_worker
-            ? kc__authz_session_wait(&session, call->api->authz, call->x->loop, a, reason)
-            : kc__authz_authorize(call->api->authz, &session, a, reason);
-    kc__authz_session_write_errors(&session, error);
+            ? kc__authz_request_state_wait(&state, call->api->authz, call->x->loop, a, reason)
+            : kc__authz_authorize(call->api->authz, &state, a, reason);
+    kc__authz_request_state_write_errors(&state, error);
     return decision;
 }
 

@@ -6,7 +6,7 @@
  * it was given, so a later CRD never takes a name away. When all requested names are accepted, the
  * CRD is Established, and stays so.
  *
- *     asks for ──▶ free, or its own already ──▶ acceptedNames, NamesAccepted=True ──▶ Established
+ *     requests ──▶ free, or its own already ──▶ acceptedNames, NamesAccepted=True ──▶ Established
  *              ├─▶ taken ──▶ NamesAccepted=False, the reason says which
  *              └─▶ of a built-in group ──▶ NamesAccepted=False, Established=False: GroupConflict
  *

@@ -4,7 +4,7 @@
  * The subresource `approval` writes the conditions Approved and Denied, `status` writes the
  * certificate and other conditions; neither removes a condition.
  *
- * The server sets who made a request, and the times of conditions (admission/plugins/
+ * The server sets the requester, and the times of conditions (admission/plugins/
  * certificate_request.c), because both depend on the write.
  */
 #include "apiserver/kinds/certificates/pkcs10.h"

@@ -33,13 +33,13 @@ typedef struct etcd_raise {
     kc_error err; /* The first one; no put is started after it. */
 } etcd_raise;
 
-static void raise_answered(kc__etcd_reply *answer, void *user);
+static void raise_done(kc__etcd_reply *arrived, void *user);
 
 static void start_put(etcd_raise *r)
 {
     const kc__etcd_request request = {
         .method = KC__ETCD_PUT, .idempotent = true, .put = {.key = r->key}};
-    kc__etcd_call_start(r->client, &request, raise_answered, r);
+    kc__etcd_call_start(r->client, &request, raise_done, r);
 }
 
 /* Takes one of the puts that are left. With the mutex locked. */
@@ -52,9 +52,9 @@ static bool take_put(etcd_raise *r)
     return true;
 }
 
-static void raise_answered(kc__etcd_reply *answer, void *user)
+static void raise_done(kc__etcd_reply *arrived, void *user)
 {
-    kc_auto(kc__etcd_reply) *reply = answer;
+    kc_auto(kc__etcd_reply) *reply = arrived;
     etcd_raise *r = user;
     bool next = false;
     kc_locked (&r->mutex) {

@@ -181,9 +181,9 @@ int kc__storage_etcd_progress(kc__storage *storage, kc__storage_state *ret_state
     return 0;
 }
 
-static void query_answered(kc__etcd_reply *answer, void *user)
+static void query_done(kc__etcd_reply *arrived, void *user)
 {
-    kc_auto(kc__etcd_reply) *reply = answer;
+    kc_auto(kc__etcd_reply) *reply = arrived;
     kc__storage_query *query = user;
     if (reply->code == KC__ETCD_OK)
         query->revision = (uint64_t)reply->revision;
@@ -196,7 +196,7 @@ static void etcd_query(kc__storage *storage, kc__storage_query *query)
 {
     const kc__storage_etcd *s = kc__storage_etcd_of(storage);
     const kc__etcd_request request = revision_request(s);
-    kc__etcd_call_start(s->client, &request, query_answered, query);
+    kc__etcd_call_start(s->client, &request, query_done, query);
 }
 
 int kc__storage_etcd_compact(kc__storage *storage, uint64_t revision, kc_error *err)

@@ -132,9 +132,9 @@ static int take_reply(const kc__etcd_reply *reply, const kc__storage_op *ops, si
 
 /* ---- the functions of the contract ---- */
 
-static void submission_decided(kc__etcd_reply *answer, void *user)
+static void submission_decided(kc__etcd_reply *arrived, void *user)
 {
-    kc_auto(kc__etcd_reply) *reply = answer;
+    kc_auto(kc__etcd_reply) *reply = arrived;
     kc__storage_submission *submission = user;
     submission->revision = (uint64_t)reply->revision;
     take_reply(reply, submission->ops, submission->n_ops, submission->results, &submission->error);
@@ -149,15 +149,15 @@ typedef struct leased_submission {
 } leased_submission;
 
 /* Every attempt has a new lease, so they end. */
-static void leased_decided(kc__etcd_reply *answer, void *user)
+static void leased_decided(kc__etcd_reply *arrived, void *user)
 {
     const leased_submission leased = *(leased_submission *)user;
     free(user);
-    if (answer->code != KC__ETCD_LEASE_NOT_FOUND) {
-        submission_decided(answer, leased.submission);
+    if (arrived->code != KC__ETCD_LEASE_NOT_FOUND) {
+        submission_decided(arrived, leased.submission);
         return;
     }
-    kc__etcd_reply_free(answer);
+    kc__etcd_reply_free(arrived);
     kc__storage_etcd_lease_lost(leased.s, leased.lease);
     kc__storage_etcd_submit(&leased.s->base, leased.submission);
 }

@@ -72,9 +72,9 @@ static void send_waiting(kc__storage_etcd *s, kc__storage_submission *submission
         kc__storage_etcd_send(s, submission, lease->id);
 }
 
-static void lease_granted(kc__etcd_reply *answer, void *user)
+static void lease_granted(kc__etcd_reply *arrived, void *user)
 {
-    kc_auto(kc__etcd_reply) *reply = answer;
+    kc_auto(kc__etcd_reply) *reply = arrived;
     kc__storage_etcd_lease *lease = user;
     kc__storage_etcd *s = lease->storage;
     kc__storage_submission *waiting = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Authenticators that take their time: shared questions, kept answers, limits. */
+/* Remote authenticators: shared verifications, cached results, limits. */
 #include "apiserver/access/authn_remote.h"
 
 #include "kc/thread.h"
@@ -7,13 +7,13 @@
 
 #include <stdio.h>
 
-/* An authenticator that answers when the test says so. */
+/* An authenticator whose verifications the test ends. */
 typedef struct slow {
     kc_mutex mutex; /* Guards what follows. */
     kc_cond changed;
-    kc__authn_flight *flights[2048];
+    kc__authn_verification *verifications[2048];
     size_t n;
-    int asked;
+    int calls;
 } slow;
 
 typedef struct stage {
@@ -22,16 +22,16 @@ typedef struct stage {
     kc__loop *loop;
     kc_mutex mutex; /* Guards what follows. */
     kc_cond changed;
-    int answers, found, busy;
+    int results, found, busy;
 } stage;
 
-static void slow_ask(void *self, kc__authn_flight *flight, kc__loop *loop)
+static void slow_verify(void *self, kc__authn_verification *verification, kc__loop *loop)
 {
     slow *s = self;
     (void)loop;
     kc_locked (&s->mutex) {
-        s->flights[s->n++] = flight;
-        s->asked++;
+        s->verifications[s->n++] = verification;
+        s->calls++;
         kc_cond_broadcast(&s->changed);
     }
 }
@@ -50,7 +50,7 @@ static void slow_free(void *self)
 }
 
 static const kc__authn_remote_ops slow_ops = {
-    .name = "slow", .ask = slow_ask, .stop = slow_stop, .free = slow_free};
+    .name = "slow", .verify = slow_verify, .stop = slow_stop, .free = slow_free};
 
 static stage *stage_new(int64_t success_ttl, int64_t failure_ttl)
 {
@@ -82,130 +82,131 @@ static void stage_free(stage *s)
 }
 KC_AUTO_DEFINE(stage, stage_free)
 
-static void count_answer(kc__authn_answer *answer, void *user)
+static void count_result(kc__authn_result *result, void *user)
 {
     stage *s = user;
     kc_locked (&s->mutex) {
-        s->answers++;
-        s->found += answer->found > 0;
-        s->busy += answer->busy;
+        s->results++;
+        s->found += result->found > 0;
+        s->busy += result->busy;
         kc_cond_broadcast(&s->changed);
     }
 }
 
-static void ask(stage *s, const char *token)
+static void verify(stage *s, const char *token)
 {
-    kc__authn_remote_ask(s->remote, kc_cstr(token), (kc__user_audiences){0}, s->loop, count_answer,
-                         s);
+    kc__authn_remote_verify(s->remote, kc_cstr(token), (kc__user_audiences){0}, s->loop,
+                            count_result, s);
 }
 
-static void await_answers(stage *s, int n)
+static void await_results(stage *s, int n)
 {
     const int64_t deadline = kc_clock_deadline(kc_clock_real(), 20 * KC_SECOND);
     kc_locked (&s->mutex)
-        while (s->answers < n)
+        while (s->results < n)
             if (!kc_cond_wait_until(&s->changed, &s->mutex, kc_clock_real(), deadline))
-                fail_msg("%d answers of %d", s->answers, n);
+                fail_msg("%d results of %d", s->results, n);
 }
 
-static int asked(stage *s)
+static int calls_of(stage *s)
 {
     int n = 0;
     kc_locked (&s->slow->mutex)
-        n = s->slow->asked;
+        n = s->slow->calls;
     return n;
 }
 
-/* Ends all flights on another thread than the loop's. */
-static void end_flights(stage *s, int found)
+/* Ends all verifications on another thread than the loop's. */
+static void end_verifications(stage *s, int found)
 {
-    kc__authn_flight *flights[2048];
+    kc__authn_verification *verifications[2048];
     size_t n = 0;
     kc_locked (&s->slow->mutex) {
         n = s->slow->n;
-        memcpy(flights, s->slow->flights, n * sizeof(flights[0]));
+        memcpy(verifications, s->slow->verifications, n * sizeof(verifications[0]));
         s->slow->n = 0;
     }
     for (size_t i = 0; i < n; i++) {
-        kc__authn_answer *answer =
-            found < 0 ? kc__authn_answer_error("broken") : kc__authn_answer_new(found);
-        kc__authn_flight_end(flights[i], answer);
+        kc__authn_result *result =
+            found < 0 ? kc__authn_result_error("broken") : kc__authn_result_new(found);
+        kc__authn_verification_end(verifications[i], result);
     }
 }
 
-static bool is_known(stage *s, const char *token)
+static bool is_cached(stage *s, const char *token)
 {
-    kc__authn_answer *answer =
-        kc__authn_remote_known(s->remote, kc_cstr(token), (kc__user_audiences){0});
-    const bool known = answer != NULL;
-    kc__authn_answer_unref(answer);
-    return known;
+    kc__authn_result *result =
+        kc__authn_remote_cached(s->remote, kc_cstr(token), (kc__user_audiences){0});
+    const bool cached = result != NULL;
+    kc__authn_result_unref(result);
+    return cached;
 }
 
-static void requests_with_one_token_share_a_question(void **state)
+static void requests_with_one_token_share_a_verification(void **state)
 {
     (void)state;
     kc_auto(stage) *s = stage_new(KC_HOUR, KC_HOUR);
     for (int i = 0; i < 50; i++)
-        ask(s, "token");
-    ask(s, "other");
-    assert_int_equal(asked(s), 2);
-    end_flights(s, 1);
-    await_answers(s, 51);
+        verify(s, "token");
+    verify(s, "other");
+    assert_int_equal(calls_of(s), 2);
+    end_verifications(s, 1);
+    await_results(s, 51);
     assert_int_equal(s->found, 51);
 }
 
-static void answers_are_kept_by_result(void **state)
+static void results_are_cached_by_outcome(void **state)
 {
     (void)state;
     kc_auto(stage) *s = stage_new(KC_HOUR, 0);
-    ask(s, "valid");
-    end_flights(s, 1);
-    ask(s, "invalid");
-    end_flights(s, 0);
-    ask(s, "broken");
-    end_flights(s, -1);
-    await_answers(s, 3);
-    assert_true(is_known(s, "valid"));
-    assert_false(is_known(s, "invalid"));
-    assert_false(is_known(s, "broken"));
-    kc__authn_remote_forget(s->remote);
-    assert_false(is_known(s, "valid"));
+    verify(s, "valid");
+    end_verifications(s, 1);
+    verify(s, "invalid");
+    end_verifications(s, 0);
+    verify(s, "broken");
+    end_verifications(s, -1);
+    await_results(s, 3);
+    assert_true(is_cached(s, "valid"));
+    assert_false(is_cached(s, "invalid"));
+    assert_false(is_cached(s, "broken"));
+    kc__authn_remote_clear_cache(s->remote);
+    assert_false(is_cached(s, "valid"));
 }
 
-static void failures_of_the_token_are_kept_and_those_of_the_server_are_not(void **state)
+static void invalid_token_is_cached_and_server_error_is_not(void **state)
 {
     (void)state;
     kc_auto(stage) *s = stage_new(KC_HOUR, KC_HOUR);
-    ask(s, "invalid");
-    end_flights(s, 0);
-    ask(s, "broken");
-    end_flights(s, -1);
-    await_answers(s, 2);
-    assert_true(is_known(s, "invalid"));
-    assert_false(is_known(s, "broken"));
+    verify(s, "invalid");
+    end_verifications(s, 0);
+    verify(s, "broken");
+    end_verifications(s, -1);
+    await_results(s, 2);
+    assert_true(is_cached(s, "invalid"));
+    assert_false(is_cached(s, "broken"));
 }
 
-static void audiences_are_part_of_the_question(void **state)
+static void audiences_are_part_of_the_cache_key(void **state)
 {
     (void)state;
     kc_auto(stage) *s = stage_new(KC_HOUR, KC_HOUR);
     static const kc_str vault[] = {KC_STR_INIT("vault")};
-    ask(s, "token");
-    end_flights(s, 1);
-    await_answers(s, 1);
-    assert_null(kc__authn_remote_known(s->remote, KC_STR("token"), (kc__user_audiences){vault, 1}));
+    verify(s, "token");
+    end_verifications(s, 1);
+    await_results(s, 1);
+    assert_null(
+        kc__authn_remote_cached(s->remote, KC_STR("token"), (kc__user_audiences){vault, 1}));
 }
 
-static void answer_of_an_old_configuration_is_not_kept(void **state)
+static void result_of_an_old_configuration_is_not_cached(void **state)
 {
     (void)state;
     kc_auto(stage) *s = stage_new(KC_HOUR, KC_HOUR);
-    ask(s, "token");
-    kc__authn_remote_forget(s->remote);
-    end_flights(s, 1);
-    await_answers(s, 1);
-    assert_false(is_known(s, "token"));
+    verify(s, "token");
+    kc__authn_remote_clear_cache(s->remote);
+    end_verifications(s, 1);
+    await_results(s, 1);
+    assert_false(is_cached(s, "token"));
 }
 
 static void requests_beyond_the_limit_are_refused_at_once(void **state)
@@ -215,48 +216,47 @@ static void requests_beyond_the_limit_are_refused_at_once(void **state)
     char token[16];
     for (int i = 0; i < KC__AUTHN_MAX_WAITING + 5; i++) {
         snprintf(token, sizeof(token), "t%d", i);
-        ask(s, token);
+        verify(s, token);
     }
-    await_answers(s, 5);
+    await_results(s, 5);
     assert_int_equal(s->busy, 5);
-    assert_int_equal(asked(s), KC__AUTHN_MAX_WAITING);
-    end_flights(s, 0);
-    await_answers(s, KC__AUTHN_MAX_WAITING + 5);
-    ask(s, "later");
-    end_flights(s, 1);
-    await_answers(s, KC__AUTHN_MAX_WAITING + 6);
+    assert_int_equal(calls_of(s), KC__AUTHN_MAX_WAITING);
+    end_verifications(s, 0);
+    await_results(s, KC__AUTHN_MAX_WAITING + 5);
+    verify(s, "later");
+    end_verifications(s, 1);
+    await_results(s, KC__AUTHN_MAX_WAITING + 6);
     assert_int_equal(s->found, 1);
 }
 
-static void kept_answers_are_bounded(void **state)
+static void cached_results_are_bounded(void **state)
 {
     (void)state;
     kc_auto(stage) *s = stage_new(KC_HOUR, KC_HOUR);
     char token[16];
-    for (int i = 0; i < KC__AUTHN_MAX_ANSWERS + 100; i++) {
+    for (int i = 0; i < KC__AUTHN_MAX_CACHED_RESULTS + 100; i++) {
         snprintf(token, sizeof(token), "t%d", i);
-        ask(s, token);
-        end_flights(s, 1);
+        verify(s, token);
+        end_verifications(s, 1);
     }
-    await_answers(s, KC__AUTHN_MAX_ANSWERS + 100);
-    assert_false(is_known(s, "t0"));
-    assert_true(is_known(s, token));
+    await_results(s, KC__AUTHN_MAX_CACHED_RESULTS + 100);
+    assert_false(is_cached(s, "t0"));
+    assert_true(is_cached(s, token));
 }
 
-static void answer_is_not_used_beyond_its_own_time(void **state)
+static void result_is_not_used_after_its_expiry(void **state)
 {
     (void)state;
     kc_auto(stage) *s = stage_new(KC_HOUR, KC_HOUR);
-    ask(s, "token");
-    kc__authn_answer *answer = kc__authn_answer_new(1);
-    answer->valid_until = kc_clock_wall(kc_clock_real()) - KC_SECOND;
-    kc__authn_flight_end(s->slow->flights[--s->slow->n], answer);
-    await_answers(s, 1);
-    assert_false(is_known(s, "token"));
+    verify(s, "token");
+    kc__authn_result *result = kc__authn_result_new(1);
+    result->valid_until = kc_clock_wall(kc_clock_real()) - KC_SECOND;
+    kc__authn_verification_end(s->slow->verifications[--s->slow->n], result);
+    await_results(s, 1);
+    assert_false(is_cached(s, "token"));
 }
 
-TESTS(requests_with_one_token_share_a_question, answers_are_kept_by_result,
-      failures_of_the_token_are_kept_and_those_of_the_server_are_not,
-      audiences_are_part_of_the_question, answer_of_an_old_configuration_is_not_kept,
-      requests_beyond_the_limit_are_refused_at_once, kept_answers_are_bounded,
-      answer_is_not_used_beyond_its_own_time)
+TESTS(requests_with_one_token_share_a_verification, results_are_cached_by_outcome,
+      invalid_token_is_cached_and_server_error_is_not, audiences_are_part_of_the_cache_key,
+      result_of_an_old_configuration_is_not_cached, requests_beyond_the_limit_are_refused_at_once,
+      cached_results_are_bounded, result_is_not_used_after_its_expiry)

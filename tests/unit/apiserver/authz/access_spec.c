@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The questions of the authorization webhook. */
+/* The reviews that an authorization webhook receives. */
 #include "apiserver/authz/access_spec.h"
 #include "apiserver/authz/authz_selectors.h"
 #include "testing.h"

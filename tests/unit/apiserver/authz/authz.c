@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The chain of authorizers: order, reloads, errors of several webhooks, metrics. */
 #include "apiserver/authz/authz_chain.h"
-#include "apiserver/authz/authz_session.h"
+#include "apiserver/authz/request_state.h"
 #include "kc/json.h"
 #include "testing.h"
 
@@ -46,7 +46,7 @@ static void stage_free(stage *s)
 }
 KC_AUTO_DEFINE(stage, stage_free)
 
-/* A webhook that is asked about requests for which both expressions are true. */
+/* A webhook that is called for requests for which the expression is true. */
 static kc__authz_webhook *webhook_of(const stage *s, const char *name, const char *expression,
                                      bool denies)
 {
@@ -79,10 +79,10 @@ static void replace_with(stage *s, const kc__authz_link *links, size_t n)
 
 static kc__authz_decision decide(stage *s, kc_buf *errors)
 {
-    kc_scoped(kc__authz_session) session = {0};
-    const kc__authz_decision decision = kc__authz_authorize(s->authz, &session, &get_metrics, NULL);
+    kc_scoped(kc__authz_request_state) request = {0};
+    const kc__authz_decision decision = kc__authz_authorize(s->authz, &request, &get_metrics, NULL);
     if (errors)
-        kc__authz_session_write_errors(&session, errors);
+        kc__authz_request_state_write_errors(&request, errors);
     return decision;
 }
 
@@ -173,30 +173,30 @@ static void failing_condition_denies_or_has_no_opinion(void **state)
                      "\"Webhook\",name=\"open\"} 3\n");
 }
 
-static void matching_webhook_is_asked_and_conditions_are_evaluated_once(void **state)
+static void matching_webhook_is_called_and_conditions_are_evaluated_once(void **state)
 {
     (void)state;
     kc_auto(stage) *s = stage_with(chain_of((kc__authz_mode[]){KC__AUTHZ_ALWAYS_DENY}, 1));
     kc_auto(kc__authz_webhook) *webhook = webhook_of(s, "w", "request.user == 'alice'", true);
     const kc__authz_link links[] = {{KC__AUTHZ_WEBHOOK_MODE, "w", webhook, NULL, NULL}};
-    kc_scoped(kc__authz_session) session = {0};
+    kc_scoped(kc__authz_request_state) request = {0};
     replace_with(s, links, 1);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(kc__authz_authorize(s->authz, &session, &get_metrics, NULL),
+        assert_int_equal(kc__authz_authorize(s->authz, &request, &get_metrics, NULL),
                          KC__AUTHZ_PENDING);
-        assert_false(session.needs_worker);
-        assert_int_equal(session.asked, 1);
+        assert_false(request.needs_worker);
+        assert_int_equal(request.pending_review, 1);
     }
     assert_metric(s, "apiserver_authorization_match_condition_evaluation_seconds_count{type="
                      "\"Webhook\",name=\"w\"} 1\n");
-    /* A reload while the question is open: the session keeps the webhook. */
+    /* A reload while the review is in flight: the state has a reference to the webhook. */
     const kc__authz_link none[] = {{KC__AUTHZ_ALWAYS_DENY, "alwaysdeny", NULL, NULL, NULL}};
     replace_with(s, none, 1);
-    assert_int_equal(kc__authz_authorize(s->authz, &session, &get_metrics, NULL),
+    assert_int_equal(kc__authz_authorize(s->authz, &request, &get_metrics, NULL),
                      KC__AUTHZ_NO_OPINION);
 }
 
 TESTS(replaced_chain_decides_the_next_request,
       chain_with_an_authorizer_that_was_not_enabled_is_refused, excluded_webhook_has_no_opinion,
       failing_condition_denies_or_has_no_opinion,
-      matching_webhook_is_asked_and_conditions_are_evaluated_once)
+      matching_webhook_is_called_and_conditions_are_evaluated_once)

@@ -303,7 +303,7 @@ static void scale_subresource_updates_replicas(void **state)
     assert_code(api_get(a, THINGS "/none/scale"), 404);
 }
 
-/* Typed clients write protobuf unless they are told otherwise. */
+/* Typed clients write protobuf by default. */
 static void crd_can_be_created_as_protobuf(void **state)
 {
     (void)state;

@@ -81,7 +81,7 @@ static void only_events_and_autoscalers_are_stored_as_another_version(void **sta
     }
 }
 
-/* ---- a snapshot ---- */
+/* ---- a registry ---- */
 
 static const kc__resource *find(const kc__registry *kinds, const char *group, const char *version,
                                 const char *plural)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* person_rights.c: who may assign teams, groups and credentials; who may read the Secrets. */
+/* Permissions to assign teams, groups and credentials, and to read the Secrets. */
 #include "people_testing.h"
 
 #define ROLES   "/apis/rbac.authorization.k8s.io/v1"

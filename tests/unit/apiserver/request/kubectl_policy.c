@@ -20,7 +20,7 @@ static const char *issue(town *t, const char *name, int seconds)
     return r_text(r, "token");
 }
 
-static void disabled_kubectl_is_told_what_to_use(void **state)
+static void disabled_kubectl_gets_403_with_hint(void **state)
 {
     (void)state;
     kc_auto(town) *t = town_start_with((api_opts){.server = {.kubectl = {.disabled = true}}});
@@ -63,5 +63,5 @@ static void impersonation_does_not_hide_a_static_token(void **state)
     assert_non_null(strstr(r->body, "only temporary tokens"));
 }
 
-TESTS(disabled_kubectl_is_told_what_to_use, kubectl_may_use_temporary_tokens_only,
+TESTS(disabled_kubectl_gets_403_with_hint, kubectl_may_use_temporary_tokens_only,
       impersonation_does_not_hide_a_static_token)

@@ -5,15 +5,15 @@
  */
 #include "store_testing.h"
 
-/* Somebody who watches on a loop and writes down what comes. All but the first two fields belong to
- * the loop's thread. */
+/* Watches on a loop and records the events. All but the first two fields belong to the loop's
+ * thread. */
 typedef struct observer {
     kc__loop *loop;
     kc__store_watch_opts opts;
     kc__store_watcher *watcher;
     kc_buf text;
     kc__store_watch_result state; /* Of the last call. */
-    bool ignores_events;          /* Takes nothing when it is told. */
+    bool ignores_events;          /* Does not read when it is notified. */
     int notified;
     uint64_t revision;
 } observer;

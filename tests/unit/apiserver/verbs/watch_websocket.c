@@ -54,7 +54,7 @@ static stage *stage_start(const kc__authn_opts *authn)
     return s;
 }
 
-/* Everybody may do everything. */
+/* No authentication and no authorization: all requests are allowed. */
 static stage *stage_open(void)
 {
     return stage_start(&(kc__authn_opts){0});

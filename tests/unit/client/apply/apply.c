@@ -57,7 +57,7 @@ static plane *plane_stop(plane *p)
 }
 KC_AUTO_DEFINE(plane, plane_stop)
 
-/* Applies, and gives what was told. */
+/* Applies, and returns the reported result. */
 static const char *applied_with(plane *p, const char *text, kc_apply_opts opts)
 {
     kc_scoped(kc_error) err = {0};
@@ -243,7 +243,7 @@ static void kind_is_found_after_its_crd_is_applied(void **state)
     applied(p, DEFINITION("widgets", "Widget"));
     const size_t before = faulty_count(p->faults, "GET /apis/apply.test/v1");
     assert_string_equal(applied(p, WIDGET("w")), "created Widget default/w\n");
-    /* At once: the kind is not asked for again and again until it is there. */
+    /* The client does not poll discovery until the kind exists. */
     assert_true(faulty_count(p->faults, "GET /apis/apply.test/v1") <= before + 3);
 }
 

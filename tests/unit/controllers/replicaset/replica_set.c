@@ -239,7 +239,7 @@ static void recreated_replica_set_does_not_adopt_pods_of_the_old_one(void **stat
                      &(kc_delete_opts){.propagation = "Background"}, NULL);
     make_set(env, "web", 2);
     settle(env);
-    assert_int_equal(count_of(env, POD), 4); /* Nobody collects garbage here. */
+    assert_int_equal(count_of(env, POD), 4); /* No garbage collector runs here. */
 }
 
 /* ---- status ---- */

@@ -147,7 +147,7 @@ enum { HOSTS = 6, PODS = 40, STEPS = 3000, APPS = 3, ZONES = 3 };
 
 #define LIKES(selector) "{'topologyKey':'zone','labelSelector':" selector "}"
 
-/* A pod whose terms are asked for: with an anchor, without one, with two labels. */
+/* A pod with all kinds of terms: with an anchor, without one, with two labels. */
 static kc__sched_pod *pod_with_all_terms(kc__sched_cluster *c)
 {
     return place(

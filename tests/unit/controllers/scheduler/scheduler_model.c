@@ -80,7 +80,7 @@ static bool spread_allows(const model *w, int app, const kc__sched_node *h)
 static bool may_come(const model *w, int kind, int app, const kc__sched_node *h)
 {
     if (app == 0 && has_zone(h) && count(w, -1, 1, h))
-        return false; /* Somebody there wants no a0. */
+        return false; /* A pod of the zone repels a0. */
     switch (kind) {
     case 1: return !has_zone(h) || !count(w, 0, -1, h);
     case 2: return has_zone(h) && (count(w, 1, -1, h) || (app == 1 && !any_near(w, 1)));

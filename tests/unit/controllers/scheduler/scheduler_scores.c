@@ -26,7 +26,7 @@ static void emptier_node_scores_higher(void **state)
     host(&c, "b", "", "", "");
     place(&c, "there", "b", "", ASK("'cpu':'2','memory':'4Gi'"));
     assert_scores(&c, "", ASK("'cpu':'1','memory':'2Gi'"), "NodeResourcesFit", "75 25");
-    /* Who asks for nothing is taken to need a little. */
+    /* A pod without requests counts with the default requests. */
     assert_scores(&c, "", "", "NodeResourcesFit", "97 47");
     assert_scores(&c, "", ASK("'cpu':'3'"), "NodeResourcesFit", "61 23");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver of a curl loop: callers that wait drive it one at a time, and its thread takes over
- * where they cannot. `end` runs on the driver, so its thread shows who drove.
+ * where they cannot. `end` runs on the driver, so its thread identifies the driver.
  */
 #include "raw_server.h"
 #include "thread_testing.h"

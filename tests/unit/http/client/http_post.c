@@ -106,7 +106,7 @@ static void post(stage *s, int64_t deadline)
     kc_latch_wait(&s->done);
 }
 
-static void overloaded_server_is_asked_again(void **state)
+static void request_to_overloaded_server_is_retried(void **state)
 {
     (void)state;
     static const int statuses[] = {429, 500, 504};
@@ -213,6 +213,6 @@ static void url_gets_the_timeout_as_a_parameter(void **state)
                         "https://h?a=b&timeout=1.5s");
 }
 
-TESTS(url_gets_the_timeout_as_a_parameter, overloaded_server_is_asked_again,
+TESTS(url_gets_the_timeout_as_a_parameter, request_to_overloaded_server_is_retried,
       other_failures_are_final, fifth_attempt_is_the_last, no_attempt_begins_after_the_deadline,
       reset_connection_is_followed_by_another_attempt, pauses_grow_from_the_backoff)

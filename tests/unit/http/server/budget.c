@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Budgets of buffered requests: who is charged, what does not fit, what is released. */
+/* Budgets of buffered requests: the charged user, refusals, releases. */
 #include "testing.h"
 
 #include "http/server/budget.h"

@@ -14,7 +14,7 @@ typedef struct stage {
 
 enum { BIG = 4 * 1000 * 1000 };
 
-/* Says who the client is: "CN/O,O/64 digits/plain|tls". */
+/* Responds with the identity of the client: "CN/O,O/64 digits/plain|tls". */
 static void handle(kc__exchange *x, void *user)
 {
     stage *s = user;

@@ -151,7 +151,7 @@ static void fields_that_an_applier_gives_up_are_removed(void **state)
     assert_object(w, "{'metadata':{'labels':{'app':'x'}},'spec':{'image':'i'}}");
 }
 
-static void fields_with_another_owner_survive_being_given_up(void **state)
+static void field_dropped_by_one_manager_stays_if_another_owns_it(void **state)
 {
     world *w = *state;
     apply(w, "a", "{'metadata':{'labels':{'app':'x'}},'spec':{'replicas':1,'image':'i'}}");
@@ -459,7 +459,7 @@ int main(void)
     const struct CMUnitTest tests[] = {KC__EACH(
         IN_FIXTURE, an_applier_owns_the_fields_of_its_configuration,
         fields_that_an_applier_gives_up_are_removed,
-        fields_with_another_owner_survive_being_given_up,
+        field_dropped_by_one_manager_stays_if_another_owns_it,
         items_keep_unowned_fields_until_they_are_given_up,
         giving_up_a_field_leaves_other_branches_alone,
         object_of_which_everything_is_given_up_is_removed,

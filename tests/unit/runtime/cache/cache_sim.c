@@ -4,7 +4,7 @@
 
 #include "kc/sim.h"
 
-/* What a run leaves: what listeners were told, in order, and how many choices were made. */
+/* The result of a run: the notifications of listeners, in order, and the number of choices. */
 typedef struct record {
     kc_buf text;
     uint64_t choices;

@@ -60,7 +60,7 @@ static void write_one(writer *w)
     w->last = w->exists[which] ? update(w->p->cached, "default", name, value)
                                : create(w->p->cached, "default", name, "", value);
     w->exists[which] = true;
-    assert_int_equal(seen_revision(w->p, name), w->last); /* Nobody else writes these. */
+    assert_int_equal(seen_revision(w->p, name), w->last); /* This test is the only writer. */
 }
 
 static void write_all(void *user)

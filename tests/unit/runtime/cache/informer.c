@@ -3,7 +3,7 @@
 
 #include "kc/map.h"
 
-/* Writes down what it is told: "+name" for an add, "~name", "-name", "?name" for a deletion that
+/* Records notifications: "+name" for an add, "~name", "-name", "?name" for a deletion that
  * was missed, "=name" for a resync, "!" for synced; "*" before an initial add. */
 typedef struct journal {
     kc_mutex mutex;

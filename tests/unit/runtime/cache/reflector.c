@@ -151,7 +151,7 @@ static void server_without_streaming_gets_plain_lists(void **state)
     eventually(n_lists(p) == 1 && faulty_count(p->faults, WATCH) > 1);
     faulty_end_watches(p->faults, true);
     eventually(n_lists(p) == 2);
-    assert_int_equal(faulty_count(p->faults, STREAM), 1); /* Not asked again. */
+    assert_int_equal(faulty_count(p->faults, STREAM), 1); /* Not requested again. */
     end(&s);
 }
 
@@ -173,7 +173,7 @@ static void streamed_list_without_end_falls_back_at_deadline(void **state)
     end(&s);
 }
 
-static void recovered_server_is_asked_to_stream_again(void **state)
+static void reflector_requests_streamed_list_after_server_recovers(void **state)
 {
     (void)state;
     fixture s = begin(&(kc_cache_opts){.list_deadline = 30 * KC_SECOND});
@@ -506,7 +506,8 @@ static void own_write_expires_when_watch_is_dead(void **state)
 TESTS(first_list_is_streamed_and_continues_as_watch,
       plain_first_list_is_paged_at_resource_version_zero,
       watch_starts_at_list_revision_with_random_timeout, server_without_streaming_gets_plain_lists,
-      streamed_list_without_end_falls_back_at_deadline, recovered_server_is_asked_to_stream_again,
+      streamed_list_without_end_falls_back_at_deadline,
+      reflector_requests_streamed_list_after_server_recovers,
       interrupted_list_is_repeated_and_deletes_nothing,
       expired_continue_token_leads_to_unpaged_list, relist_requests_at_least_the_seen_revision,
       expired_relist_requests_the_latest_revision, relist_at_future_revision_requests_the_latest,

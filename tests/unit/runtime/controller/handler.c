@@ -29,7 +29,7 @@ static void begin(fixture *f)
     f->queue = kc_queue_new(NULL);
 }
 
-/* Watches, and waits until all there is has been told. */
+/* Starts the source and waits until the initial objects are delivered. */
 static void start_source(fixture *f, kc_source *source)
 {
     kc_scoped(kc_error) err = {0};

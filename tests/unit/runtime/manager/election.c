@@ -150,8 +150,8 @@ static void one_of_three_candidates_leads(void **state)
     }
 }
 
-/* One who stands sees a renewal up to 2.2 times two seconds late, and counts from then; but having
- * seen it, it knows when it ends. */
+/* A candidate observes a renewal up to 2.2 times two seconds late, and counts the duration from
+ * then. */
 static void expired_lease_is_taken_by_another_candidate(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static void wall_clock_of_the_holder_is_ignored(void **state)
     fixture t;
     candidate b;
     fixture_open(&t, 5);
-    /* Somebody whose clock is a year behind holds it. */
+    /* The holder's clock is a year behind. */
     kc_auto(kc_object) *lease = object_of(
         "{'apiVersion':'coordination.k8s.io/v1','kind':'Lease','metadata':{'name':'robots',"
         "'namespace':'default'},'spec':{'holderIdentity':'old','leaseDurationSeconds':15,"

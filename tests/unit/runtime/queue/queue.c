@@ -40,7 +40,7 @@ static void key_added_while_processing_runs_once_more(void **state)
     assert_next(&f, "a", &item);
     add(&f, "a");
     add(&f, "a");
-    assert_nothing(&f); /* Somebody works on it. */
+    assert_nothing(&f); /* A worker processes it. */
     assert_int_equal(kc_queue_count(f.queue).ready, 1);
     kc_queue_done(f.queue, &item);
     assert_comes(&f, "a");

@@ -43,7 +43,7 @@ static size_t authorities(const kc__webhook_certs *certs)
     return kc__cert_each(kc_buf_str(&certs->authorities), count, NULL);
 }
 
-/* Would an API server that trusts this bundle talk to who shows this certificate? */
+/* Whether an API server that trusts this bundle accepts a webhook with this certificate. */
 static bool trusts(kc_str bundle, kc_str cert, int64_t wall)
 {
     X509 *leaf = NULL;
@@ -138,7 +138,8 @@ static void old_ca_stays_until_it_expires(void **state)
     assert_int_equal(authorities(&certs), 2);
 }
 
-/* For four years, every fourth day: what is served is trusted by who looked the time before. */
+/* For four years, every fourth day: the bundle of the previous time trusts the served certificate.
+ */
 static void served_certificate_is_always_trusted_by_the_previous_bundle(void **state)
 {
     (void)state;

@@ -36,7 +36,7 @@ static bool answers(stage *s, kc_str ca)
     return call(t, "POST", "/allow", REVIEW("a"), &out) == 200;
 }
 
-/* The certificate that is shown to who connects, as PEM. */
+/* The certificate that the server presents, as PEM. */
 static char *shown_by(stage *s)
 {
     kc_buf out = {0};

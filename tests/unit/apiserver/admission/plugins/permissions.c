@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plugins that ask the authorizer: owner references, signers of certificates. The texts are those
+/* Plugins that check permissions: owner references, signers of certificates. The texts are those
  * of kube-apiserver. */
 #include "rbac_testing.h"
 

@@ -5,7 +5,7 @@
 #define GROUP "/apis/admissionregistration.k8s.io/v1/"
 #define MAPS  "/api/v1/namespaces/default/configmaps"
 
-/* bob may create ConfigMaps; the policy asks for one right more. */
+/* bob may create ConfigMaps; the policy requires a further permission. */
 static rbac *start_with_check(const char *check)
 {
     rbac *r = rbac_start();

@@ -177,7 +177,7 @@ static void namespace_selector_matches_labels_of_namespace(void **state)
     assert_false(
         concerns(fields, ABOUT(.resource = &namespaces, .object = without, .space = with)));
     assert_true(concerns(fields, ABOUT(.resource = &namespaces, .old = without, .space = with)));
-    /* One that is not there cannot be looked at, which matters only to whom the rest concerns. */
+    /* A namespace that does not exist matters only to hooks whose other conditions match. */
     assert_int_equal(match(fields, ABOUT(.resource = &pods), &as),
                      KC__ADMISSION_MATCH_NO_NAMESPACE);
     assert_int_equal(match("'namespaceSelector':{'matchLabels':{'a':'b'}},'rules':[]",

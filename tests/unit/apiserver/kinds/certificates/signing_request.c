@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CertificateSigningRequests: who made them, what is valid, who decides. The texts are those of
+/* CertificateSigningRequests: requester, validation, approval. The texts are those of
  * kube-apiserver; the conversation `certificates` has more of them. */
 #include "api_testing.h"
 

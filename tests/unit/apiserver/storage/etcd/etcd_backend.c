@@ -214,7 +214,7 @@ static void compacted_revision_is_expired(void **state)
     assert_int_equal(err.reason, KC_EXPIRED);
 }
 
-/* ---- submissions and questions ---- */
+/* ---- submissions and queries ---- */
 
 typedef struct sent {
     kc__storage_submission submission;

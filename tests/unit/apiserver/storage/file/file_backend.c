@@ -167,7 +167,7 @@ static void foreign_file_is_refused_and_unchanged(void **state)
     expect_refusal_without_change(s, KC_INVALID, "is not a store of this program");
 }
 
-/* Somebody else's LMDB: with a key, and as long as its map. */
+/* An LMDB of another program: with a key, and as long as its map. */
 static void make_foreign_lmdb(const char *folder, const char *database, kc_str bytes)
 {
     MDB_env *env;

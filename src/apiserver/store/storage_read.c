@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * past.c: reads the state of a resource at an older revision from a shared storage, which keeps
- * more history than the rings: for a continue token of another server, whose first page this server
- * did not see.
+ * storage_read.c: reads the state of a resource at an older revision from a shared storage, whose
+ * history is longer than the rings: for a continue token of another server, whose first page this
+ * server did not see.
  *
  * The objects at that revision are listed, and laid over the latest tree: an object that is the
- * same in both is shared. The result is a kept snapshot (kept.c), so that the next pages find it
- * without the storage.
+ * same in both is shared. The result is a cached snapshot (snapshot_cache.c), so that the next
+ * pages find it without the storage.
  *
  * Bounds. One thread reads, one after the other; at most MAX_WAITING readers wait, more are refused
  * (429). Objects that are not in the latest tree may take half of the budget for old snapshots;
@@ -16,7 +16,7 @@
 
 enum { MAX_WAITING = 16 };
 
-typedef struct past_read {
+typedef struct older_read {
     kc__watch_cache *cache;
     kc__cow_snapshot *latest;
     kc__cow_tree *tree;
@@ -24,9 +24,9 @@ typedef struct past_read {
     kc_arena keys;
     size_t bytes, limit; /* Of objects that only this snapshot has. */
     kc_error *err;
-} past_read;
+} older_read;
 
-static void past_read_done(past_read *p)
+static void older_read_done(older_read *p)
 {
     kc__cow_tree_free(p->tree);
     kc__cow_snapshot_unref(p->latest);
@@ -36,16 +36,16 @@ static void past_read_done(past_read *p)
 
 bool kc__watch_cache_reaches(kc__watch_cache *cache, uint64_t revision)
 {
-    uint64_t kept = 0;
+    uint64_t cached = 0;
     if (revision >= kc__watch_cache_oldest(cache))
         return true;
-    kc_auto(kc__cow_snapshot) *found =
-        kc__store_kept_find(&cache->kept, revision, kc_clock_now(cache->store->opts.clock), &kept);
-    return found && kept == revision;
+    kc_auto(kc__cow_snapshot) *found = kc__store_snapshot_cache_find(
+        &cache->snapshots, revision, kc_clock_now(cache->store->opts.clock), &cached);
+    return found && cached == revision;
 }
 
 /* NULL on error. */
-static kc_object *read_past_object(past_read *p, const kc__storage_entry *entry)
+static kc_object *read_older_object(older_read *p, const kc__storage_entry *entry)
 {
     kc_scoped(kc_buf) out = {0};
     kc_str plain;
@@ -55,15 +55,15 @@ static kc_object *read_past_object(past_read *p, const kc__storage_entry *entry)
     return kc__store_value_read_past(p->cache, entry->key, plain, entry->revision, p->err);
 }
 
-static int add_past_entry(const kc__storage_entry *entry, void *user)
+static int add_older_entry(const kc__storage_entry *entry, void *user)
 {
-    past_read *p = user;
+    older_read *p = user;
     const kc_str key = kc_arena_str(&p->keys, kc__store_key_in(p->cache, entry->key));
     const kc_object *latest = kc__cow_tree_get(p->tree, key);
     kc_map_put(&p->listed, key, p);
     if (latest && kc_object_revision(latest) == entry->revision)
         return 0;
-    kc_auto(kc_object) *object = read_past_object(p, entry);
+    kc_auto(kc_object) *object = read_older_object(p, entry);
     if (!object)
         return kc_error_result(p->err);
     p->bytes += kc_object_size(object);
@@ -74,7 +74,7 @@ static int add_past_entry(const kc__storage_entry *entry, void *user)
 }
 
 /* Removes the objects that were created later. */
-static void remove_later(past_read *p)
+static void remove_later(older_read *p)
 {
     kc__cow_iter it = kc__cow_iter_start(p->latest, NULL);
     while (kc__cow_iter_next(&it))
@@ -82,75 +82,75 @@ static void remove_later(past_read *p)
             kc_object_unref(kc__cow_tree_remove(p->tree, it.key));
 }
 
-static int read_past(kc__watch_cache *cache, uint64_t revision, kc_error *err)
+static int read_older(kc__watch_cache *cache, uint64_t revision, kc_error *err)
 {
     kc__store *store = cache->store;
-    kc_scoped(past_read) p = {.cache = cache,
-                              .latest = kc__watch_cache_snapshot(cache, NULL),
-                              .limit = store->opts.snapshot_bytes / 2,
-                              .err = err};
+    kc_scoped(older_read) p = {.cache = cache,
+                               .latest = kc__watch_cache_snapshot(cache, NULL),
+                               .limit = store->opts.snapshot_bytes / 2,
+                               .err = err};
     p.tree = kc__cow_tree_of(p.latest);
     const kc__cow_counts counts = *kc__cow_tree_counts(p.tree);
     if (kc__storage_list(store->storage,
                          &(kc__storage_list_opts){.prefix = cache->prefix, .revision = revision},
-                         add_past_entry, &p, NULL, err) < 0)
+                         add_older_entry, &p, NULL, err) < 0)
         return kc_error_result(err);
     remove_later(&p);
     *kc__cow_tree_counts(p.tree) = counts; /* What changes from now on counts as usual. */
     kc__cow_tree_publish(p.tree, revision);
     kc_auto(kc__cow_snapshot) *snapshot = kc__cow_tree_snapshot(p.tree);
-    kc__store_kept_put(&cache->kept, revision, snapshot,
-                       kc__store_hold_past(cache, snapshot, p.bytes),
-                       kc_clock_now(store->opts.clock));
+    kc__store_snapshot_cache_put(&cache->snapshots, revision, snapshot,
+                                 kc__store_hold_storage_read(cache, snapshot, p.bytes),
+                                 kc_clock_now(store->opts.clock));
     return 0;
 }
 
 /* ---- the thread ---- */
 
-static void complete_past(kc__loop_task *task)
+static void complete_read(kc__loop_task *task)
 {
-    kc__store_past *past = kc_container_of(task, kc__store_past, task);
-    kc__store *store = past->cache->store;
-    past->done(past);
+    kc__store_storage_read *read = kc_container_of(task, kc__store_storage_read, task);
+    kc__store *store = read->cache->store;
+    read->done(read);
     kc__store_finished(store, 1);
 }
 
-static void post_past(kc__store_past *past)
+static void post_read(kc__store_storage_read *read)
 {
-    past->task = (kc__loop_task){.run = complete_past};
-    kc__loop_post(past->loop, &past->task);
+    read->task = (kc__loop_task){.run = complete_read};
+    kc__loop_post(read->loop, &read->task);
 }
 
-static void run_past(kc_job *job, void *local)
+static void run_read(kc_job *job, void *local)
 {
-    kc__store_past *past = kc_container_of(job, kc__store_past, job);
-    kc__store *store = past->cache->store;
+    kc__store_storage_read *read = kc_container_of(job, kc__store_storage_read, job);
+    kc__store *store = read->cache->store;
     (void)local;
-    if (!kc__watch_cache_reaches(past->cache, past->revision)) {
+    if (!kc__watch_cache_reaches(read->cache, read->revision)) {
         kc_counter_inc(store->metrics.past_reads);
-        read_past(past->cache, past->revision, &past->error);
+        read_older(read->cache, read->revision, &read->error);
     }
-    post_past(past);
+    post_read(read);
 }
 
-void kc__store_past_start(kc__store_past *past)
+void kc__store_storage_read_start(kc__store_storage_read *read)
 {
-    kc__store *store = past->cache->store;
-    past->error = (kc_error){0};
-    past->job = (kc_job){.run = run_past};
+    kc__store *store = read->cache->store;
+    read->error = (kc_error){0};
+    read->job = (kc_job){.run = run_read};
     kc_locked (&store->queue)
         store->unfinished++;
-    if (kc_thread_pool_add(store->replica->past, &past->job))
+    if (kc_thread_pool_add(store->replica->storage_read, &read->job))
         return;
     kc_counter_inc(store->metrics.past_refused);
-    kc_error_set(&past->error, KC_TOO_MANY_REQUESTS,
+    kc_error_set(&read->error, KC_TOO_MANY_REQUESTS,
                  "too many lists of older revisions wait for the storage");
-    past->error.retry_after_seconds = 1;
-    post_past(past);
+    read->error.retry_after_seconds = 1;
+    post_read(read);
 }
 
-kc_thread_pool *kc__store_past_pool(const kc_clock *clock)
+kc_thread_pool *kc__store_storage_read_pool(const kc_clock *clock)
 {
     return kc_thread_pool_new(&(kc_thread_pool_opts){
-        .name = "past", .threads = 1, .max_waiting = MAX_WAITING, .clock = clock});
+        .name = "storage-read", .threads = 1, .max_waiting = MAX_WAITING, .clock = clock});
 }

@@ -2,15 +2,15 @@
 /* Older states that a store reads from a shared storage. */
 #include "shared_plane.h"
 
-typedef struct past_plane {
+typedef struct history_plane {
     shared_storage all;
     stage *s;
-} past_plane;
+} history_plane;
 
 /* A server whose rings hold almost nothing, with some history: a@2, b@3, a@4, b deleted@5, c@6. */
-static past_plane *plane_new(void)
+static history_plane *plane_new(void)
 {
-    past_plane *p = kc_new(past_plane);
+    history_plane *p = kc_new(history_plane);
     const kc__store_opts opts = {.event_bytes = 1};
     shared_storage_init(&p->all);
     p->s = server_over(&p->all, &opts);
@@ -22,35 +22,35 @@ static past_plane *plane_new(void)
     return p;
 }
 
-static past_plane *plane_free(past_plane *p)
+static history_plane *plane_free(history_plane *p)
 {
     stage_leave(p->s);
     shared_storage_done(&p->all);
     free(p);
     return NULL;
 }
-KC_AUTO_DEFINE(past_plane, plane_free)
+KC_AUTO_DEFINE(history_plane, plane_free)
 
-typedef struct past_reader {
-    kc__store_past past;
+typedef struct storage_reader {
+    kc__store_storage_read read;
     kc_latch done;
-} past_reader;
+} storage_reader;
 
-static void on_past(kc__store_past *past)
+static void on_read(kc__store_storage_read *read)
 {
-    kc_latch_count_down(&kc_container_of(past, past_reader, past)->done);
+    kc_latch_count_down(&kc_container_of(read, storage_reader, read)->done);
 }
 
-static void start_past(stage *s, uint64_t revision, past_reader *r)
+static void start_past(stage *s, uint64_t revision, storage_reader *r)
 {
-    *r = (past_reader){
-        .past = {.cache = s->pods, .revision = revision, .loop = s->loops[1], .done = on_past}};
+    *r = (storage_reader){
+        .read = {.cache = s->pods, .revision = revision, .loop = s->loops[1], .done = on_read}};
     kc_latch_init(&r->done);
     kc_latch_add(&r->done, 1);
-    kc__store_past_start(&r->past);
+    kc__store_storage_read_start(&r->read);
 }
 
-static void finish_past(past_reader *r)
+static void finish_past(storage_reader *r)
 {
     kc_latch_wait(&r->done);
     kc_latch_done(&r->done);
@@ -58,16 +58,16 @@ static void finish_past(past_reader *r)
 
 static kc_error read_past_now(stage *s, uint64_t revision)
 {
-    past_reader r;
+    storage_reader r;
     start_past(s, revision, &r);
     finish_past(&r);
-    return r.past.error;
+    return r.read.error;
 }
 
 static void state_that_the_rings_do_not_reach_is_read_from_the_storage(void **state)
 {
     (void)state;
-    kc_auto(past_plane) *p = plane_new();
+    kc_auto(history_plane) *p = plane_new();
     assert_false(kc__watch_cache_reaches(p->s->pods, 3));
     assert_null(kc__watch_cache_snapshot_at(p->s->pods, 3, NULL));
     kc_scoped(kc_error) err = read_past_now(p->s, 3);
@@ -84,7 +84,7 @@ static void state_that_the_rings_do_not_reach_is_read_from_the_storage(void **st
 static void compacted_state_is_expired(void **state)
 {
     (void)state;
-    kc_auto(past_plane) *p = plane_new();
+    kc_auto(history_plane) *p = plane_new();
     assert_int_equal(kc__storage_compact(p->all.inner, 4, NULL), 0);
     kc_scoped(kc_error) err = read_past_now(p->s, 3);
     assert_int_equal(err.reason, KC_EXPIRED);
@@ -95,17 +95,17 @@ static void many_readers_of_one_revision_are_served_and_too_many_are_refused(voi
 {
     (void)state;
     enum { READERS = 200 };
-    kc_auto(past_plane) *p = plane_new();
-    past_reader *readers = kc_calloc(READERS, sizeof(*readers));
+    kc_auto(history_plane) *p = plane_new();
+    storage_reader *readers = kc_calloc(READERS, sizeof(*readers));
     size_t refused = 0;
     for (size_t i = 0; i < READERS; i++)
         start_past(p->s, 2 + i % 4, &readers[i]);
     for (size_t i = 0; i < READERS; i++) {
         finish_past(&readers[i]);
-        refused += readers[i].past.error.reason == KC_TOO_MANY_REQUESTS;
-        assert_true(!readers[i].past.error.reason ||
-                    readers[i].past.error.reason == KC_TOO_MANY_REQUESTS);
-        kc_error_done(&readers[i].past.error);
+        refused += readers[i].read.error.reason == KC_TOO_MANY_REQUESTS;
+        assert_true(!readers[i].read.error.reason ||
+                    readers[i].read.error.reason == KC_TOO_MANY_REQUESTS);
+        kc_error_done(&readers[i].read.error);
     }
     assert_true(refused < READERS);
     kc_scoped(kc_error) err = read_past_now(p->s, 3);
