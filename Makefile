@@ -25,7 +25,7 @@ conformance: bootstrap-test ## compare with recordings and documents of kube-api
 	@scripts/build release -DKC_TESTS=ON kc kc_fields_runner kc_extract_runner
 	@FIELDS_CASES=$${FIELDS_CASES:-200000} EXTRACT_CASES=$${EXTRACT_CASES:-6000} CEL_EXPRESSIONS=$${CEL_EXPRESSIONS:-200000} scripts/conformance
 
-soak: release debug         ## run the long versions of tests/system and tests/attack, and make test on fresh chroots (root): four hours
+soak: release debug         ## run the long versions of tests/system and tests/attack, all tests under TSan, and make test on fresh chroots (root): many hours
 	@scripts/soak
 
 bench: bootstrap-bench      ## run the benchmarks: ratios to a peer in the same run
