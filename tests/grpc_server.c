@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
@@ -230,16 +231,34 @@ static nghttp2_session *session_of(grpc_server_conn *conn)
     return h2;
 }
 
+/* Whether a call that returned `n`, with errno 0 before it, was interrupted by a signal. */
+static bool was_interrupted(const grpc_server_conn *conn, ssize_t n)
+{
+    if (n > 0 || errno != EINTR)
+        return false;
+    const int why = conn->ssl ? SSL_get_error(conn->ssl, (int)n) : SSL_ERROR_WANT_READ;
+    return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE;
+}
+
 static ssize_t conn_read(grpc_server_conn *conn, void *to, size_t size)
 {
-    return conn->ssl ? SSL_read(conn->ssl, to, (int)size) : recv(conn->fd, to, size, 0);
+    ssize_t n;
+    do {
+        errno = 0;
+        n = conn->ssl ? SSL_read(conn->ssl, to, (int)size) : recv(conn->fd, to, size, 0);
+    } while (was_interrupted(conn, n));
+    return n;
 }
 
 static bool conn_write(grpc_server_conn *conn, kc_str bytes)
 {
     while (bytes.n) {
-        const ssize_t n = conn->ssl ? SSL_write(conn->ssl, bytes.p, (int)bytes.n)
-                                    : send(conn->fd, bytes.p, bytes.n, MSG_NOSIGNAL);
+        ssize_t n;
+        do {
+            errno = 0;
+            n = conn->ssl ? SSL_write(conn->ssl, bytes.p, (int)bytes.n)
+                          : send(conn->fd, bytes.p, bytes.n, MSG_NOSIGNAL);
+        } while (was_interrupted(conn, n));
         if (n <= 0)
             return false;
         bytes = kc_str_sub(bytes, (size_t)n, bytes.n);
@@ -269,7 +288,12 @@ static bool handshake(grpc_server_conn *conn)
         return true;
     conn->ssl = SSL_new(conn->server->ctx);
     SSL_set_fd(conn->ssl, conn->fd);
-    return SSL_accept(conn->ssl) == 1;
+    int accepted;
+    do {
+        errno = 0;
+        accepted = SSL_accept(conn->ssl);
+    } while (was_interrupted(conn, accepted));
+    return accepted == 1;
 }
 
 static void serve(grpc_server_conn *conn)

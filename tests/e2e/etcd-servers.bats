@@ -64,14 +64,6 @@ later_server() {
 
 version() { api "$1" | field .metadata.resourceVersion; }
 
-# events PATH: types and names of the events of a watch of two seconds.
-events() {
-    api "$1&watch=1&timeoutSeconds=2" | python3 -c 'import json, sys
-for line in sys.stdin:
-    event = json.loads(line)
-    print(event["type"], event["object"]["metadata"].get("name", event["object"].get("message")))'
-}
-
 change_ten() {
     for i in $(seq 5); do
         config_map "m-$i"
@@ -83,9 +75,10 @@ change_ten() {
     local path=/api/v1/namespaces/$NS/configmaps since expected=''
     since=$(version "$path")
     change_ten
-    for i in $(seq 5); do expected+="ADDED m-$i"$'\n'"DELETED m-$i"$'\n'; done
+    for i in $(seq 5); do expected+="ADDED m-$i DELETED m-$i "; done
     later_server
-    [ "$(events "$path?resourceVersion=$since")" = "${expected%$'\n'}" ]
+    background_watch "$path?watch=1&resourceVersion=$since"
+    eventually watch_is "$expected"
 }
 
 # pages_complete FROM PATH: follows the pages of a list whose first page came from another server; prints the number of items.
@@ -183,9 +176,12 @@ events_are_apart() {
     [ "$(version "$path/one")" = "$(etcdctl --endpoints "$EVENTS" get "/registry/events/$NS/one" -w fields | sed -n 's/^"ModRevision" : //p')" ]
     etcdctl --endpoints "$EVENTS" get "/registry/events/$NS/one" -w fields | grep '"Lease" : [1-9]'
     [ "$(api "/apis/events.k8s.io/v1/namespaces/$NS/events" | field '.items[0].metadata.name')" = one ]
-    [ "$(events "$path?resourceVersion=$since")" = "ADDED one" ]
+    background_watch "$path?watch=1&resourceVersion=$since"
+    eventually watch_is "ADDED one "
     api "$path/one" -f -o /dev/null -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"message":"n"}'
     [ "$(api "$path/one" | field .message)" = n ]
+    eventually watch_is "ADDED one MODIFIED one "
+    background_end
     # Another server with the same flag shows it; the first servers do not.
     later_server --etcd-servers-overrides="/events#$EVENTS"
     [ "$(api "$path/one?resourceVersion=$(HTTP=$FIRST version "$path/one")" | field .message)" = n ]

@@ -321,6 +321,19 @@ background() {
 
 background_says() { grep -qE -- "$1" "$BATS_TEST_TMPDIR/background"; }
 
+# background_watch PATH: a watch, as the administrator, until `background_end`. Which events it has delivered is what `watch_events` prints.
+background_watch() { background curl -sSN -H 'Authorization: Bearer admintoken' "$HTTP$1"; }
+
+# watch_events: of the watch in the background, as `TYPE NAME TYPE NAME `. The last line may still be incomplete.
+watch_events() {
+    python3 -c 'import json, sys
+for line in sys.stdin:
+    if line.endswith("\n"):
+        event = json.loads(line)
+        print(event["type"], event["object"]["metadata"].get("name", event["object"].get("message")), end=" ")' <"$BATS_TEST_TMPDIR/background"
+}
+watch_is() { [ "$(watch_events)" = "$1" ]; }
+
 # background_ends: it ends by itself, with exit code 0.
 background_ends() {
     local ended=$job

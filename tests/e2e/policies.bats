@@ -156,6 +156,41 @@ checks() { # ACTION: how often it was taken.
     kubectl -n default delete configmap hard
 }
 
+# changes: makes the policy deny and allow in turn; prints after how many milliseconds the slowest of six changes was in effect.
+changes() {
+    python3 -c 'import http.client, json, sys, time
+server, name = sys.argv[1:]
+line = http.client.HTTPConnection(server[len("http://"):], timeout=90)
+
+def status(method, path, body, kind="application/json"):
+    line.request(method, path, json.dumps(body), {"Authorization": "Bearer admintoken", "Content-Type": kind})
+    answer = line.getresponse()
+    answer.read()
+    return answer.status
+
+slowest = 0.0
+for i in range(6):
+    change = {"spec": {"validations": [{"expression": "true" if i % 2 else "false"}]}}
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/" + name
+    assert status("PATCH", path, change, "application/merge-patch+json") == 200
+    began = time.monotonic()
+    while status("POST", "/api/v1/namespaces/" + name + "/configmaps?dryRun=All", {"metadata": {"name": "probe"}}) != (201 if i % 2 else 422):
+        assert time.monotonic() - began < 90
+    slowest = max(slowest, time.monotonic() - began)
+print(int(slowest * 1000))' "$HTTP" "$NS"
+}
+
+@test "change of a policy is in effect within 100 ms" {
+    validating '  validations: [{expression: "true"}]'
+    # Others are there to be taken over, too.
+    for i in $(seq 20); do
+        NS=$NS-$i validating '  validations: [{expression: "true"}]'
+    done >/dev/null
+    took=$(changes)
+    echo "$took ms"
+    [ "$took" -le "$(bound 100 10000)" ]
+}
+
 @test "status belongs to the manager of kube-controller-manager" {
     validating '  validations: [{expression: "true"}]'
     checked() { [ "$(kubectl get validatingadmissionpolicy "$NS" -o 'jsonpath={.status.observedGeneration}')" = 1 ]; }

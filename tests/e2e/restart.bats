@@ -37,9 +37,8 @@ version() { api /api/v1/namespaces/default/configmaps | field .metadata.resource
     k delete configmap one
     restart
     config_map three
-    run -0 api "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=$before&timeoutSeconds=1"
-    [ "$(for line in "${lines[@]}"; do echo "$(field .type <<<"$line") $(field .object.metadata.name <<<"$line")"; done | tr '\n' ' ')" = \
-        "ADDED two DELETED one ADDED three " ]
+    background_watch "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=$before"
+    eventually watch_is "ADDED two DELETED one ADDED three "
 }
 
 @test "continue token remains valid after a restart" {
@@ -90,9 +89,11 @@ version() { api /api/v1/namespaces/default/configmaps | field .metadata.resource
 }
 
 @test "second SIGTERM ends the server at once" {
-    # Both wait while it is stopped; a request that is half sent keeps it from ending after the first.
+    # A request of which the server knows the head keeps it from ending after the first.
     exec 9<>"/dev/tcp/127.0.0.1/${HTTP##*:}"
-    printf 'POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer admintoken\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{' >&9
+    printf 'POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer admintoken\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n' >&9
+    read -r -t 90 -u 9 answer
+    [[ $answer == "HTTP/1.1 100 Continue"* ]]
     server_signal TERM
     eventually grep -q stopping "$SERVER/err"
     server_signal TERM

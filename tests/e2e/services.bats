@@ -81,7 +81,7 @@ numbers_are_unique() {
     create_many "$FIRST_HTTP" first 100 3>&- 4>&- &
     other=$!
     create_many "$HTTP" second 100
-    wait $other
+    LIMIT=300 wait_for "$other"
     [ "$(cat "$BATS_TEST_TMPDIR"/{first,second}.codes | sort | uniq -c | tr -s ' ')" = " 200 201" ]
     k get services -o jsonpath='{range .items[*]}{.spec.clusterIP}{"\n"}{end}' | sort >"$BATS_TEST_TMPDIR/ips"
     k get services -o jsonpath='{range .items[*]}{.spec.ports[0].nodePort}{"\n"}{end}' | sort >"$BATS_TEST_TMPDIR/ports"

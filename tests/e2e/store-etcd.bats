@@ -49,7 +49,7 @@ latest() { api /api/v1/namespaces/default/configmaps | field .metadata.resourceV
 
 # is_gone REVISION: a watch from it gets 410.
 is_gone() {
-    run -0 api "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=$1&timeoutSeconds=1"
+    run -0 api "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=$1"
     says '"code":410' 'Expired'
 }
 

@@ -54,7 +54,7 @@ write_all_the_time() {
     k get configmap greeting
     [ "$(contents)" = "$before" ] || diff <(echo "$before") <(contents)
     [ "$(api /api/v1/namespaces/default/configmaps | field .metadata.resourceVersion)" -gt $((version + 900000)) ]
-    run -0 api "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=$version&timeoutSeconds=1"
+    run -0 api "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=$version"
     says '"code":410' 'Expired'
 }
 

@@ -41,18 +41,18 @@ teardown() { background_end; }
     eventually background_says '^DELETED +greeting '
     background_end
     # The same from the past, from the version before.
-    run api "/api/v1/namespaces/$NS/configmaps?watch=1&labelSelector=tier%3Dfront&resourceVersion=$version&timeoutSeconds=1"
-    [ "$(field .type <<<"${lines[0]}")" = ADDED ]
-    [ "$(field .type <<<"${lines[1]}")" = DELETED ]
-    [ "${#lines[@]}" -eq 2 ]
+    config_map last '"tier":"front"'
+    background_watch "/api/v1/namespaces/$NS/configmaps?watch=1&labelSelector=tier%3Dfront&resourceVersion=$version"
+    eventually watch_is "ADDED greeting DELETED greeting ADDED last "
 }
 
 @test "watch from a resourceVersion delivers all later events in order" {
     version=$(api "/api/v1/namespaces/$NS/configmaps" | field .metadata.resourceVersion)
     for name in one two three; do config_map $name; done
-    run -0 api "/api/v1/namespaces/$NS/configmaps?watch=1&resourceVersion=$version&timeoutSeconds=1"
-    [ "${#lines[@]}" -eq 3 ]
-    [ "$(for line in "${lines[@]}"; do field .object.metadata.name <<<"$line"; done | tr '\n' ' ')" = "one two three " ]
+    background_watch "/api/v1/namespaces/$NS/configmaps?watch=1&resourceVersion=$version"
+    eventually watch_is "ADDED one ADDED two ADDED three "
+    config_map four
+    eventually watch_is "ADDED one ADDED two ADDED three ADDED four "
 }
 
 @test "watch ends at its timeout" {
@@ -62,7 +62,9 @@ teardown() { background_end; }
 @test "streamed list ends with a bookmark" {
     config_map one
     config_map two
-    run -0 api "/api/v1/namespaces/$NS/configmaps?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1"
+    background_watch "/api/v1/namespaces/$NS/configmaps?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    eventually background_says '"type":"BOOKMARK".*\}$'
+    mapfile -t lines <"$BATS_TEST_TMPDIR/background"
     [ "$(field .type <<<"${lines[0]}")" = ADDED ]
     [ "$(field .type <<<"${lines[1]}")" = ADDED ]
     [ "$(field .type <<<"${lines[2]}")" = BOOKMARK ]

@@ -33,11 +33,13 @@ socket_watch() {
 
 @test "watch over TLS equals the watch over HTTP" {
     for name in one two three; do config_map $name; done
-    run -0 api "/api/v1/namespaces/$NS/configmaps?watch=1&timeoutSeconds=1"
-    plain=$output
-    run -0 socket_watch "$HTTPS" "&timeoutSeconds=1" token=admintoken ca="$SERVER/root/certs/ca.crt"
+    background_watch "/api/v1/namespaces/$NS/configmaps?watch=1"
+    eventually watch_is "ADDED one ADDED three ADDED two "
+    background_end
+    plain=$(cat "$BATS_TEST_TMPDIR/background")
+    run -0 socket_watch "$HTTPS" "" token=admintoken ca="$SERVER/root/certs/ca.crt" leave=3
     [ "$(grep '^{' <<<"$output")" = "$plain" ]
-    says "closed 1000"
+    says "closed 4000"
 }
 
 @test "close frame is answered with its code" {

@@ -5,7 +5,8 @@
 
 setup_file() { load helpers; server_start; }
 teardown_file() { load helpers; server_stop; }
-setup() { load helpers; namespace; }
+setup() { load helpers; namespace; job=; }
+teardown() { background_end; }
 
 replicas() { k get "$1" -o jsonpath='{.spec.replicas}'; }
 
@@ -115,13 +116,17 @@ EOF
     k patch poddisruptionbudget guard --subresource=status --type merge \
         -p '{"status":{"observedGeneration":1,"disruptionsAllowed":0,"currentHealthy":1,"desiredHealthy":1,"expectedPods":1}}'
     # Nobody runs on the node who would end the pods, so a grace period would never pass.
-    run -1 kubectl drain "$NS" --force --grace-period=0 --timeout=2s
-    says "evicting pod $NS/free" "Cannot evict pod as it would violate the pod's disruption budget."
-    run -1 k get pod free
+    background kubectl drain "$NS" --force --grace-period=0
+    eventually background_says "evicting pod $NS/free"
+    eventually background_says "Cannot evict pod as it would violate the pod's disruption budget."
+    gone() { ! k get pod free; }
+    eventually gone
     k get pod guarded
+    # It tries again every five seconds.
     k patch poddisruptionbudget guard --subresource=status --type merge -p '{"status":{"disruptionsAllowed":1}}'
-    run -0 kubectl drain "$NS" --force --grace-period=0 --timeout=90s
-    says "pod/guarded evicted" "node/$NS drained"
+    background_ends
+    background_says "pod/guarded evicted"
+    background_says "node/$NS drained"
     [ "$(k get poddisruptionbudget guard -o jsonpath='{.status.disruptionsAllowed}')" = 0 ]
 }
 

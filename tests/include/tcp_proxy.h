@@ -17,6 +17,7 @@
 #include "kc/thread.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -57,6 +58,28 @@ static inline void tcp_proxy_close_pair(tcp_proxy_pair *pair)
     }
 }
 
+/* One that a signal interrupts goes on by itself. */
+static inline int tcp_proxy_connect(int fd, const struct sockaddr_in *to)
+{
+    struct pollfd polled = {.fd = fd, .events = POLLOUT};
+    int failed = 0;
+    socklen_t size = sizeof(failed);
+    if (connect(fd, (const struct sockaddr *)to, sizeof(*to)) == 0)
+        return 0;
+    if (errno != EINTR)
+        return -1;
+    while (poll(&polled, 1, -1) < 0)
+        if (errno != EINTR)
+            return -1;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size) < 0 || failed ? -1 : 0;
+}
+
+/* Whether a call on a connection that does not block is to be tried again later. */
+static inline bool tcp_proxy_later(void)
+{
+    return errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK;
+}
+
 static inline void tcp_proxy_accept(tcp_proxy *proxy)
 {
     struct sockaddr_in to = tcp_proxy_address(proxy->target);
@@ -69,7 +92,7 @@ static inline void tcp_proxy_accept(tcp_proxy *proxy)
         tcp_proxy_pair *pair = &proxy->pairs[i];
         if (pair->fds[0] >= 0)
             continue;
-        if (connect(server, (struct sockaddr *)&to, sizeof(to)) < 0)
+        if (tcp_proxy_connect(server, &to) < 0)
             break;
         fcntl(server, F_SETFL, O_NONBLOCK);
         pair->fds[0] = client;
@@ -86,7 +109,7 @@ static inline bool tcp_proxy_read(tcp_proxy *proxy, tcp_proxy_pair *pair, int si
     char bytes[16384];
     const ssize_t n = recv(pair->fds[side], bytes, sizeof(bytes), 0);
     if (n <= 0)
-        return false;
+        return n < 0 && tcp_proxy_later();
     size_t pass = (size_t)n;
     if (side == 1 && proxy->cut_after >= 0) {
         pass = (size_t)KC_MIN(proxy->cut_after, (int64_t)n);
@@ -104,7 +127,7 @@ static inline bool tcp_proxy_write(tcp_proxy_pair *pair, int side)
     kc_buf *held = &pair->held[side];
     const ssize_t n = send(pair->fds[side], held->p, held->n, MSG_NOSIGNAL);
     if (n < 0)
-        return false;
+        return tcp_proxy_later();
     memmove(held->p, held->p + n, held->n - (size_t)n);
     held->n -= (size_t)n;
     return true;

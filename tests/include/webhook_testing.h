@@ -35,7 +35,6 @@ typedef struct stage {
     kc_mutex mutex; /* Guards the fields below. */
     kc_cond changed;
     bool held;
-    bool paused; /* Virtual time stands still. */
 } stage;
 
 static inline KC_UNUSED void discard_line(kc_str line, void *user)
@@ -49,17 +48,16 @@ static inline KC_UNUSED void tick(void *user)
     stage *s = user;
     while (!atomic_load(&s->stop)) {
         kc_clock_sleep(kc_clock_real(), KC_MILLISECOND);
-        kc_locked (&s->mutex)
-            if (!s->paused)
-                kc_clock_advance(s->clock, 10 * KC_MILLISECOND);
+        kc_clock_advance(s->clock, 10 * KC_MILLISECOND);
     }
 }
 
-/* Stops virtual time, except for what the test itself advances. */
+/* Ends the thread that advances virtual time: from now on only the test itself does. */
 static inline KC_UNUSED void pause_time(stage *s)
 {
-    kc_locked (&s->mutex)
-        s->paused = true;
+    atomic_store(&s->stop, true);
+    kc_thread_join(s->ticker);
+    s->ticker = NULL;
 }
 
 #define CONFIGURATION                                                           \

@@ -17,7 +17,7 @@ import threading
 import time
 
 from audit_steps import STEPS, await_events, is_lost, play
-from harness import CONFIGMAPS, TOKEN, Client, Server, Skipped, bound, configmap, connect, head_of, run, test, wait_for
+from harness import CONFIGMAPS, LIMIT, TOKEN, Client, Server, Skipped, bound, configmap, connect, head_of, run, test, wait_for
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDED = os.path.join(HERE, "../conformance/audit")
@@ -89,7 +89,7 @@ def full_disk_does_not_fail_requests_in_batch_mode():
         server.start()
         status, _ = Client(server).request("POST", CONFIGMAPS % "default", configmap("default", "a", "1"))
         assert status == 201, status
-        wait_for(lambda: metric(server, 'apiserver_audit_error_total{plugin="log"}') > 0, 10, "the metric of lost events")
+        wait_for(lambda: metric(server, 'apiserver_audit_error_total{plugin="log"}') > 0, LIMIT, "the metric of lost events")
 
 
 @test
@@ -161,10 +161,10 @@ def disk_that_fills_up_and_is_emptied_loses_events_but_no_request_in_batch_mode(
             assert status == 201, status
             slowest = max(slowest, took)
         assert slowest < bound(1.0, 10.0), slowest
-        wait_for(lambda: metric(server, 'apiserver_audit_error_total{plugin="log"}') > 0, 10, "the metric of lost events")
+        wait_for(lambda: metric(server, 'apiserver_audit_error_total{plugin="log"}') > 0, LIMIT, "the metric of lost events")
         disk.empty()
         assert create(server, "later")[0] == 201
-        wait_for(lambda: '"name":"later"' in read(disk.log), 10, "events after the disk was full")
+        wait_for(lambda: '"name":"later"' in read(disk.log), LIMIT, "events after the disk was full")
         assert lines_of(disk.log)[1] <= 1, "torn lines"
 
 
@@ -244,7 +244,7 @@ def webhook_receives_lists_of_events_and_failed_deliveries_are_repeated():
 
 @test
 def slow_webhook_delays_no_request_and_lost_events_are_counted():
-    webhook = Webhook(delay=5.0)
+    webhook = Webhook(delay=bound(5.0, 30.0))
     flags = ["--audit-webhook-config-file", webhook.kubeconfig, "--audit-webhook-batch-buffer-size", "20",
              "--audit-webhook-batch-max-size", "5", "--audit-webhook-batch-max-wait", "10ms"]
     with audited(*flags) as server:
@@ -254,7 +254,7 @@ def slow_webhook_delays_no_request_and_lost_events_are_counted():
             began = time.monotonic()
             assert client.request("GET", "/api/v1/namespaces/default")[0] == 200
             slowest = max(slowest, time.monotonic() - began)
-        assert slowest < bound(2.0, 4.0), slowest  # The webhook takes five.
+        assert slowest < bound(2.0, 20.0), slowest  # The webhook takes longer.
         assert metric(server, 'apiserver_audit_error_total{plugin="buffered"}') > 0
 
 

@@ -309,13 +309,19 @@ def prepare(send):
     for request in made:
         status, body = send(request)
         assert status == 201, (request, status, body)
-    refused = step("POST", GUARDED + "?dryRun=All", {"metadata": {"name": "x"}, "data": {"refuse": "yes"}})
-    for request, wanted in ((step("GET", ROBOTS % "v1beta1"), 200), (refused, 422)):
-        until = time.monotonic() + 30
-        while send(request)[0] != wanted:
-            assert time.monotonic() < until, request
+
+    def probe(field):
+        return step("POST", GUARDED + "?dryRun=All", {"metadata": {"name": "x"}, "data": {field: "yes"}})
+
+    # Policies and webhooks take effect later.
+    for request, wanted, text in ((step("GET", ROBOTS % "v1beta1"), 200, b""), (probe("refuse"), 422, b""), (probe("deny"), 403, b""),
+                                  (probe("mutate"), 201, b'"mutated":"yes"')):
+        until = time.monotonic() + 90
+        status, body = send(request)
+        while status != wanted or text not in body:
+            assert time.monotonic() < until, (request, status, body)
             time.sleep(0.2)
-    time.sleep(1)  # Webhooks take effect in the meantime, too.
+            status, body = send(request)
 
 
 # ---- playing ----
@@ -395,7 +401,7 @@ def events_of(text):
     return found
 
 
-def await_events(read, seconds=10):
+def await_events(read, seconds=90):
     """Reads the log until the last request is complete."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

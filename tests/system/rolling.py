@@ -22,7 +22,7 @@ import time
 from contextlib import ExitStack
 
 from etcd import SharedEtcd
-from harness import (CONFIGMAPS, SOAK, TOKEN, Broken, Client, Server, Skipped, Threads, Watch, bound, configmap,
+from harness import (CONFIGMAPS, LIMIT, SOAK, TOKEN, Broken, Client, Server, Skipped, Threads, Watch, bound, configmap,
                      make_namespace, run, test, version_of, wait_for)
 
 SERVERS = 3
@@ -255,7 +255,7 @@ def rolling_restart_of_three_servers_fails_no_request_and_loses_no_event():
 def server_that_stops_fails_readiness_first_and_serves_meanwhile():
     with ExitStack() as stack:
         etcd = stack.enter_context(SharedEtcd())
-        flags = etcd.flags() + ["--shutdown-delay-duration", DELAY]
+        flags = etcd.flags() + ["--shutdown-delay-duration", bound("2s", "20s")]
         server = stack.enter_context(Server(flags=flags))
         etcd.share_keys(server)
         server.start()
@@ -264,7 +264,7 @@ def server_that_stops_fails_readiness_first_and_serves_meanwhile():
         assert status == 200
         stopping = Threads()
         stopping.go(lambda: server.stop())
-        wait_for(lambda: Client(server).request("GET", "/readyz")[0] == 500, 5, "/readyz fails")
+        wait_for(lambda: Client(server).request("GET", "/readyz")[0] == 500, LIMIT, "/readyz fails")
         assert Client(server).request("GET", "/livez")[0] == 200
         status, made = Client(server).request("POST", CONFIGMAPS % "default", configmap("default", "late", "1"))
         assert status == 201, made

@@ -24,7 +24,7 @@ import time
 import traceback
 
 import stranger_probe
-from harness import BINARY, Skipped, free_port, has_private_mounts, run, test, wait_for
+from harness import BINARY, LIMIT, Skipped, free_port, has_private_mounts, run, test, wait_for
 
 VALUE = "the-value-of-a-secret-4711"
 
@@ -215,7 +215,7 @@ def furnish(plane):
     def running():
         return plane.request("GET", "/api/v1/namespaces/default/pods/p")[1].get("status", {}).get("phase") == "Running"
     wait_for(running, 60, "the pod")
-    wait_for(lambda: len(plane.processes()) > 1, 20, "the process of the pod")
+    wait_for(lambda: len(plane.processes()) > 1, LIMIT, "the process of the pod")
     time.sleep(0.5)
 
 

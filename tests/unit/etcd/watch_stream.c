@@ -229,7 +229,7 @@ static void watch_starts_before_the_server_can_be_reached(void **state)
     fixture_done(&f);
 }
 
-/* Keepalive alone would take 12 s. */
+/* Keepalive does not do it. */
 static void awaited_progress_moves_the_watch_from_a_silent_member(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void awaited_progress_moves_the_watch_from_a_silent_member(void **state)
     for (int i = 0; i < 2; i++)
         snprintf(urls[i], sizeof(urls[i]), "http://127.0.0.1:%d", proxies[i]->port);
     etcd_cluster through = cluster;
-    through.opts = (kc__etcd_opts){0};
+    through.opts = (kc__etcd_opts){.keepalive_time = KC_HOUR};
     kc__etcd *etcd = etcd_client_of(&through, (const char *const[]){urls[0], urls[1]}, 2);
     kc__etcd *direct = etcd_client(&cluster);
     watch_record record;
@@ -248,14 +248,12 @@ static void awaited_progress_moves_the_watch_from_a_silent_member(void **state)
     kc__etcd_watch *watch = watch_record_start(
         etcd, &record, &(kc__etcd_watch_opts){.key = KC_STR("silent"), .start_revision = start});
     watch_record_await(&record, 1);
-    const int64_t began = kc_clock_now(kc_clock_real());
     for (size_t i = 0; i < 2; i++) { /* The stream is on one of the two. */
         tcp_proxy_freeze(proxies[i], true);
         kc__etcd_watch_await(watch, etcd_put(direct, "silent", KC_STR("")));
         watch_record_await(&record, i + 2);
         tcp_proxy_freeze(proxies[i], false);
     }
-    assert_true(kc_clock_now(kc_clock_real()) - began < 10 * KC_SECOND);
     assert_false(record.disorder);
     kc__etcd_watch_stop(watch);
     kc__etcd_close(etcd);

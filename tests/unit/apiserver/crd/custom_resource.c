@@ -21,15 +21,18 @@ static const char *definition(api *a, const char *plural, const char *names, con
                 plural, plural, names, more);
 }
 
+/* Waits for a minute at least. */
+enum { TRIES = 30000, PAUSE = 2000 };
+
 /* Asks until what stands at a path is as expected. */
 static const reply *wait_for(api *a, const char *target, const char *path, const char *expected)
 {
     const reply *r = NULL;
-    for (int i = 0; i < 5000; i++) {
+    for (int i = 0; i < TRIES; i++) {
         r = api_get(a, target);
         if (!strcmp(r_text(r, path), expected))
             return r;
-        usleep(2000);
+        usleep(PAUSE);
     }
     fail_msg("%s of %s is not %s", path, target, expected);
     return r;
@@ -109,8 +112,10 @@ static void changed_schema_applies_to_new_objects(void **state)
                                version)),
                 200);
     const char *arms = "";
-    for (int i = 0; i < 1000 && !*arms; i++)
+    for (int i = 0; i < TRIES && !*arms; i++) {
+        usleep(PAUSE);
         arms = r_text(make_robot(a, text(a, "r%d", i), ",'spec':{'arms':2}"), "spec.arms");
+    }
     assert_string_equal(arms, "2");
 }
 
@@ -249,8 +254,10 @@ static void update_stores_object_in_storage_version(void **state)
                                version_of(a, "v1beta1", false))),
                 200);
     const char *after = before;
-    for (int i = 0; i < 1000 && !strcmp(before, after); i++)
+    for (int i = 0; i < TRIES && !strcmp(before, after); i++) {
+        usleep(PAUSE);
         after = r_text(api_patch(a, THINGS "/t", "{}"), "metadata.resourceVersion");
+    }
     assert_string_not_equal(before, after);
     assert_at(api_patch(a, THINGS "/t", "{}"), "metadata.resourceVersion", after);
 }

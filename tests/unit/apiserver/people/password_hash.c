@@ -51,12 +51,19 @@ static void damaged_text_never_verifies(void **state)
         assert_false(kc__people_hash_verify(KC_STR("x"), kc_cstr(damaged[i]), &cheap));
 }
 
-/* CPU time, because other processes run meanwhile. */
+/* CPU time, because other processes run meanwhile. They still slow this one down, by the caches and
+ * the other thread of its core: the least of several times comes near to what the work takes alone.
+ */
 static int64_t cpu_time(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool is_alike(const int64_t times[2])
+{
+    return times[1] > times[0] / 2 && times[0] > times[1] / 2;
 }
 
 /* The time of a check must not tell whether the account exists. */
@@ -67,7 +74,7 @@ static void unknown_hash_costs_as_much_as_a_known_one(void **state)
     int64_t best[2] = {INT64_MAX, INT64_MAX};
     kc_scoped(kc_buf) hash = {0};
     assert_int_equal(kc__people_hash_make(KC_STR("correct horse"), &cost, &hash, NULL), 0);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 10 || (i < 200 && !is_alike(best)); i++) {
         const kc_str texts[] = {kc_buf_str(&hash), {0}};
         for (size_t j = 0; j < 2; j++) {
             const int64_t began = cpu_time();
@@ -75,7 +82,7 @@ static void unknown_hash_costs_as_much_as_a_known_one(void **state)
             best[j] = KC_MIN(best[j], cpu_time() - began);
         }
     }
-    assert_true(best[1] > best[0] / 2 && best[0] > best[1] / 2);
+    assert_true(is_alike(best));
 }
 
 TESTS(same_password_gets_another_salt_and_verifies, hash_of_another_implementation_verifies,

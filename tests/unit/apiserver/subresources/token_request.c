@@ -327,7 +327,7 @@ static void use_of_legacy_token_is_noted_in_its_secret(void **state)
                 201);
     assert_code(as(p, kc_buf_cstr(&token), ACCOUNTS "/web"), 200);
     const char *noted = "";
-    for (int i = 0; i < 1000 && !*noted; i++)
+    for (int i = 0; i < 30000 && !*noted; i++, usleep(2000))
         noted = r_text(api_get(p->a, "/api/v1/namespaces/default/secrets/s"),
                        "metadata.labels['kubernetes.io/legacy-token-last-used']");
     assert_int_equal(strlen(noted), strlen("2006-01-02"));

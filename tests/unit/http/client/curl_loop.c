@@ -301,7 +301,7 @@ static void thread_returns_the_role_to_a_lone_caller(void **state)
         get_drives(f, "/x");
     /* The thread may still be between the end of the last transfer and its parking. */
     bool here = false;
-    for (int i = 0; i < 1000 && !here; i++)
+    for (int i = 0; i < 30000 && !here; i++, usleep(2000))
         here = get_drives(f, "/x");
     assert_true(here);
     assert_int_equal(threads_named(LOOP_NAME), 1);

@@ -327,6 +327,18 @@ static void unusable_replacement_changes_nothing(void **state)
     assert_shown(c, "localhost");
 }
 
+/* Whether a client whose handshake was complete is still answered after the time for it. */
+static bool complete_handshake_stays_open(const stage *s)
+{
+    kc_auto(client) *c = connect_to(s, (tls_client_opts){0});
+    if (!c)
+        return false;
+    kc_clock_sleep(kc_clock_real(), 1200 * KC_MILLISECOND);
+    client_get(c, "/");
+    return client_read(c) && kc_str_starts(kc_buf_str(&c->in), KC_STR("HTTP/1.1 200"));
+}
+
+/* On a busy machine a whole handshake may take too long: then another client tries. */
 static void stalled_handshake_is_closed(void **state)
 {
     (void)state;
@@ -336,10 +348,10 @@ static void stalled_handshake_is_closed(void **state)
     client_send_bytes(stalled, KC_STR("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"));
     assert_string_equal(client_read_all(silent), "");
     assert_string_equal(client_read_all(stalled), "");
-    kc_auto(client) *c = connect_to(s, (tls_client_opts){0});
-    kc_clock_sleep(kc_clock_real(), 1200 * KC_MILLISECOND);
-    client_get(c, "/");
-    client_expect(c, "HTTP/1.1 200"); /* Its handshake was complete. */
+    bool open = complete_handshake_stays_open(s);
+    for (int i = 0; i < 30 && !open; i++)
+        open = complete_handshake_stays_open(s);
+    assert_true(open);
 }
 
 TESTS(stalled_handshake_is_closed, client_is_answered, plain_and_tls_listeners_coexist,
