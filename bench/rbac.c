@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rbac.c: a decision of role-based access control for a user in 20 groups, each of which has one
- * binding: with 10,000 roles and 20,000 bindings, and, as the peer, with those of the user alone.
- * The request is denied, so every rule of the user is checked. Measured is the index, without its
- * lock, which rbac.c takes once for a decision.
+ * binding: with 10,000 roles and 20,000 bindings, and with those of the user alone. The request is
+ * denied, so every rule of the user is checked. Measured is the index, without its lock, which
+ * rbac.c takes once for a decision. The peer is written by hand: strcmp over the rules of the 20
+ * roles, which it need not find.
  */
 #include "bench.h"
 
 #include "apiserver/authz/rbac_index.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { GROUPS = 20, ROLES = 10000, BINDINGS = 20000 };
 
@@ -78,6 +80,45 @@ static void decide_among_many(void *input, size_t times)
     decide(&s->many, s, times);
 }
 
+/* The rules of a role, as a program that knows nothing else would keep them. */
+typedef struct plain_rule {
+    const char *verbs[4], *groups[2], *resources[4]; /* NULL after the last. */
+} plain_rule;
+
+static const plain_rule plain_rules[] = {
+    {{"get", "list", "watch"}, {"apps"}, {"deployments", "deployments/scale"}},
+    {{"create"}, {""}, {"pods", "services", "configmaps"}},
+};
+
+static bool is_listed(const char *const *names, const char *name)
+{
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+static bool allows_plainly(const plain_rule *rule, const char *verb, const char *group,
+                           const char *resource)
+{
+    return is_listed(rule->verbs, verb) && is_listed(rule->groups, group) &&
+           is_listed(rule->resources, resource);
+}
+
+static void decide_by_hand(void *input, size_t times)
+{
+    (void)input;
+    while (times--) {
+        bool allowed = false;
+        for (int role = 0; role < GROUPS && !allowed; role++)
+            for (size_t i = 0; i < KC_COUNT(plain_rules) && !allowed; i++) {
+                bench_use(plain_rules);
+                allowed = allows_plainly(&plain_rules[i], "delete", "", "secrets");
+            }
+        bench_use(allowed);
+    }
+}
+
 int main(void)
 {
     static char names[GROUPS][16];
@@ -98,10 +139,11 @@ int main(void)
     add_roles(&s.many, ROLES);
     add_bindings(&s.many, BINDINGS, ROLES);
     contestant contestants[] = {{"20 roles, 20 bindings", decide_among_few},
-                                {"10,000 roles, 20,000 bindings", decide_among_many}};
+                                {"10,000 roles, 20,000 bindings", decide_among_many},
+                                {"the rules of 20 roles by hand", decide_by_hand}};
     bench_run("role-based access control: a decision", contestants, KC_COUNT(contestants), &s);
-    bench_at_most("decision with 10,000 roles and 20,000 bindings, in microseconds",
-                  contestants[1].ns / 1000, 2);
+    bench_at_most("decision with 10,000 roles and 20,000 bindings, to the rules by hand",
+                  contestants[1].ns / contestants[2].ns, 3);
     bench_at_most("decision: growth from 20 bindings to 20,000",
                   contestants[1].ns / contestants[0].ns, 2);
     kc__rbac_index_done(&s.few);
