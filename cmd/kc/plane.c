@@ -301,11 +301,23 @@ static int open_audit(kc__cli_plane *p, kc_error *err)
     return why.reason ? kc_error_move(err, &why) : 0;
 }
 
+static int check_admission_kubeconfigs(kc__cli_plane *p, kc_error *err)
+{
+    kc_vec_each (&p->admission.kubeconfigs, path) {
+        if (kc__cli_check_secret("--admission-control-config-file", *path, p->log, err) < 0)
+            return kc_error_result(err);
+        kc__cli_hidden_paths_add_kubeconfig(&p->named_files, *path);
+    }
+    return 0;
+}
+
 static int read_admission_config(kc__cli_plane *p, kc_error *err)
 {
     const char *path = p->options->admission_config_file;
     if (path && kc__admission_config_read(path, &p->admission, err) < 0)
         return kc_error_wrap(err, "--admission-control-config-file");
+    if (check_admission_kubeconfigs(p, err) < 0)
+        return kc_error_result(err);
     p->admission.default_tolerations = (kc__admission_default_toleration_seconds){
         .given = true,
         .not_ready = (int64_t)p->options->not_ready_seconds,
@@ -439,6 +451,7 @@ void kc__cli_plane_close(kc__cli_plane *p)
     kc__tls_free(p->tls);
     kc__authn_free(p->authn);
     kc__webhook_kubeconfig_done(&p->token_webhook);
+    kc__cli_hidden_paths_done(&p->named_files);
     kc__cli_plane_close_authz(p);
     kc__jwt_config_unref(p->jwt_config);
     kc__sa_tokens_free(p->accounts);

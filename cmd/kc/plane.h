@@ -6,6 +6,7 @@
 
 #include "apiserver_options.h"
 #include "etcd_overrides.h"
+#include "hidden_paths.h"
 
 #include "apiserver/access/jwt_config.h"
 #include "apiserver/access/sa_tokens.h"
@@ -46,6 +47,9 @@ typedef struct kc__cli_plane {
     struct kc__jwt_authn *jwt;  /* Of `authn`. */
     struct kc__authn_remote *jwt_remote;
     kc__admission_config admission;
+    /* Files with credentials that the configurations of authorizers and admission plugins named at
+     * the start; those that a reload names are not added. */
+    kc__cli_hidden_paths named_files;
     kc__serving_certificates certs;
     kc__tls *tls;
     kc_buf client_ca, proxy_ca; /* PEM. Of the thread of the watch, once that runs. */

@@ -28,6 +28,7 @@ typedef struct kc__admission_config {
     kc__admission_default_toleration_seconds default_tolerations; /* By flags, not by the file. */
     /* The credentials of the server for admission webhooks. */
     kc__webhook_kubeconfig_users *mutating_users, *validating_users;
+    KC_VEC(char *) kubeconfigs; /* Paths of the kubeconfigs that the file names. */
 } kc__admission_config;
 
 /* Reads an AdmissionConfiguration. A plugin's configuration is a part of the file or a file of its
