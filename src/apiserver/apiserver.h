@@ -67,8 +67,10 @@ typedef struct kc_apiserver_opts {
     const struct kc__bootstrap_definition *system_definitions;
     size_t n_system_definitions;
     int64_t request_timeout; /* Timeout of requests other than watches. Defaults to one minute. */
-    kc__http_budget_opts budget;   /* Limit of buffered request bytes. */
-    size_t max_connections;        /* Defaults to what the limit of open files allows. */
+    kc__http_budget_opts budget; /* Limit of buffered request bytes. */
+    /* Defaults to what the limit of open files allows, and to at most one for each 64 KiB of the
+     * soft limit of memory, or 1,024 if that is more. */
+    size_t max_connections;
     int64_t tls_handshake_timeout; /* Defaults to 10 s. */
     /* Runs jobs that may be late; the server adds its own. The caller starts it, and frees it
      * before it stops the server. Defaults to none. */

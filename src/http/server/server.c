@@ -45,17 +45,23 @@ static size_t count_loops(size_t wanted)
 }
 
 /* Reserves some descriptors for other uses than connections. */
-static size_t count_connections(size_t wanted)
+static size_t connections_of_files(void)
 {
     struct rlimit files;
-    if (wanted)
-        return wanted;
     if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == RLIM_INFINITY)
         return SIZE_MAX;
     size_t all = files.rlim_cur;
     size_t spare =
         KC_MIN(KC_MAX(all / SPARE_PART, (size_t)MIN_SPARE_FILES), (size_t)MAX_SPARE_FILES);
     return all > 2 * spare ? all - spare : spare;
+}
+
+/* `most`: 0 for no bound. */
+static size_t count_connections(size_t wanted, size_t most)
+{
+    if (wanted)
+        return wanted;
+    return KC_MIN(connections_of_files(), most ? most : SIZE_MAX);
 }
 
 static kc_counter *counter(kc_metrics *metrics, const char *name, const char *help)
@@ -173,7 +179,7 @@ static kc__http_server *server_new(const kc__http_server_opts *opts)
     kc__http_limits_default(&server->limits);
     kc_mutex_init(&server->group.mutex);
     kc_cond_init(&server->group.changed);
-    server->group.max_open = count_connections(opts->max_connections);
+    server->group.max_open = count_connections(opts->max_connections, opts->most_connections);
     server->group.shards = server->shards;
     server->group.n_shards = server->n_loops;
     server->budget = kc__http_budget_new(&opts->budget, opts->metrics);
@@ -202,6 +208,11 @@ void kc__http_server_retire(kc__http_server *server)
 {
     for (size_t i = 0; i < server->n_loops; i++)
         kc__shard_retire(server->shards[i]);
+}
+
+void kc__http_server_relieve(kc__http_server *server)
+{
+    kc__shard_group_relieve(&server->group);
 }
 
 void kc__http_server_drain(kc__http_server *server)
@@ -236,6 +247,7 @@ kc__http_server *kc__http_server_stop(kc__http_server *server, int64_t grace)
     for (size_t i = 0; i < server->n_loops; i++)
         kc__shard_abort(server->shards[i]);
     await_none(server, &server->group.alive, KC_FOREVER);
+    kc__shard_group_close(&server->group); /* A loop that has stopped takes no part in a round. */
     await_none(server, &server->group.evicting, KC_FOREVER);
     if (server->stopping)
         server->stopping(server->user);
