@@ -117,6 +117,7 @@ static int open_app(kc__cli_up *up, kc_error *err)
 
 static int open_plane(kc__cli_up *up, kc_error *err)
 {
+    up->plane.stop = up->stop;
     return kc__cli_plane_open(&up->plane, &up->options->server, up->log, up->metrics, err);
 }
 
@@ -300,7 +301,9 @@ static int cli_up_run(kc__cli_up *up, kc_error *err)
         return kc_error_result(err);
     if (!kc_cancel_fired(up->stop))
         welcome(up);
-    return kc_manager_wait(up->manager, err);
+    if (kc_manager_wait(up->manager, err) < 0)
+        return kc_error_result(err);
+    return kc__cli_plane_check(&up->plane, err);
 }
 
 static kc_log *make_log(const kc__cli_apiserver_options *o)

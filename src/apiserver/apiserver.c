@@ -428,6 +428,8 @@ static int open_store(kc_apiserver *server, const kc_apiserver_opts *opts, kc_er
                                   .memory = kc__governor_account(api->governor, 0),
                                   .encryption = opts->encryption,
                                   .resource_of = resource_of_prefix,
+                                  .differs = opts->broken,
+                                  .user = opts->broken_user,
                                   .overrides = opts->overrides,
                                   .n_overrides = opts->n_overrides,
                                   .log = api->log,

@@ -110,10 +110,15 @@ typedef struct kc_apiserver_opts {
     /* Encrypts stored values (storage/encryption/encryption.h). Defaults to none. */
     struct kc__encryption *encryption;
     struct kc__audit *audit; /* The audit log (audit/audit.h). Defaults to none. */
-    kc_log *log;             /* Defaults to no log. */
-    kc_metrics *metrics;     /* Served at /metrics. Defaults to none. */
-    const kc_clock *clock;   /* Defaults to the real clock. */
-    kc_rand *rand;           /* Source of generated names and jitter. Defaults to the system's. */
+    /* Called on a thread of the server when every further write fails until the process is started
+     * again: the storage and the memory of the server differ. Must not block. Defaults to nothing.
+     */
+    void (*broken)(void *user, const kc_error *err);
+    void *broken_user;
+    kc_log *log;           /* Defaults to no log. */
+    kc_metrics *metrics;   /* Served at /metrics. Defaults to none. */
+    const kc_clock *clock; /* Defaults to the real clock. */
+    kc_rand *rand;         /* Source of generated names and jitter. Defaults to the system's. */
 } kc_apiserver_opts;
 
 /* Loads the stored objects and starts to listen. Both are done when it returns. NULL on error.
