@@ -163,6 +163,17 @@ static int add_controllers(const cli_controllers_options *o, const kc_config *co
     return kc_controllers_add(manager, &opts, err);
 }
 
+/* The process cannot see the flags of the API server. */
+static void warn_of_shared_users(const cli_controllers_options *o, kc_log *log)
+{
+    const char *why = kc__cli_pods_share_users(&o->controllers.pods);
+    if (why)
+        kc_log_warn(log,
+                    "pods can run as a user that an API server of this machine may trust on "
+                    "loopback; they are administrators of one with --authn-allow-localhost",
+                    kc_kv("reason", why));
+}
+
 static int cli_controllers_run(const cli_controllers_options *o, kc_error *err)
 {
     kc_auto(kc_config) *config = load_config(o, err);
@@ -172,6 +183,7 @@ static int cli_controllers_run(const cli_controllers_options *o, kc_error *err)
         kc_log_new(&(kc_log_opts){.verbosity = o->verbosity, .format = o->log_format});
     if (kc__cli_check_secret_files(&kc__cli_controllers_secrets, o, log, err) < 0)
         return kc_error_result(err);
+    warn_of_shared_users(o, log);
     kc_auto(kc__sa_tokens) *accounts = NULL;
     if (o->account_key_file && !(accounts = kc__cli_account_tokens_read(o->account_key_file, err)))
         return kc_error_wrap(err, "--service-account-private-key-file");
