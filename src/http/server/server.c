@@ -30,6 +30,7 @@ struct kc__http_server {
     kc__http_limits limits;
     kc__shard_group group;
     kc_counter *received, *sent, *handshake_timeouts;
+    kc__http_endings endings;
     _Atomic bool draining;
     void (*stopping)(void *user);
     void *user;
@@ -72,6 +73,22 @@ static kc_counter *counter(kc_metrics *metrics, const char *name, const char *he
         kc_metrics_counter(metrics, &(kc_metric_opts){.name = name, .help = help}, NULL));
 }
 
+static void set_endings(kc__http_endings *endings, kc_metrics *metrics)
+{
+#define LABEL(name, label) label,
+    static const char *const labels[] = {KC__HTTP_ENDINGS(LABEL) NULL};
+#undef LABEL
+    kc_metric *ended = kc_metrics_counter(
+        metrics,
+        &(kc_metric_opts){.name = "http_server_limit_endings_total",
+                          .help = "Connections and HTTP/2 streams ended because a client exceeded "
+                                  "a limit of time or number.",
+                          .labels = {{"reason", labels}}},
+        NULL);
+    for (size_t i = 0; i < KC__HTTP_N_ENDINGS; i++)
+        endings->counters[i] = kc_metric_counter(ended, kc_cstr(labels[i]));
+}
+
 static void set_metrics(kc__http_server *server, kc_metrics *metrics)
 {
     server->received =
@@ -87,6 +104,7 @@ static void set_metrics(kc__http_server *server, kc_metrics *metrics)
     server->group.connections = kc_metric_gauge(kc_metrics_gauge(
         metrics, &(kc_metric_opts){.name = "http_server_connections", .help = "Connections open."},
         NULL));
+    set_endings(&server->endings, metrics);
     kc_metric *evicted = kc_metrics_counter(
         metrics,
         &(kc_metric_opts){.name = "http_server_connections_evicted_total",
@@ -112,6 +130,7 @@ static int start_loops(kc__http_server *server, const kc__http_server_opts *opts
         .received = server->received,
         .sent = server->sent,
         .handshake_timeouts = server->handshake_timeouts,
+        .endings = &server->endings,
     };
     for (size_t i = 0; i < server->n_loops; i++) {
         char name[16];

@@ -220,6 +220,24 @@ static void bound_of_the_default_number_of_connections_is_held(void **state)
         client_free(idle[i]);
 }
 
+/* ---- endings ---- */
+
+static void connection_that_a_limit_ends_is_counted_with_its_reason(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.loops = 1, .limits = {.idle_timeout = 10 * KC_MILLISECOND,
+                                                         .head_timeout = 10 * KC_MILLISECOND});
+    kc_auto(client) *idle = connect_to(s);
+    assert_answered(idle);
+    client_clear(idle);
+    assert_string_equal(client_read_all(idle), "");
+    kc_auto(client) *slow = connect_to(s); /* Sends no head at all. */
+    assert_string_equal(client_read_all(slow), "");
+    assert_int_equal(metric(s, "http_server_limit_endings_total{reason=\"idle_timeout\"}"), 1);
+    assert_int_equal(metric(s, "http_server_limit_endings_total{reason=\"head_timeout\"}"), 1);
+    assert_int_equal(metric(s, "http_server_limit_endings_total{reason=\"resets\"}"), 0);
+}
+
 /* ---- bodies ---- */
 
 static void rejected_upload_gets_its_response(void **state)
@@ -263,5 +281,5 @@ TESTS(idle_connections_make_room_for_a_new_client,
       idle_connections_are_closed_without_descriptors,
       server_short_of_memory_closes_idle_connections_and_no_others,
       bound_of_the_default_number_of_connections_is_held,
-      rejected_upload_gets_its_response,
+      connection_that_a_limit_ends_is_counted_with_its_reason, rejected_upload_gets_its_response,
       another_socket_with_reuse_port_cannot_take_the_port)
