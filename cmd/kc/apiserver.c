@@ -34,14 +34,17 @@ static int cli_apiserver_serve(const kc__cli_apiserver_options *options)
     kc_auto(kc_log) *log =
         kc_log_new(&(kc_log_opts){.verbosity = options->verbosity, .format = options->log_format});
     kc_auto(kc_metrics) *metrics = kc_metrics_new();
-    kc__cli_plane plane = {0};
-    const bool serves = stopper && kc__cli_plane_open(&plane, options, log, metrics, &err) == 0;
-    if (serves)
+    kc__cli_plane plane = {.stop = stop};
+    int failed =
+        stopper ? kc__cli_plane_open(&plane, options, log, metrics, &err) : kc_error_result(&err);
+    if (!failed) {
         cli_apiserver_run(&plane, stop);
-    else
+        failed = kc__cli_plane_check(&plane, &err);
+    }
+    if (failed)
         fprintf(stderr, "kc apiserver: %s\n", kc_error_text(&err));
     kc__cli_plane_close(&plane);
-    return serves ? 0 : 1;
+    return failed ? 1 : 0;
 }
 
 int kc__cli_command_apiserver(int argc, char **argv)

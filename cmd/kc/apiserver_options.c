@@ -335,7 +335,11 @@ static const kc__cli_flag flags[] = {
     {"max-connections", .argument = "N", .initial = "0", .group = LIMITS,
      FIELD(server.max_connections), .parse = kc__cli_flag_limit,
      .help = "maximum number of open connections; beyond it the server closes idle connections, "
-             "unauthenticated ones first; 0 derives it from the limit on open files"},
+             "unauthenticated ones first; 0 derives it from the limits of open files and memory",
+     .details =
+         "The default is the limit of open files less an eighth (64 to 512), and at most one "
+         "connection for each 64 KiB of --memory-soft-limit, or 1024 if that is more. Idle "
+         "connections are also closed while memory is above --memory-soft-limit."},
     {"max-unauthenticated-bytes", .argument = "BYTES", .initial = "16Mi", .group = LIMITS,
      FIELD(server.budget.unauthenticated), .parse = kc__cli_flag_bytes,
      .help = "maximum size of all buffered unauthenticated requests; beyond it: 429",

@@ -10,6 +10,7 @@
 #include "controllers_options.h"
 #include "hidden_paths.h"
 #include "localhost_users.h"
+#include "trust.h"
 
 #include "kc/kubeconfig.h"
 #include "kc/log.h"
@@ -100,6 +101,16 @@ const kc__cli_flag_set kc__cli_controllers_flags = {
     .size = sizeof(cli_controllers_options),
 };
 
+static const kc__cli_secret_file secrets[] = {
+    {"--kubeconfig", offsetof(cli_controllers_options, kubeconfig), KC__CLI_SECRET_KUBECONFIG},
+    {"--service-account-private-key-file", offsetof(cli_controllers_options, account_key_file),
+     KC__CLI_SECRET},
+    {"--cluster-signing-key-file", offsetof(cli_controllers_options, signing.key_file),
+     KC__CLI_SECRET},
+};
+
+const kc__cli_secret_files kc__cli_controllers_secrets = {secrets, KC_COUNT(secrets)};
+
 static int print_controllers(void)
 {
     for (size_t i = 0; kc_controllers_name(i); i++)
@@ -139,9 +150,7 @@ static int add_controllers(const cli_controllers_options *o, const kc_config *co
     kc_scoped(kc__cli_hidden_paths) hidden = {0};
     if (kc_config_authority(config, &root_ca, err) < 0)
         return kc_error_result(err);
-    kc__cli_hidden_paths_add(&hidden, o->kubeconfig);
-    kc__cli_hidden_paths_add(&hidden, o->account_key_file);
-    kc__cli_hidden_paths_add(&hidden, o->signing.key_file);
+    kc__cli_hidden_paths_add_files(&hidden, &kc__cli_controllers_secrets, o);
     kc__cli_hidden_paths_add_client(&hidden, config);
     kc__cli_hidden_paths_add_usual(&hidden);
     kc_controllers_opts opts = o->controllers;
@@ -154,6 +163,17 @@ static int add_controllers(const cli_controllers_options *o, const kc_config *co
     return kc_controllers_add(manager, &opts, err);
 }
 
+/* The process cannot see the flags of the API server. */
+static void warn_of_shared_users(const cli_controllers_options *o, kc_log *log)
+{
+    const char *why = kc__cli_pods_share_users(&o->controllers.pods);
+    if (why)
+        kc_log_warn(log,
+                    "pods can run as a user that an API server of this machine may trust on "
+                    "loopback; they are administrators of one with --authn-allow-localhost",
+                    kc_kv("reason", why));
+}
+
 static int cli_controllers_run(const cli_controllers_options *o, kc_error *err)
 {
     kc_auto(kc_config) *config = load_config(o, err);
@@ -161,6 +181,9 @@ static int cli_controllers_run(const cli_controllers_options *o, kc_error *err)
         return kc_error_result(err);
     kc_auto(kc_log) *log =
         kc_log_new(&(kc_log_opts){.verbosity = o->verbosity, .format = o->log_format});
+    if (kc__cli_check_secret_files(&kc__cli_controllers_secrets, o, log, err) < 0)
+        return kc_error_result(err);
+    warn_of_shared_users(o, log);
     kc_auto(kc__sa_tokens) *accounts = NULL;
     if (o->account_key_file && !(accounts = kc__cli_account_tokens_read(o->account_key_file, err)))
         return kc_error_wrap(err, "--service-account-private-key-file");

@@ -132,8 +132,12 @@ static const kc__cli_flag flags[] = {
      .parse = kc__cli_flag_switch,
      .help = "allow --pods=process where pods can read keys, tokens, kubeconfigs and the store: "
              "required if kc does not run as root, because pods then share its user",
-     .details = "Also required where the machine allows no mount namespaces and other users can "
-                "read one of these files."},
+     .details =
+         "Also required where the machine allows no mount namespaces and other users can "
+         "read one of these files. Do not use it beside an API server that trusts this user on "
+         "loopback (--authn-allow-localhost): its pods would be administrators there. 'kc up' "
+         "disables that trust; 'kc controllers' cannot do so for a server that runs apart, and "
+         "warns."},
     {"pods-placeholder", .group = PODS, FIELD(pods.placeholder), .parse = kc__cli_flag_switch,
      .help = "run a placeholder process for a container without a command; otherwise such a "
              "container is refused",

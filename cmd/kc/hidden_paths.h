@@ -4,6 +4,7 @@
 #define KC_CMD_HIDDEN_PATHS_H
 
 #include "apiserver_options.h"
+#include "secret_files.h"
 
 #include "kc/kubeconfig.h"
 #include "kc/vec.h"
@@ -16,7 +17,14 @@ void kc__cli_hidden_paths_add(kc__cli_hidden_paths *paths, const char *path);
 /* Adds the credentials of this user and machine: $KUBECONFIG, ~/.kube, the service account of the
  * pod that kc runs in. */
 void kc__cli_hidden_paths_add_usual(kc__cli_hidden_paths *paths);
-/* Adds the files of a server with these options. */
+/* Adds a kubeconfig and the keys and tokens that it names. Relative paths in it are relative to it.
+ * NULL adds nothing. Blocks. */
+void kc__cli_hidden_paths_add_kubeconfig(kc__cli_hidden_paths *paths, const char *path);
+/* Adds the files of a table, by their flags in `options`. */
+void kc__cli_hidden_paths_add_files(kc__cli_hidden_paths *paths, const kc__cli_secret_files *files,
+                                    const void *options);
+/* Adds the files of a server with these options. Files that other files name are added by the
+ * plane (kc__cli_plane.named_files). */
 void kc__cli_hidden_paths_add_server(kc__cli_hidden_paths *paths,
                                      const kc__cli_apiserver_options *options);
 /* Adds the files that a client's configuration names. */

@@ -301,11 +301,23 @@ static int open_audit(kc__cli_plane *p, kc_error *err)
     return why.reason ? kc_error_move(err, &why) : 0;
 }
 
+static int check_admission_kubeconfigs(kc__cli_plane *p, kc_error *err)
+{
+    kc_vec_each (&p->admission.kubeconfigs, path) {
+        if (kc__cli_check_secret("--admission-control-config-file", *path, p->log, err) < 0)
+            return kc_error_result(err);
+        kc__cli_hidden_paths_add_kubeconfig(&p->named_files, *path);
+    }
+    return 0;
+}
+
 static int read_admission_config(kc__cli_plane *p, kc_error *err)
 {
     const char *path = p->options->admission_config_file;
     if (path && kc__admission_config_read(path, &p->admission, err) < 0)
         return kc_error_wrap(err, "--admission-control-config-file");
+    if (check_admission_kubeconfigs(p, err) < 0)
+        return kc_error_result(err);
     p->admission.default_tolerations = (kc__admission_default_toleration_seconds){
         .given = true,
         .not_ready = (int64_t)p->options->not_ready_seconds,
@@ -347,6 +359,25 @@ static void set_service_opts(kc__cli_plane *p, kc__apiserver_opts *opts)
     opts->advertise_port = o->secure_port;
 }
 
+/* A supervisor starts the process again, which loads the objects from the storage. */
+static void end_broken_server(void *user, const kc_error *err)
+{
+    kc__cli_plane *p = user;
+    kc_log_error(p->log, "the store must be loaded again; ending the process", kc_kv("err", err));
+    atomic_store(&p->broken, true);
+    if (p->stop)
+        kc_cancel_fire(p->stop);
+}
+
+int kc__cli_plane_check(const kc__cli_plane *p, kc_error *err)
+{
+    if (!atomic_load(&p->broken))
+        return 0;
+    return kc_error_set(err, KC_INTERNAL,
+                        "ended because the storage and the memory of the server differed: start it "
+                        "again");
+}
+
 static int cli_plane_start_server(kc__cli_plane *p, kc_error *err)
 {
     kc_rand_seed_os(&p->rand);
@@ -375,6 +406,8 @@ static int cli_plane_start_server(kc__cli_plane *p, kc_error *err)
     opts.node_client_key = p->certs.node_client_key;
     opts.client_trust = kc__cli_plane_published(p);
     opts.admission_config = &p->admission;
+    opts.broken = end_broken_server;
+    opts.broken_user = p;
     opts.log = p->log;
     opts.metrics = p->metrics;
     opts.rand = &p->rand;
@@ -439,6 +472,7 @@ void kc__cli_plane_close(kc__cli_plane *p)
     kc__tls_free(p->tls);
     kc__authn_free(p->authn);
     kc__webhook_kubeconfig_done(&p->token_webhook);
+    kc__cli_hidden_paths_done(&p->named_files);
     kc__cli_plane_close_authz(p);
     kc__jwt_config_unref(p->jwt_config);
     kc__sa_tokens_free(p->accounts);

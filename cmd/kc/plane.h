@@ -6,6 +6,7 @@
 
 #include "apiserver_options.h"
 #include "etcd_overrides.h"
+#include "hidden_paths.h"
 
 #include "apiserver/access/jwt_config.h"
 #include "apiserver/access/sa_tokens.h"
@@ -17,12 +18,16 @@
 #include "apiserver/storage/encryption/encryption.h"
 #include "apiserver/webhook/webhook_kubeconfig.h"
 #include "base/file_watch.h"
+#include "kc/cancel.h"
 
 /* The issuer of service-account tokens, unless --service-account-issuer names another. */
 #define KC__CLI_DEFAULT_ISSUER "https://kubernetes.default.svc"
 
 /* Zero is closed. */
 typedef struct kc__cli_plane {
+    kc_cancel
+        *stop; /* Fired when only a restart helps; set before opening. NULL: none. Borrowed. */
+    _Atomic bool broken; /* It was fired for this reason. */
     const kc__cli_apiserver_options *options;
     kc_log *log;         /* Borrowed. */
     kc_metrics *metrics; /* Borrowed. */
@@ -46,6 +51,9 @@ typedef struct kc__cli_plane {
     struct kc__jwt_authn *jwt;  /* Of `authn`. */
     struct kc__authn_remote *jwt_remote;
     kc__admission_config admission;
+    /* Files with credentials that the configurations of authorizers and admission plugins named at
+     * the start; those that a reload names are not added. */
+    kc__cli_hidden_paths named_files;
     kc__serving_certificates certs;
     kc__tls *tls;
     kc_buf client_ca, proxy_ca; /* PEM. Of the thread of the watch, once that runs. */
@@ -60,6 +68,8 @@ typedef struct kc__cli_plane {
     kc__apiserver *server;
 } kc__cli_plane;
 
+/* The error of a process that ended because its server was broken; 0 if it was not. */
+int kc__cli_plane_check(const kc__cli_plane *plane, kc_error *err);
 /* Opens everything and starts serving before it returns. Keeps the options, the log and the
  * metrics, which must outlive it. Must be closed even on error. Blocks. */
 int kc__cli_plane_open(kc__cli_plane *plane, const kc__cli_apiserver_options *options, kc_log *log,

@@ -114,6 +114,13 @@ static int read_config_file(const kc__cli_plane *p, kc_buf *out, kc_error *err)
 
 /* ---- opening ---- */
 
+static void note_named_files(kc__cli_plane *p)
+{
+    for (size_t i = 0; i < p->authz_config->n; i++)
+        kc__cli_hidden_paths_add_kubeconfig(&p->named_files,
+                                            p->authz_config->items[i].webhook.kubeconfig);
+}
+
 static int open_configured(kc__cli_plane *p, kc_error *err)
 {
     kc_scoped(kc_buf) text = {0};
@@ -125,6 +132,7 @@ static int open_configured(kc__cli_plane *p, kc_error *err)
     if (!p->authz_chain)
         return kc_error_result(err);
     p->authz_config = kc_take(config);
+    note_named_files(p);
     p->authz_required = p->authz_config->modes & ~(1u << KC__AUTHZ_WEBHOOK_MODE);
     kc__config_reloads_start(&p->authz_reloads, kc_buf_str(&text));
     return 0;

@@ -38,6 +38,7 @@
 #include "hub.h"
 #include "initial.h"
 #include "signals.h"
+#include "trust.h"
 
 #include "embed/wrap_server.h"
 #include "kc/controllers.h"
@@ -81,6 +82,12 @@ static int check_crash_loop(kc__cli_up *up, kc_error *err)
 
 /* ---- starting ---- */
 
+/* The files of the server are checked with it. */
+static int check_files_of_up(kc__cli_up *up, kc_error *err)
+{
+    return kc__cli_check_secret_files(&kc__cli_up_secrets, up->options, up->log, err);
+}
+
 static int open_app(kc__cli_up *up, kc_error *err)
 {
     const kc__cli_up_options *o = up->options;
@@ -110,6 +117,7 @@ static int open_app(kc__cli_up *up, kc_error *err)
 
 static int open_plane(kc__cli_up *up, kc_error *err)
 {
+    up->plane.stop = up->stop;
     return kc__cli_plane_open(&up->plane, &up->options->server, up->log, up->metrics, err);
 }
 
@@ -176,6 +184,17 @@ static int find_pods_dir(kc__cli_up *up, kc_error *err)
     return 0;
 }
 
+static void hide_credentials(const kc__cli_up *up, kc__cli_hidden_paths *hidden)
+{
+    kc__cli_hidden_paths_add_server(hidden, &up->options->server);
+    kc__cli_hidden_paths_add_files(hidden, &kc__cli_up_secrets, up->options);
+    kc_vec_each (&up->plane.named_files, path)
+        kc__cli_hidden_paths_add(hidden, *path);
+    kc__cli_hidden_paths_add(hidden, up->plane.kubeconfig);
+    kc__cli_hidden_paths_add(hidden, up->networks_token_file);
+    kc__cli_hidden_paths_add_usual(hidden);
+}
+
 static int prepare_controllers(kc__cli_up *up, kc_error *err)
 {
     kc_controllers_opts opts = up->options->controllers;
@@ -197,12 +216,7 @@ static int prepare_controllers(kc__cli_up *up, kc_error *err)
     opts.sign_account_token_user = up->plane.accounts;
     opts.pods.dir = up->pods_dir;
     opts.pods.api_server = up->plane.secure_url;
-    kc__cli_hidden_paths_add_server(&hidden, &up->options->server);
-    kc__cli_hidden_paths_add(&hidden, up->plane.kubeconfig);
-    kc__cli_hidden_paths_add(&hidden, up->options->config);
-    kc__cli_hidden_paths_add(&hidden, up->options->network_service_token_file);
-    kc__cli_hidden_paths_add(&hidden, up->networks_token_file);
-    kc__cli_hidden_paths_add_usual(&hidden);
+    hide_credentials(up, &hidden);
     opts.pods.hidden = kc__cli_hidden_paths_end(&hidden);
     if (!opts.pods.client_ca_file)
         opts.pods.client_ca_file = up->plane.certs.node_client_ca_cert;
@@ -235,6 +249,7 @@ static int cli_up_start(kc__cli_up *up, kc_error *err)
 {
     static int (*const steps[])(kc__cli_up *up, kc_error *err) = {
         kc__cli_up_check_manifests,
+        check_files_of_up,
         check_crash_loop,
         open_app,
         open_plane,
@@ -286,7 +301,9 @@ static int cli_up_run(kc__cli_up *up, kc_error *err)
         return kc_error_result(err);
     if (!kc_cancel_fired(up->stop))
         welcome(up);
-    return kc_manager_wait(up->manager, err);
+    if (kc_manager_wait(up->manager, err) < 0)
+        return kc_error_result(err);
+    return kc__cli_plane_check(&up->plane, err);
 }
 
 static kc_log *make_log(const kc__cli_apiserver_options *o)

@@ -56,6 +56,7 @@ int kc_file_remove(const char *path, kc_error *err);
 typedef struct kc_file_access {
     bool others_read, others_write;
     bool others_own; /* Another user owns it. */
+    bool others_add; /* A directory in which others can create entries, sticky or not. */
 } kc_file_access;
 int kc_file_access_of(const char *path, kc_file_access *ret, kc_error *err);
 

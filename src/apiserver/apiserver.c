@@ -43,6 +43,7 @@
 #include "http/client/proxy.h"
 
 enum { MAX_READING = 400, MAX_MUTATING = 200, MEMORY_ACCOUNTS = 16 };
+enum { CONNECTION_BYTES = 64 << 10, MIN_CONNECTIONS = 1024 };
 
 #define MAX_REQUEST_BYTES ((size_t)3 << 20)
 #define MAX_OBJECT_BYTES  ((size_t)3 << 19)
@@ -63,6 +64,7 @@ struct kc__apiserver {
     kc__authn *own_authn;
     kc__audit *audit; /* Borrowed; NULL: none. */
     kc__http_server *http;
+    kc__http_server *relievable; /* The same, constant once `serving` is set. */
     kc__mem_trimmer *trimmer;
     kc__service_repair *service_repair;
     kc__service_endpoints *service_endpoints; /* NULL: the server advertises no address. */
@@ -246,6 +248,7 @@ static int starting(kc__http_server *http, void *user, kc_error *err)
         if (!server->service_endpoints)
             return kc_error_result(err);
     }
+    server->relievable = http;
     atomic_store(&server->serving, true);
     return 0;
 }
@@ -339,6 +342,14 @@ static void shed(size_t bytes, void *user)
     kc__rest_api_shed(&server->api, bytes);
 }
 
+/* Called above the soft limit, on the governor's thread. */
+static void close_idle_connections(void *user)
+{
+    kc__apiserver *server = user;
+    if (atomic_load(&server->serving))
+        kc__http_server_relieve(server->relievable);
+}
+
 static int start_governor(kc__apiserver *server, const kc__apiserver_opts *opts, kc_error *err)
 {
     kc__rest_api *api = &server->api;
@@ -347,6 +358,7 @@ static int start_governor(kc__apiserver *server, const kc__apiserver_opts *opts,
                                                             .accounts = MEMORY_ACCOUNTS,
                                                             .clock = api->clock,
                                                             .shed = shed,
+                                                            .relieve = close_idle_connections,
                                                             .user = server,
                                                             .log = api->log,
                                                             .metrics = api->metrics},
@@ -416,6 +428,8 @@ static int open_store(kc__apiserver *server, const kc__apiserver_opts *opts, kc_
                                   .memory = kc__governor_account(api->governor, 0),
                                   .encryption = opts->encryption,
                                   .resource_of = resource_of_prefix,
+                                  .differs = opts->broken,
+                                  .user = opts->broken_user,
                                   .overrides = opts->overrides,
                                   .n_overrides = opts->n_overrides,
                                   .log = api->log,
@@ -456,6 +470,13 @@ static void add_housekeeping(kc__apiserver *server, const kc__apiserver_opts *op
                          server->service_repair);
 }
 
+/* The number of idle connections, with TLS, whose memory is well below the soft limit. */
+static size_t connections_of_memory(kc__governor *governor)
+{
+    const kc__memory_state state = kc__governor_state(governor);
+    return state.soft ? KC_MAX(state.soft / CONNECTION_BYTES, (size_t)MIN_CONNECTIONS) : 0;
+}
+
 static int listen_on(kc__apiserver *server, const kc__apiserver_opts *opts, kc_error *err)
 {
     server->http = kc__http_server_start(
@@ -474,6 +495,7 @@ static int listen_on(kc__apiserver *server, const kc__apiserver_opts *opts, kc_e
                                            .handshake_timeout = opts->tls_handshake_timeout},
                                 .budget = opts->budget,
                                 .max_connections = opts->max_connections,
+                                .most_connections = connections_of_memory(server->api.governor),
                                 .log = opts->log,
                                 .metrics = server->api.metrics,
                                 .clock = opts->clock},

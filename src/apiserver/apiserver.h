@@ -67,8 +67,10 @@ typedef struct kc__apiserver_opts {
     const struct kc__bootstrap_definition *system_definitions;
     size_t n_system_definitions;
     int64_t request_timeout; /* Timeout of requests other than watches. Defaults to one minute. */
-    kc__http_budget_opts budget;   /* Limit of buffered request bytes. */
-    size_t max_connections;        /* Defaults to what the limit of open files allows. */
+    kc__http_budget_opts budget; /* Limit of buffered request bytes. */
+    /* Defaults to what the limit of open files allows, and to at most one for each 64 KiB of the
+     * soft limit of memory, or 1,024 if that is more. */
+    size_t max_connections;
     int64_t tls_handshake_timeout; /* Defaults to 10 s. */
     /* Runs jobs that may be late; the server adds its own. The caller starts it, and frees it
      * before it stops the server. Defaults to none. */
@@ -108,10 +110,15 @@ typedef struct kc__apiserver_opts {
     /* Encrypts stored values (storage/encryption/encryption.h). Defaults to none. */
     struct kc__encryption *encryption;
     struct kc__audit *audit; /* The audit log (audit/audit.h). Defaults to none. */
-    kc_log *log;             /* Defaults to no log. */
-    kc_metrics *metrics;     /* Served at /metrics. Defaults to none. */
-    const kc_clock *clock;   /* Defaults to the real clock. */
-    kc_rand *rand;           /* Source of generated names and jitter. Defaults to the system's. */
+    /* Called on a thread of the server when every further write fails until the process is started
+     * again: the storage and the memory of the server differ. Must not block. Defaults to nothing.
+     */
+    void (*broken)(void *user, const kc_error *err);
+    void *broken_user;
+    kc_log *log;           /* Defaults to no log. */
+    kc_metrics *metrics;   /* Served at /metrics. Defaults to none. */
+    const kc_clock *clock; /* Defaults to the real clock. */
+    kc_rand *rand;         /* Source of generated names and jitter. Defaults to the system's. */
 } kc__apiserver_opts;
 
 /* Loads the stored objects and starts to listen. Both are done when it returns. NULL on error.

@@ -5,7 +5,8 @@
  * "Others" are all users except root and the process's own user. A group counts as others unless it
  * is root's or the process's own: with private user groups (a umask of 002) the latter contains
  * only the user. A directory with the sticky bit, such as /tmp, lets others add files but not
- * replace files of other owners, so it does not count as writable.
+ * replace files of other owners, so it does not count as writable. Where the process creates files
+ * with known names, others could create them first: such directories are checked with `others_add`.
  */
 #include "kc/file.h"
 
@@ -31,11 +32,13 @@ int kc_file_access_of(const char *path, kc_file_access *ret, kc_error *err)
     if (stat(path, &st) < 0)
         return kc_error_set(err, errno == ENOENT ? KC_NOT_FOUND : KC_BAD_REQUEST,
                             "cannot stat %s: %s", path, strerror(errno));
-    const bool sticky = S_ISDIR(st.st_mode) && (st.st_mode & S_ISVTX);
+    const bool is_dir = S_ISDIR(st.st_mode), sticky = is_dir && (st.st_mode & S_ISVTX);
+    const bool writable = others_have(&st, S_IWGRP, S_IWOTH);
     *ret = (kc_file_access){
         .others_read = others_have(&st, S_IRGRP, S_IROTH),
-        .others_write = others_have(&st, S_IWGRP, S_IWOTH) && !sticky,
+        .others_write = writable && !sticky,
         .others_own = st.st_uid != 0 && st.st_uid != geteuid(),
+        .others_add = writable && is_dir,
     };
     return 0;
 }

@@ -61,7 +61,8 @@ def has_flag(verb, flag, _known={}):
 
 class Target(harness.Server):
     """A server under attack. verb: "apiserver" or "up". trust_localhost: loopback peers of this uid need no token.
-    cap: bytes of private memory the process may map, so that a defect ends the target and not the machine."""
+    cap: bytes of private memory the process may map, so that a defect ends the target and not the machine. trim: interval
+    at which it returns freed memory; None: its default."""
 
     def __init__(self, verb="apiserver", flags=(), trust_localhost=True, cap=4096 * MIB, open_files=65536,
                  environment=None, trim="1s"):
@@ -69,7 +70,7 @@ class Target(harness.Server):
         self.verb, self.trust, self.cap, self.count = verb, trust_localhost, cap, 0
         self.mixed = False  # Several cases run at once: what the server uses is not one case's doing.
         self._thread = threading.local()
-        if has_flag(verb, "--memory-trim-interval"):
+        if trim and has_flag(verb, "--memory-trim-interval"):  # None: the default.
             self.flags += ["--memory-trim-interval", trim]
 
     def _limits(self):

@@ -34,6 +34,9 @@ void kc__admission_config_done(kc__admission_config *config)
     kc__admission_toleration_limits_free(config->toleration_limits);
     kc__webhook_kubeconfig_users_free(config->mutating_users);
     kc__webhook_kubeconfig_users_free(config->validating_users);
+    kc_vec_each (&config->kubeconfigs, path)
+        free(*path);
+    kc_vec_done(&config->kubeconfigs);
     *config = (kc__admission_config){0};
 }
 
@@ -60,7 +63,10 @@ static int configure_event_rate(kc_str text, kc__admission_config *ret, kc_error
 static int configure_image_policy(kc_str text, kc__admission_config *ret, kc_error *err)
 {
     ret->image_policy = kc__admission_image_policy_parse(text, err);
-    return ret->image_policy ? 0 : kc_error_result(err);
+    if (!ret->image_policy)
+        return kc_error_result(err);
+    kc_vec_push(&ret->kubeconfigs, kc_strdup(ret->image_policy->kubeconfig));
+    return 0;
 }
 
 static int configure_node_selectors(kc_str text, kc__admission_config *ret, kc_error *err)
@@ -76,7 +82,8 @@ static int configure_toleration_limits(kc_str text, kc__admission_config *ret, k
 }
 
 /* A WebhookAdmissionConfiguration names a kubeconfig with the credentials of the server. */
-static kc__webhook_kubeconfig_users *read_webhook_users(kc_str text, kc_error *err)
+static kc__webhook_kubeconfig_users *read_webhook_users(kc_str text, kc__admission_config *config,
+                                                        kc_error *err)
 {
     static const kc__config_member members[] = {{"kubeConfigFile", KC__CONFIG_STRING, NULL}, {0}};
     static const char *const versions[] = {"apiserver.config.k8s.io/v1", NULL},
@@ -99,18 +106,21 @@ static kc__webhook_kubeconfig_users *read_webhook_users(kc_str text, kc_error *e
         return NULL;
     }
     kc_autofree char *path = kc_str_dup(file);
-    return kc__webhook_kubeconfig_users_read(path, err);
+    kc__webhook_kubeconfig_users *users = kc__webhook_kubeconfig_users_read(path, err);
+    if (users)
+        kc_vec_push(&config->kubeconfigs, kc_take(path));
+    return users;
 }
 
 static int configure_mutating_webhooks(kc_str text, kc__admission_config *ret, kc_error *err)
 {
-    ret->mutating_users = read_webhook_users(text, err);
+    ret->mutating_users = read_webhook_users(text, ret, err);
     return ret->mutating_users ? 0 : kc_error_result(err);
 }
 
 static int configure_validating_webhooks(kc_str text, kc__admission_config *ret, kc_error *err)
 {
-    ret->validating_users = read_webhook_users(text, err);
+    ret->validating_users = read_webhook_users(text, ret, err);
     return ret->validating_users ? 0 : kc_error_result(err);
 }
 

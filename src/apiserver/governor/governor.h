@@ -6,12 +6,13 @@
  *     /proc/self/statm, every 250 ms under load ──────────────┴─▶ level: ok, soft, hard
  *                                                                  │
  *     kc__governor_admit: may this request begin? ◀────────────────┤
+ *     opts.relieve: close idle connections ◀── soft, hard ─────────┤
  *     opts.shed: cancel responses in progress ◀── hard ────────────┘
  *
  * Above the soft limit expensive requests are rejected (429, Retry-After) and freed memory is
- * returned to the operating system. Above the hard limit the largest responses in progress are
- * cancelled as well. memory_state.h makes the decisions; this module has the readings, the accounts
- * and the thread that takes the readings.
+ * returned to the operating system; idle connections are closed. Above the hard limit the largest
+ * responses in progress are cancelled as well. memory_state.h makes the decisions; this module has
+ * the readings, the accounts and the thread that takes the readings.
  *
  * Without a real clock (simulation) there is no thread, and the process's memory is not read: the
  * level depends on the counted memory alone, so it is the same in each run.
@@ -67,6 +68,8 @@ typedef struct kc__governor_opts {
     /* Called above the hard limit, on the governor's thread: cancel responses that hold about this
      * many bytes. May be NULL. */
     void (*shed)(size_t bytes, void *user);
+    /* Called above the soft limit, likewise: close what is idle. May be NULL. */
+    void (*relieve)(void *user);
     void *user;
     kc_log *log;
     kc_metrics *metrics;
@@ -74,7 +77,7 @@ typedef struct kc__governor_opts {
 
 /* Starts the thread that takes readings. NULL on error. */
 kc__governor *kc__governor_start(const kc__governor_opts *opts, kc_error *err);
-/* Ends the thread; `shed` no longer runs when it returns. NULL is allowed. Blocks. */
+/* Ends the thread; `shed` and `relieve` no longer run when it returns. NULL is allowed. Blocks. */
 void kc__governor_stop(kc__governor *governor);
 /* After kc__governor_stop. NULL is allowed; returns NULL. */
 kc__governor *kc__governor_free(kc__governor *governor);

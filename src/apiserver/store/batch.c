@@ -322,11 +322,15 @@ static int store_all(kc__store_batch *batch, kc_error *err)
     kc_vec_reserve(&batch->results, n);
     int failed =
         kc__storage_commit(store->storage, batch->ops.items, n, batch->results.items, NULL, err);
-    if (!failed)
-        failed = compare_batch_write(batch, err);
-    else if (kc_error_has_reason(err, KC_INTERNAL))
-        kc__store_recovery_begin(batch);
-    kc__store_set_health(store, failed ? err : NULL);
+    const bool differs = !failed && compare_batch_write(batch, err) < 0;
+    if (differs) {
+        failed = kc_error_result(err);
+        kc__store_set_differing(store, err);
+    } else {
+        if (failed && kc_error_has_reason(err, KC_INTERNAL))
+            kc__store_recovery_begin(batch);
+        kc__store_set_health(store, failed ? err : NULL);
+    }
     measure(batch, started, failed);
     return failed;
 }

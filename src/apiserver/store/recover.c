@@ -7,7 +7,8 @@
  *          ─▶ the storage recovers: after 0.1 s, 0.2 s, … 30 s
  *               revision before the batch   the batch is not stored: drop it
  *               revision of the batch       it is stored: reapply its changes, publish them
- *               any other                   memory and storage differ: only a restart helps
+ *               any other                   memory and storage differ: only a restart helps, so
+ *                                           the owner of the store ends the process
  *
  * No other batch is stored meanwhile, so the trees are as they were before the batch, and
  * reapplying it is exact. Watchers receive its events late, but in order. Runs on the committer's
@@ -75,7 +76,7 @@ static void resolve(kc__store_batch *batch, bool stored)
     kc__store_set_health(store, NULL);
 }
 
-/* Marks the store as failed until it is restarted. */
+/* Marks the store as failed until it is opened again. */
 static void abandon_recovery(kc__store *store, uint64_t revision)
 {
     kc_scoped(kc_error) err = {0};
@@ -84,7 +85,7 @@ static void abandon_recovery(kc__store *store, uint64_t revision)
         "the storage is at revision %llu and the store at %llu: the server must be restarted",
         (unsigned long long)revision, (unsigned long long)kc__store_revision(store));
     kc__store_recovery_done(&store->recovery);
-    kc__store_set_health(store, &err);
+    kc__store_set_differing(store, &err);
 }
 
 void kc__store_recovery_resolve(kc__store_batch *batch)

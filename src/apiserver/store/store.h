@@ -84,6 +84,10 @@ typedef struct kc__store_opts {
     const kc__store_format *format;
     /* The resource of a key prefix, which selects its encryption. Defaults to the prefix itself. */
     kc__encryption_resource (*resource_of)(kc_str prefix);
+    /* Called on the committer's thread when the storage and the store differ: no write succeeds any
+     * more until the store is opened again. Must not call the store. Defaults to nothing. */
+    void (*differs)(void *user, const kc_error *err);
+    void *user; /* Of `differs`. */
     /* Resources in other storages; `storage` must be shared, too. Defaults to none. */
     const kc__store_override *overrides;
     size_t n_overrides;

@@ -231,9 +231,12 @@ static void h1_expired(kc__conn *conn)
     if (h->state != H1_READING || h->broken)
         return;
     if (h->started) {
+        kc__conn_count_ending(conn, h->head_done ? KC__HTTP_ENDED_BODY_TIMEOUT
+                                                 : KC__HTTP_ENDED_HEAD_TIMEOUT);
         kc__h1_refuse(h, 408, "timed out reading the request");
         return;
     }
+    kc__conn_count_ending(conn, KC__HTTP_ENDED_IDLE_TIMEOUT);
     h->broken = true;
     conn->disposition = KC__CONN_CLOSE;
 }

@@ -57,6 +57,13 @@ void kc__h2_end(kc__h2 *h2, uint32_t code)
         abort_h2(h2, code);
 }
 
+void kc__h2_end_by(kc__h2 *h2, uint32_t code, kc__http_ending reason)
+{
+    if (!h2->ending)
+        kc__conn_count_ending(h2->conn, reason);
+    kc__h2_end(h2, code);
+}
+
 void kc__h2_changed(kc__h2 *h2)
 {
     if (!h2->inside)
@@ -99,6 +106,7 @@ static void expire_bodies(kc__h2 *h2)
         stream->status = 408;
         stream->reason = KC_STR("timed out reading the body of the request");
         stream->unread = true;
+        kc__conn_count_ending(h2->conn, KC__HTTP_ENDED_BODY_TIMEOUT);
         kc__h2_refuse(stream);
     }
 }
@@ -118,6 +126,7 @@ static void expire_answers(kc__h2 *h2)
                         later(h2->last_sent, timeout) <= h2->now;
         if (shut || all_shut) {
             kc__h2_stream_wait_in(stream, NULL);
+            kc__conn_count_ending(h2->conn, KC__HTTP_ENDED_WRITE_TIMEOUT);
             nghttp2_submit_rst_stream(h2->session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_CANCEL);
         } else {
             kc__h2_stream_wait_in(stream, &h2->sending);
@@ -240,6 +249,13 @@ static void open_session(kc__conn *conn)
     leave_h2_session(h2);
 }
 
+/* A limit of nghttp2, or one that is found inside of it. */
+static void end_calmly(kc__h2 *h2, kc__http_ending reason)
+{
+    kc__conn_count_ending(h2->conn, reason);
+    abort_h2(h2, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
 static void receive_h2(kc__conn *conn, kc_str bytes)
 {
     kc__h2 *h2 = h2_of(conn);
@@ -247,10 +263,11 @@ static void receive_h2(kc__conn *conn, kc_str bytes)
         return;
     enter_h2_session(h2);
     ssize_t n = nghttp2_session_mem_recv(h2->session, (const uint8_t *)bytes.p, bytes.n);
-    if (h2->calm || n == NGHTTP2_ERR_FLOODED || n == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS ||
-        nghttp2_session_get_outbound_queue_size(h2->session) >
-            MAX_QUEUED + 2 * conn->limits->max_streams)
-        abort_h2(h2, NGHTTP2_ENHANCE_YOUR_CALM);
+    if (h2->calm || n == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS)
+        end_calmly(h2, KC__HTTP_ENDED_HEADS);
+    else if (n == NGHTTP2_ERR_FLOODED || nghttp2_session_get_outbound_queue_size(h2->session) >
+                                             MAX_QUEUED + 2 * conn->limits->max_streams)
+        end_calmly(h2, KC__HTTP_ENDED_FRAMES);
     else if (n < 0)
         abort_h2(h2, n == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR
                                                        : NGHTTP2_INTERNAL_ERROR);
@@ -299,9 +316,9 @@ static void h2_expired(kc__conn *conn)
     if (h2->noticed_by <= h2->now)
         refuse_further_streams(h2);
     if (head <= h2->now)
-        kc__h2_end(h2, NGHTTP2_ENHANCE_YOUR_CALM);
+        kc__h2_end_by(h2, NGHTTP2_ENHANCE_YOUR_CALM, KC__HTTP_ENDED_HEAD_TIMEOUT);
     else if (!h2->open && idle <= h2->now)
-        kc__h2_end(h2, NGHTTP2_NO_ERROR);
+        kc__h2_end_by(h2, NGHTTP2_NO_ERROR, KC__HTTP_ENDED_IDLE_TIMEOUT);
     leave_h2_session(h2);
 }
 

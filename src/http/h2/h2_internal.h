@@ -129,6 +129,8 @@ typedef struct kc__h2_stream {
 
 /* Sends GOAWAY and closes, even with open streams. */
 void kc__h2_end(kc__h2 *h2, uint32_t code);
+/* The same because of a limit, which is counted. */
+void kc__h2_end_by(kc__h2 *h2, uint32_t code, kc__http_ending reason);
 /* State changed: notifies the transport, unless it is about to check anyway. */
 void kc__h2_changed(kc__h2 *h2);
 

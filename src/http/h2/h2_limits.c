@@ -52,7 +52,7 @@ void kc__h2_count_reset(kc__h2 *h2)
 {
     int64_t per_second = (int64_t)h2->conn->limits->max_resets;
     if (!kc__h2_credit_use(&h2->resets, RESETS_ALLOWED, per_second, h2->now))
-        kc__h2_end(h2, NGHTTP2_ENHANCE_YOUR_CALM);
+        kc__h2_end_by(h2, NGHTTP2_ENHANCE_YOUR_CALM, KC__HTTP_ENDED_RESETS);
 }
 
 bool kc__h2_count_waste(kc__h2 *h2, size_t bytes)
@@ -81,5 +81,5 @@ void kc__h2_count_frame(kc__h2 *h2, const nghttp2_frame_hd *frame)
     if (makes_progress(frame))
         return;
     if (!kc__h2_credit_use(&h2->frames, FRAMES_ALLOWED, FRAMES_PER_SECOND, h2->now))
-        kc__h2_end(h2, NGHTTP2_ENHANCE_YOUR_CALM);
+        kc__h2_end_by(h2, NGHTTP2_ENHANCE_YOUR_CALM, KC__HTTP_ENDED_FRAMES);
 }

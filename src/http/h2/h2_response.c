@@ -242,6 +242,13 @@ static bool is_clients_fault(uint32_t code)
            code == NGHTTP2_STREAM_CLOSED || code == NGHTTP2_REFUSED_STREAM;
 }
 
+static void count_reset_stream(kc__h2 *h2, uint32_t code)
+{
+    if (code == NGHTTP2_REFUSED_STREAM)
+        kc__conn_count_ending(h2->conn, KC__HTTP_ENDED_STREAMS);
+    kc__h2_count_reset(h2);
+}
+
 /* Answered before the whole request was read: tells the client not to send the rest (RFC 9113,
  * 8.1). */
 static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void *user)
@@ -249,7 +256,7 @@ static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, v
     kc__h2 *h2 = user;
     kc__h2_stream *stream;
     if (frame->hd.type == NGHTTP2_RST_STREAM && is_clients_fault(frame->rst_stream.error_code))
-        kc__h2_count_reset(h2);
+        count_reset_stream(h2, frame->rst_stream.error_code);
     if (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS)
         return 0;
     if (frame->hd.type == NGHTTP2_DATA)

@@ -17,6 +17,7 @@
 #include "http/server/shared_bytes.h"
 #include "kc/buf.h"
 #include "kc/log.h"
+#include "kc/metrics.h"
 
 /* Body of a refusal, instead of a line of text. */
 typedef struct kc__http_refusal {
@@ -45,6 +46,30 @@ typedef struct kc__http_limits {
     size_t max_resets; /* Streams that a client may reset, per second of the connection, beyond an
                           allowance of 1000. Default: 100. */
 } kc__http_limits;
+
+/* Limits whose excess ends a connection, or a stream, without a response that metrics would count;
+ * the second column is the metric's label. */
+#define KC__HTTP_ENDINGS(X)                                                                     \
+    X(HEAD_TIMEOUT, "head_timeout")   /* The preface, or a head; with HTTP/1.1 after a 408. */  \
+    X(BODY_TIMEOUT, "body_timeout")   /* After a 408. */                                        \
+    X(IDLE_TIMEOUT, "idle_timeout")   /* No request. */                                         \
+    X(WRITE_TIMEOUT, "write_timeout") /* The client does not read. */                           \
+    X(STREAMS, "streams")             /* REFUSED_STREAM. */                                     \
+    X(RESETS, "resets")               /* This and the others: GOAWAY with ENHANCE_YOUR_CALM. */ \
+    X(FRAMES, "frames")                                                                         \
+    X(HEADS, "heads")
+
+typedef enum kc__http_ending {
+#define KC__HTTP_ENDING_ENUM(name, label) KC__HTTP_ENDED_##name,
+    KC__HTTP_ENDINGS(KC__HTTP_ENDING_ENUM)
+#undef KC__HTTP_ENDING_ENUM
+        KC__HTTP_N_ENDINGS
+} kc__http_ending;
+
+/* Counters by kc__http_ending; NULL counts nothing. */
+typedef struct kc__http_endings {
+    kc_counter *counters[KC__HTTP_N_ENDINGS];
+} kc__http_endings;
 
 typedef struct kc__conn kc__conn;
 
@@ -126,6 +151,7 @@ struct kc__conn {
     bool authenticated; /* At least one request was. Without begin: at least one request was
                            complete. */
     kc_log *log;
+    const kc__http_endings *endings; /* NULL: not counted. */
     void (*changed)(
         kc__conn *conn); /* Set by the transport. Acts later, never from within the call. */
     size_t holds;        /* See kc__conn_hold. */
@@ -146,6 +172,13 @@ static inline bool kc__conn_restricted(const kc__conn *conn)
 static inline size_t kc__conn_high(const kc__conn *conn)
 {
     return kc__conn_restricted(conn) ? KC__CONN_HIGH_UNAUTHENTICATED : KC__CONN_HIGH;
+}
+
+/* Counts a connection, or a stream, that a limit ends. */
+static inline void kc__conn_count_ending(const kc__conn *conn, kc__http_ending ending)
+{
+    if (conn->endings)
+        kc_counter_inc(conn->endings->counters[ending]);
 }
 
 /* Returns the number of bytes to be sent. */

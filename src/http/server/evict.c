@@ -5,8 +5,9 @@
  *
  * The acceptor starts a round when the number of connections is within a margin of the limit, when
  * it has reached the limit, and when the process has no descriptor left. In a round every loop
- * closes its part of a PART-th of all connections. The round ends with the first stage of the table
- * that finds any:
+ * closes its part of a PART-th of all connections. The owner of the server starts rounds when
+ * memory is short: each closes a RELIEF_PART-th, because many are needed to free much. A round ends
+ * with the first stage of the table that finds any:
  *
  *     unauthenticated for a second or more
  *     authenticated, without an open request for half a minute
@@ -19,7 +20,7 @@
  */
 #include "http/server/shard.h"
 
-enum { PART = 64, MARGIN_PART = 16, MAX_MARGIN = 256 };
+enum { PART = 64, RELIEF_PART = 8, MARGIN_PART = 16, MAX_MARGIN = 256 };
 
 static const struct evict_stage {
     bool authenticated;
@@ -55,17 +56,35 @@ static void post_all(kc__shard_group *group)
         kc__shard_post_evict(group->shards[i]);
 }
 
-void kc__shard_group_evict(kc__shard_group *group, bool full)
+static void begin_round(kc__shard_group *group, size_t part, bool full)
 {
     bool begins = false;
     kc_locked (&group->mutex) {
-        begins = !group->evicting;
+        begins = !group->evicting && !group->closed;
         group->full = full || (group->full && !begins);
-        if (begins)
+        if (begins) {
+            group->part = part;
             begin_stage(group, 0);
+        }
     }
     if (begins)
         post_all(group);
+}
+
+void kc__shard_group_evict(kc__shard_group *group, bool full)
+{
+    begin_round(group, PART, full);
+}
+
+void kc__shard_group_relieve(kc__shard_group *group)
+{
+    begin_round(group, RELIEF_PART, false);
+}
+
+void kc__shard_group_close(kc__shard_group *group)
+{
+    kc_locked (&group->mutex)
+        group->closed = true;
 }
 
 /* Requires the mutex. */
@@ -98,7 +117,7 @@ void kc__shard_group_evict_local(kc__shard_group *group, kc__transport_context *
     size_t want = 0;
     kc_locked (&group->mutex) {
         stage = stages[group->stage];
-        want = group->open / PART / group->n_shards + 1;
+        want = group->open / group->part / group->n_shards + 1;
     }
     size_t evicted =
         kc__transport_context_evict(context, stage.authenticated, stage.idle_for, want);

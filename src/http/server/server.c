@@ -30,6 +30,7 @@ struct kc__http_server {
     kc__http_limits limits;
     kc__shard_group group;
     kc_counter *received, *sent, *handshake_timeouts;
+    kc__http_endings endings;
     _Atomic bool draining;
     void (*stopping)(void *user);
     void *user;
@@ -45,11 +46,9 @@ static size_t count_loops(size_t wanted)
 }
 
 /* Reserves some descriptors for other uses than connections. */
-static size_t count_connections(size_t wanted)
+static size_t connections_of_files(void)
 {
     struct rlimit files;
-    if (wanted)
-        return wanted;
     if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == RLIM_INFINITY)
         return SIZE_MAX;
     size_t all = files.rlim_cur;
@@ -58,12 +57,36 @@ static size_t count_connections(size_t wanted)
     return all > 2 * spare ? all - spare : spare;
 }
 
+/* `most`: 0 for no bound. */
+static size_t count_connections(size_t wanted, size_t most)
+{
+    if (wanted)
+        return wanted;
+    return KC_MIN(connections_of_files(), most ? most : SIZE_MAX);
+}
+
 static kc_counter *counter(kc_metrics *metrics, const char *name, const char *help)
 {
     if (!metrics)
         return NULL;
     return kc_metric_counter(
         kc_metrics_counter(metrics, &(kc_metric_opts){.name = name, .help = help}, NULL));
+}
+
+static void set_endings(kc__http_endings *endings, kc_metrics *metrics)
+{
+#define LABEL(name, label) label,
+    static const char *const labels[] = {KC__HTTP_ENDINGS(LABEL) NULL};
+#undef LABEL
+    kc_metric *ended = kc_metrics_counter(
+        metrics,
+        &(kc_metric_opts){.name = "http_server_limit_endings_total",
+                          .help = "Connections and HTTP/2 streams ended because a client exceeded "
+                                  "a limit of time or number.",
+                          .labels = {{"reason", labels}}},
+        NULL);
+    for (size_t i = 0; i < KC__HTTP_N_ENDINGS; i++)
+        endings->counters[i] = kc_metric_counter(ended, kc_cstr(labels[i]));
 }
 
 static void set_metrics(kc__http_server *server, kc_metrics *metrics)
@@ -81,6 +104,7 @@ static void set_metrics(kc__http_server *server, kc_metrics *metrics)
     server->group.connections = kc_metric_gauge(kc_metrics_gauge(
         metrics, &(kc_metric_opts){.name = "http_server_connections", .help = "Connections open."},
         NULL));
+    set_endings(&server->endings, metrics);
     kc_metric *evicted = kc_metrics_counter(
         metrics,
         &(kc_metric_opts){.name = "http_server_connections_evicted_total",
@@ -106,6 +130,7 @@ static int start_loops(kc__http_server *server, const kc__http_server_opts *opts
         .received = server->received,
         .sent = server->sent,
         .handshake_timeouts = server->handshake_timeouts,
+        .endings = &server->endings,
     };
     for (size_t i = 0; i < server->n_loops; i++) {
         char name[16];
@@ -173,7 +198,7 @@ static kc__http_server *server_new(const kc__http_server_opts *opts)
     kc__http_limits_default(&server->limits);
     kc_mutex_init(&server->group.mutex);
     kc_cond_init(&server->group.changed);
-    server->group.max_open = count_connections(opts->max_connections);
+    server->group.max_open = count_connections(opts->max_connections, opts->most_connections);
     server->group.shards = server->shards;
     server->group.n_shards = server->n_loops;
     server->budget = kc__http_budget_new(&opts->budget, opts->metrics);
@@ -202,6 +227,11 @@ void kc__http_server_retire(kc__http_server *server)
 {
     for (size_t i = 0; i < server->n_loops; i++)
         kc__shard_retire(server->shards[i]);
+}
+
+void kc__http_server_relieve(kc__http_server *server)
+{
+    kc__shard_group_relieve(&server->group);
 }
 
 void kc__http_server_drain(kc__http_server *server)
@@ -236,6 +266,7 @@ kc__http_server *kc__http_server_stop(kc__http_server *server, int64_t grace)
     for (size_t i = 0; i < server->n_loops; i++)
         kc__shard_abort(server->shards[i]);
     await_none(server, &server->group.alive, KC_FOREVER);
+    kc__shard_group_close(&server->group); /* A loop that has stopped takes no part in a round. */
     await_none(server, &server->group.evicting, KC_FOREVER);
     if (server->stopping)
         server->stopping(server->user);

@@ -23,7 +23,9 @@ typedef struct kc__shard_group {
     size_t evicting;  /* Shards that have not evicted yet in this round; see evict.c. */
     size_t evicted;   /* In this stage of the round. */
     size_t stage;
-    bool full; /* The round may use all stages. */
+    size_t part; /* The round closes one of so many connections. */
+    bool full;   /* The round may use all stages. */
+    bool closed; /* No further round begins. */
 
     size_t max_open;
     kc__acceptor *acceptor; /* These three are constant once connections are accepted. */
@@ -58,6 +60,11 @@ void kc__shard_accept(kc__shard *shard, int fd, const struct sockaddr_storage *f
  * progress. While there is room (not `full`) only those that are certainly idle. Any thread;
  * does not wait. */
 void kc__shard_group_evict(kc__shard_group *group, bool full);
+/* The same for connections that are certainly idle, about an eighth of all: they hold memory that
+ * the process is short of. Any thread; does not wait. */
+void kc__shard_group_relieve(kc__shard_group *group);
+/* No further round begins. Any thread. */
+void kc__shard_group_close(kc__shard_group *group);
 /* Returns whether the number of connections is close to its limit. */
 bool kc__shard_group_is_tight(kc__shard_group *group);
 

@@ -163,11 +163,20 @@ static void set_timer(kc__transport *t)
         kc__loop_timer_start(&t->timer, deadline);
 }
 
+static void count_timeout(const kc__transport *t)
+{
+    if (t->state == TRANSPORT_HANDSHAKE)
+        kc_counter_inc(t->context->handshake_timeouts);
+    else if (t->state == TRANSPORT_CHOOSING)
+        kc__conn_count_ending(&t->conn, KC__HTTP_ENDED_HEAD_TIMEOUT);
+    else if (t->state == TRANSPORT_OPEN)
+        kc__conn_count_ending(&t->conn, KC__HTTP_ENDED_WRITE_TIMEOUT);
+}
+
 static void expire(kc__transport *t, int64_t now)
 {
     if (KC_MIN(t->own_deadline, t->write_deadline) <= now) {
-        if (t->state == TRANSPORT_HANDSHAKE)
-            kc_counter_inc(t->context->handshake_timeouts);
+        count_timeout(t);
         close_now(t);
         return;
     }
@@ -447,6 +456,7 @@ static void set_up_conn(kc__transport *t, kc__transport_context *context)
     t->conn.user = context->user;
     t->conn.budget = context->budget;
     t->conn.log = context->log;
+    t->conn.endings = context->endings;
     t->conn.shares = true;
     t->conn.spare = &context->spare;
     t->conn.changed = changed;

@@ -26,6 +26,7 @@ typedef struct kc__transport_context {
     kc_log *log;
     kc_counter *received, *sent; /* Bytes. */
     kc_counter *handshake_timeouts;
+    const kc__http_endings *endings;
     char *buf;                /* KC__TRANSPORT_READ_SIZE bytes, shared by all reads. */
     char *record;             /* KC__TLS_RECORD bytes, in which output is joined. */
     kc_buf spare;             /* The buffer that connections without output pass on. */

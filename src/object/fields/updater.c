@@ -7,11 +7,13 @@
  * without force. An update adds what it changed to the set of its manager; the set of an applier is
  * that of its configuration.
  *
- * Managers are few (entries of updates are capped), so they are an array without an index; versions
- * are as many as the kind has, since managers of other versions are dropped first.
+ * Entries of updates are capped, so managers are an array without an index; versions are as many as
+ * the kind has, since managers of other versions are dropped first. Appliers may be many: the loops
+ * over managers end with the CPU time of the request (base/work.h).
  */
 #include "object/fields/updater_internal.h"
 
+#include "base/work.h"
 #include "object/fields/fields_internal.h"
 #include "object/gofmt/go_text.h"
 
@@ -92,6 +94,8 @@ static int reconcile_managers(kc_arena *arena, const kc__fields_updater *updater
     ret->n = 0;
     for (size_t i = 0; i < managers->n; i++) {
         kc__fields_manager manager = managers->items[i];
+        if (kc__work_is_over_now())
+            return kc__work_fail(err);
         kc__fields_converted converted = live_in(arena, updater, live, manager.version, &at, err);
         if (converted == KC__FIELDS_NOT_CONVERTED)
             return kc_error_result(err);
@@ -192,6 +196,8 @@ static int take_from_others(changes *c, kc__fields_managers *managers, kc_str wr
         kc__fields_manager *manager = &managers->items[i];
         if (kc_str_eq(manager->id, writer))
             continue;
+        if (kc__work_is_over_now())
+            return kc__work_fail(c->err);
         const change *changed = change_in(c, manager->version);
         if (!changed)
             return -1;

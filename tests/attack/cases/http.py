@@ -310,6 +310,32 @@ def stalled_tls_handshakes_do_not_lock_others_out():
 
 
 @attack(alone=True)
+def idle_tls_connections_are_closed_when_memory_is_short():
+    """They hold what lists need; without eviction they would do so for three minutes."""
+    if SANITIZED:
+        raise Skipped("a sanitizer alone needs more than this limit")
+    port = free_port()
+    with Target(flags=["--secure-port", str(port), "--memory-soft-limit", "64Mi", "--memory-hard-limit", "1Gi",
+                       "--max-connections", "20000"]) as t:
+        t.ready()
+        admin, sockets, refused = t.admin(), [], False
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        while not refused and len(sockets) < 6000:
+            for _ in range(100):
+                sockets.append(context.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=60)))
+            refused = admin.request("GET", "/api/v1/configmaps")[0] == 429
+        assert refused, "%d connections, %d MiB: memory is not short" % (len(sockets), t.rss() / MIB)
+        start = time.monotonic()
+        wait_for(lambda: admin.request("GET", "/api/v1/configmaps")[0] == 200, 60, "lists are answered")
+        took = time.monotonic() - start
+        assert metric(t, "http_server_connections_evicted_total{state=\"unauthenticated\"}") > 0
+        assert admin.request("POST", "/api/v1/namespaces/default/configmaps", {"metadata": {"name": "small"}})[0] == 201
+        close(sockets)
+        return "%d connections, lists after %.1f s" % (len(sockets), took)
+
+
+@attack(alone=True)
 def memory_of_a_burst_is_returned():
     if SANITIZED:
         raise Skipped("a sanitizer keeps memory")

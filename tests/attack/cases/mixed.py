@@ -13,12 +13,13 @@ from attack import MIB, P99, SLACK, Measure, Target, Threads, attack, mixed_case
 
 MINUTES = float(os.environ.get("KC_ATTACK_MINUTES", "30"))
 SETTLE = 60.0  # Seconds until memory must have been given back.
+MOST_REFUSED = 0.5  # Share of attacks that may be refused otherwise: with more, little was attacked.
 
 
 def fire(target, until, outcomes):
     """
     Runs one mixable case after the other. A case shares the server's budgets with others here, so that it may be refused (429) where
-    it expects another answer: such cases are counted and do not fail the run.
+    it expects another answer: such cases are counted, and fail the run only if they are more than half.
     """
     order = random.Random(random.getrandbits(32))
     while time.monotonic() < until:
@@ -61,6 +62,7 @@ def mixed_attacks_do_not_delay_others_or_leak_memory():
         t.serves()
         row = "%s, %d attacks, %d of them refused otherwise, RSS after %.0f s of rest %d MiB" % (
             measure.row(), len(outcomes), outcomes.count(False), SETTLE, t.rss() / MIB)
+        assert outcomes.count(False) <= len(outcomes) * MOST_REFUSED, row
         assert measure.latency["p99"] < P99 * SLACK, row
         assert t.rss() < settled * 1.2, "RSS was %d MiB before: %s" % (settled / MIB, row)
         return row

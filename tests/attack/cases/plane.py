@@ -331,9 +331,27 @@ def refused(t, *words):
 def data_directory_writable_by_others_is_refused():
     with Target() as t:
         os.makedirs(t.directory, exist_ok=True)
-        os.chmod(t.directory, 0o777)
-        refused(t, "--file-rootpath", "other users can write")
+        for mode in (0o777, 0o1777):  # In a sticky one others can create the store, or a key, before the server does.
+            os.chmod(t.directory, mode)
+            refused(t, "--file-rootpath", "other users can write")
         os.chmod(t.directory, 0o700)
+        t.ready()
+
+
+@attack(alone=True)
+def store_and_certificates_open_to_others_are_refused():
+    with Target() as t:
+        for name in ("store", "certs"):
+            path = os.path.join(t.directory, name)
+            os.makedirs(path, mode=0o700)
+            for mode in (0o777, 0o1777):
+                os.chmod(path, mode)
+                refused(t, "--file-rootpath", "other users can write", path)
+            os.chmod(path, 0o700)
+            if os.geteuid() == 0:
+                os.chown(path, 12345, 12345)
+                refused(t, "--file-rootpath", path, "belongs to a user other than root")
+                os.chown(path, 0, 0)
         t.ready()
 
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 
 from attack import BINARY, NS, SLACK, Skipped, Target, attack, free_port, has_private_mounts
@@ -215,3 +216,36 @@ def unprivileged_kc_up_refuses_process_pods():
         assert done.returncode == 1 and b"--unsafe-pods-can-read-credentials" in done.stdout, done.stdout
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+# ---- a server that runs apart ----
+
+
+def warnings_of_controllers(*flags):
+    """The log of `kc controllers` until it has tried to reach its server, which is not there."""
+    process = subprocess.Popen([BINARY, "controllers", "--server=http://127.0.0.1:%d" % free_port(), "--leader-elect=false"] + list(flags),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    reader = threading.Timer(60, process.kill)
+    reader.start()
+    try:
+        lines = []
+        for line in process.stderr:
+            lines.append(line.decode())
+            if "refused" in lines[-1] or "connect" in lines[-1].lower():
+                break
+        return "".join(lines)
+    finally:
+        process.kill()
+        process.wait()
+        reader.cancel()
+
+
+@attack(alone=True)
+def controllers_whose_pods_may_be_trusted_by_a_server_warn():
+    words = "administrators of one with --authn-allow-localhost"
+    shares = "--pods-allow-root" if os.geteuid() == 0 else "--unsafe-pods-can-read-credentials"
+    with tempfile.TemporaryDirectory(prefix="kc-pods-") as directory:
+        log = warnings_of_controllers("--pods=process", "--pods-dir", directory, shares)
+        assert words in log, log
+        log = warnings_of_controllers("--pods=simulate")
+        assert words not in log, log

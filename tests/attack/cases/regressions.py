@@ -4,6 +4,8 @@ Attacks that the server has always withstood, kept as regression tests: malforme
 bombs, path and log injection, tokens, compressed bodies.
 """
 import base64
+import functools
+import gzip
 import json
 import os
 import struct
@@ -81,6 +83,22 @@ def json_patch_that_doubles_itself_is_refused(t):
     patch = [{"op": "copy", "from": "/data", "path": "/data/k%d" % i} for i in range(60)]
     status, answer = admin.request("PATCH", "%s/%s" % (CONFIGMAPS, name), patch, "application/json-patch+json")
     assert status in (400, 413, 422), answer
+
+
+@functools.lru_cache()
+def bomb():
+    return gzip.compress(b" " * (200 << 20), 9)
+
+
+@attack(mix=True, growth=16 * MIB)
+def compressed_bodies_are_refused_and_not_expanded(t):
+    """Nothing decompresses a body: 200 MB of spaces, as 200 KB, are bytes that are no JSON."""
+    for body in (bomb(), gzip.compress(b'{"metadata":{"name":"zipped"}}'), bomb()[:1000]):
+        for coding in ("gzip", "gzip, gzip", "deflate"):
+            head = head_of("POST", CONFIGMAPS, body)[:-2] + ("Content-Encoding: %s\r\n\r\n" % coding).encode()
+            answer = raw(t, head + body)
+            assert answer[9:12] in (b"400", b"415"), (coding, answer)
+    assert t.admin().request("GET", CONFIGMAPS + "/zipped")[0] == 404
 
 
 @attack(mix=True)

@@ -48,6 +48,10 @@ static void mode_determines_access_of_others(void **state)
     assert_false(access_with(p.file, 0660).others_write); /* The process's own group. */
     assert_true(access_with(p.folder, 0777).others_write);
     assert_false(access_with(p.folder, 01777).others_write);
+    assert_true(access_with(p.folder, 01777).others_add);
+    assert_true(access_with(p.folder, 0777).others_add);
+    assert_false(access_with(p.folder, 0755).others_add);
+    assert_false(access_with(p.file, 0602).others_add);
     access_with(p.folder, 0700);
 }
 

@@ -6,6 +6,8 @@
 #ifndef KC_APISERVER_PLUGIN_CONFIG_H
 #define KC_APISERVER_PLUGIN_CONFIG_H
 
+#include "kc/vec.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,6 +28,7 @@ typedef struct kc__admission_config {
     kc__admission_default_toleration_seconds default_tolerations; /* By flags, not by the file. */
     /* The credentials of the server for admission webhooks. */
     struct kc__webhook_kubeconfig_users *mutating_users, *validating_users;
+    KC_VEC(char *) kubeconfigs; /* Paths of the kubeconfigs that the file names. */
 } kc__admission_config;
 
 #endif

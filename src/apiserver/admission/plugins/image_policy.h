@@ -19,7 +19,8 @@
 typedef struct kc__admission_image_policy {
     kc__webhook_kubeconfig webhook;
     kc__http_target target;        /* Of the webhook, with ?timeout=. */
-    kc_arena arena;                /* Holds the URL. */
+    kc_arena arena;                /* Holds the URL and the path. */
+    const char *kubeconfig;        /* Path of the file. */
     int64_t allow_ttl, deny_ttl;   /* TTLs of cached results. 0: not cached. */
     int64_t backoff;               /* Before the second attempt. 0: none. */
     bool default_allow;            /* A webhook that fails allows. */

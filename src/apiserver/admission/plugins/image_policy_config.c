@@ -74,8 +74,8 @@ static int read_image_policy(const kc_value *config, kc__admission_image_policy 
         read_image_duration(config, &deny_range, &policy->deny_ttl, err) < 0)
         return kc_error_result(err);
     policy->default_allow = kc_value_as_bool(kc_value_get(config, "defaultAllow"), false);
-    kc_autofree char *path = kc_str_dup(file);
-    if (kc__webhook_kubeconfig_read(path, &policy->webhook, err) < 0)
+    policy->kubeconfig = kc_arena_printf(&policy->arena, "%.*s", KC_ARG(file));
+    if (kc__webhook_kubeconfig_read(policy->kubeconfig, &policy->webhook, err) < 0)
         return kc_error_result(err);
     policy->target = policy->webhook.target;
     policy->target.url = kc__http_url_with_timeout(

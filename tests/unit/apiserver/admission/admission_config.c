@@ -146,6 +146,8 @@ static void webhook_plugins_get_the_users_of_a_kubeconfig(void **state)
             fail_msg("%s", kc_error_text(&err));
         assert_non_null(config.mutating_users);
         assert_null(config.validating_users);
+        assert_int_equal(config.kubeconfigs.n, 1);
+        assert_string_equal(config.kubeconfigs.items[0], users);
         kc__admission_config_done(&config);
     }
     unlink(users);

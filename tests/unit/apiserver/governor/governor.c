@@ -25,12 +25,17 @@ typedef struct fixture {
     kc_clock *clock; /* Virtual: no thread. */
     kc_metrics *metrics;
     kc__governor *governor;
-    _Atomic size_t shed;
+    _Atomic size_t shed, relieved;
 } fixture;
 
 static void note_shed(size_t bytes, void *user)
 {
     ((fixture *)user)->shed += bytes;
+}
+
+static void note_relief(void *user)
+{
+    ((fixture *)user)->relieved++;
 }
 
 static void fixture_open(fixture *s)
@@ -43,6 +48,7 @@ static void fixture_open(fixture *s)
                                                           .clock = s->clock,
                                                           .read = read_fake,
                                                           .shed = note_shed,
+                                                          .relieve = note_relief,
                                                           .user = s,
                                                           .metrics = s->metrics},
                                      NULL);
@@ -80,8 +86,10 @@ static void reading_above_the_soft_limit_refuses_heavy_requests(void **state)
     assert_int_equal(admit(&s, "create", 100, NULL), 0);
     assert_int_equal(admit(&s, "get", 0, NULL), 0);
     assert_int_equal(s.shed, 0);
+    assert_int_equal(s.relieved, 1);
     resident = 10 * MIB;
     kc__governor_tick(s.governor);
+    assert_int_equal(s.relieved, 1);
     assert_int_equal(admit(&s, "list", 0, NULL), 0);
 }
 

@@ -125,6 +125,46 @@ static void storage_revision_that_differs_makes_the_store_fail(void **state)
     expect_now(s->pods, "");
 }
 
+/* ---- a storage that differs ends the process ---- */
+
+static void note_differing(void *user, const kc_error *err)
+{
+    kc_buf_puts(user, kc_error_text(err));
+}
+
+static int recover_elsewhere(kc__storage *storage, uint64_t *ret_revision, kc_error *err)
+{
+    (void)storage, (void)err;
+    *ret_revision = 7;
+    return 0;
+}
+
+static void owner_is_told_when_recovery_finds_another_revision(void **state)
+{
+    (void)state;
+    kc_scoped(kc_buf) told = {0};
+    kc_auto(stage) *s = stage_make();
+    kc__storage_backend odd = held_backend;
+    odd.recover = recover_elsewhere;
+    s->backend = &held_backend;
+    s->opts.differs = note_differing;
+    s->opts.user = &told;
+    stage_open(s);
+    s->storage->backend = &odd;
+    held_of(s->storage)->fail = KC_INTERNAL;
+    expect_failure(s, "a", KC_INTERNAL, "on fire");
+    assert_int_equal(told.n, 0);
+    held_of(s->storage)->fail = 0;
+    kc_scoped(kc_error) err = {0};
+    do {
+        kc_clock_sleep(kc_clock_real(), KC_MILLISECOND);
+        kc_error_done(&err);
+        kc__store_health(s->store, &err);
+    } while (!strstr(kc_error_text(&err), "must be restarted"));
+    stage_close(s); /* The committer has ended. */
+    assert_contains(kc_buf_cstr(&told), "the storage is at revision 7 and the store at 1");
+}
+
 static void full_storage_fails_writes_and_recovers_after_reopening(void **state)
 {
     (void)state;
@@ -306,6 +346,7 @@ TESTS(failed_commit_changes_nothing_and_the_next_one_succeeds,
       health_recovers_after_a_period_without_writes, every_write_of_a_failed_batch_gets_the_error,
       unknown_commit_outcome_makes_the_store_fail_until_reopened,
       storage_revision_that_differs_makes_the_store_fail,
+      owner_is_told_when_recovery_finds_another_revision,
       full_storage_fails_writes_and_recovers_after_reopening, failures_at_any_commit_leave_no_trace,
       close_completes_writes_submitted_meanwhile, unreadable_object_fails_the_open,
       loaded_object_has_the_revision_of_the_storage)

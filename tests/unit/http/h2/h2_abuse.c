@@ -57,7 +57,12 @@ static void rapid_resets_end_the_connection(void **state)
 {
     plane p;
     (void)state;
+    kc_auto(kc_metrics) *metrics = kc_metrics_new();
+    kc_metric *ended = kc_metrics_counter(metrics, &(kc_metric_opts){.name = "ended_total"}, NULL);
+    kc__http_endings endings = {0};
+    endings.counters[KC__HTTP_ENDED_RESETS] = kc_metric_counter(ended);
     plane_open(&p, NULL);
+    p.conn.endings = &endings;
     uint32_t id = 1;
     for (; p.conn.disposition == KC__CONN_OPEN && id < 20001; id += 2) {
         send_get(&p, id);
@@ -66,6 +71,9 @@ static void rapid_resets_end_the_connection(void **state)
     }
     assert_true(got_goaway(&p, NGHTTP2_ENHANCE_YOUR_CALM));
     assert_int_equal(id / 2, 1001);
+    kc_scoped(kc_buf) text = {0};
+    kc_metrics_write(metrics, &text);
+    assert_contains(kc_buf_cstr(&text), "\nended_total 1\n");
     plane_close(&p);
 }
 

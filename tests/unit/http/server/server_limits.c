@@ -177,6 +177,67 @@ static void idle_connections_are_closed_without_descriptors(void **state)
         client_free(idle[i]);
 }
 
+static bool relieved(stage *s, double wanted)
+{
+    kc__http_server_relieve(s->server);
+    return metric(s, EVICTED "{state=\"unauthenticated\"}") >= wanted;
+}
+
+static void server_short_of_memory_closes_idle_connections_and_no_others(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.loops = 2);
+    client *idle[40];
+    kc_auto(client) *watch = connect_to(s), *known = connect_to(s);
+    send_request(watch, "/watch");
+    client_expect(watch, "\r\n\r\n");
+    assert_answered(known);
+    for (size_t i = 0; i < KC_COUNT(idle); i++)
+        idle[i] = connect_to(s);
+    while (!relieved(s, KC_COUNT(idle))) /* After a second of idleness. */
+        kc_clock_sleep(kc_clock_real(), 5 * KC_MILLISECOND);
+    assert_answered(known);
+    assert_int_equal(metric(s, EVICTED "{state=\"unauthenticated\"}"), KC_COUNT(idle));
+    assert_int_equal(metric(s, EVICTED "{state=\"idle\"}"), 0);
+    struct pollfd p = {.fd = watch->fd, .events = POLLIN};
+    assert_int_equal(poll(&p, 1, 0), 0);
+    for (size_t i = 0; i < KC_COUNT(idle); i++)
+        client_free(idle[i]);
+}
+
+static void bound_of_the_default_number_of_connections_is_held(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.loops = 1, .most_connections = 3);
+    client *idle[9];
+    for (size_t i = 0; i < KC_COUNT(idle); i++)
+        idle[i] = connect_to(s);
+    kc_auto(client) *c = connect_to(s);
+    assert_answered(c);
+    assert_true(metric(s, EVICTED "{state=\"unauthenticated\"}") >= KC_COUNT(idle) - 2);
+    assert_true(metric(s, "\nhttp_server_connections ") <= 3);
+    for (size_t i = 0; i < KC_COUNT(idle); i++)
+        client_free(idle[i]);
+}
+
+/* ---- endings ---- */
+
+static void connection_that_a_limit_ends_is_counted_with_its_reason(void **state)
+{
+    (void)state;
+    kc_auto(stage) *s = NEW_STAGE(.loops = 1, .limits = {.idle_timeout = 10 * KC_MILLISECOND,
+                                                         .head_timeout = 10 * KC_MILLISECOND});
+    kc_auto(client) *idle = connect_to(s);
+    assert_answered(idle);
+    client_clear(idle);
+    assert_string_equal(client_read_all(idle), "");
+    kc_auto(client) *slow = connect_to(s); /* Sends no head at all. */
+    assert_string_equal(client_read_all(slow), "");
+    assert_int_equal(metric(s, "http_server_limit_endings_total{reason=\"idle_timeout\"}"), 1);
+    assert_int_equal(metric(s, "http_server_limit_endings_total{reason=\"head_timeout\"}"), 1);
+    assert_int_equal(metric(s, "http_server_limit_endings_total{reason=\"resets\"}"), 0);
+}
+
 /* ---- bodies ---- */
 
 static void rejected_upload_gets_its_response(void **state)
@@ -217,5 +278,8 @@ static void another_socket_with_reuse_port_cannot_take_the_port(void **state)
 
 TESTS(idle_connections_make_room_for_a_new_client,
       unauthenticated_connections_are_evicted_first_and_busy_ones_never,
-      idle_connections_are_closed_without_descriptors, rejected_upload_gets_its_response,
+      idle_connections_are_closed_without_descriptors,
+      server_short_of_memory_closes_idle_connections_and_no_others,
+      bound_of_the_default_number_of_connections_is_held,
+      connection_that_a_limit_ends_is_counted_with_its_reason, rejected_upload_gets_its_response,
       another_socket_with_reuse_port_cannot_take_the_port)

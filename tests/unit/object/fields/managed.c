@@ -3,6 +3,7 @@
  * managed.c: what applies and updates do to an object and to its managedFields. In JSON of this
  * file ' stands for ".
  */
+#include "base/work.h"
 #include "object/fields/fields_managed.h"
 #include "testing.h"
 
@@ -435,6 +436,23 @@ static void thousands_of_entries_are_handled_in_time(void **state)
     assert_int_equal(kc_value_len(kc_view_root(view)), 1);
 }
 
+static void writes_end_with_the_time_of_their_request(void **state)
+{
+    world *w = *state;
+    const bool applies[] = {false, true};
+    apply(w, "one", "{'spec':{'replicas':1}}");
+    apply(w, "two", "{'spec':{'image':'a'}}");
+    for (size_t i = 0; i < KC_COUNT(applies); i++) {
+        kc__work work;
+        kc__work_init(&work);
+        kc__work_begin(&work, 0);
+        kc__work_cancel(&work);
+        assert_true(write_object(w, "three", "{'spec':{'replicas':2}}", applies[i], true) < 0);
+        assert_error(&w->err, KC_TIMEOUT, "CPU time limit");
+        assert_true(kc__work_end(&work));
+    }
+}
+
 static void fields_before_the_first_apply_belong_to_their_own_manager(void **state)
 {
     world *w = *state;
@@ -470,6 +488,7 @@ int main(void)
         entries_that_are_not_valid_are_refused, the_last_of_entries_with_one_identity_counts,
         an_object_is_taken_apart_into_owners_and_the_rest,
         fields_that_a_request_cannot_own_are_ignored, thousands_of_entries_are_handled_in_time,
+        writes_end_with_the_time_of_their_request,
         fields_before_the_first_apply_belong_to_their_own_manager)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
