@@ -233,7 +233,7 @@ def many_long_requests_at_once_are_answered_or_refused(t):
     threads.join()
 
 
-@attack(p99=None)
+@attack()
 def sampled_lists_and_maps_are_validated_quickly(t):
     """Every 60th list or map of the built-in kinds; the long version has all of them."""
     found = list(sweep(Meter(t), 100000, 150 * SLACK, every=60))
