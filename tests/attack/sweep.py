@@ -5,7 +5,8 @@ sweep.py: requests with as many small entries as fit, for every list and map of 
 
 The kinds and their fields come from the server's own OpenAPI document, so a new kind is covered as
 soon as it is served. For each list or map a body is made whose one long field has distinct entries,
-and it is sent as a create, an update, a strategic merge patch and a merge patch, all as dry runs.
+and it is sent as a create, an update, a strategic merge patch, a merge patch, an apply patch (with and without other owners of its
+fields), and a create of the protobuf form that the server made of it, all as dry runs.
 What a request costs is the CPU time of the whole server process, which does not depend on what else
 the machine does.
 
@@ -26,6 +27,8 @@ from harness import Reader, Server, connect, head_of  # noqa: E402
 STRATEGIC = "application/strategic-merge-patch+json"
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+APPLY = "application/apply-patch+yaml"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 SELECTOR = {"matchLabels": {"a": "b"}}
 TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
@@ -246,6 +249,23 @@ def requests_of(kind, body):
     yield "update", "PUT", one + "?dryRun=All", "application/json", body
     yield "strategic", "PATCH", one + "?dryRun=All", STRATEGIC, body
     yield "merge", "PATCH", one + "?dryRun=All", MERGE, body
+    yield "apply", "PATCH", one + "?dryRun=All&fieldManager=sweep", APPLY, body
+    yield "apply/force", "PATCH", one + "?dryRun=All&fieldManager=sweep&force=true", APPLY, body
+
+
+def costs_of(meter, kind, body):
+    """(label, status, answer, CPU seconds) of each request with a body."""
+    data = json.dumps(body, separators=(",", ":")).encode()
+    for label, method, where, content, _ in requests_of(kind, body):
+        status, answer, cpu, _ = meter.send(method, where, data, content)
+        yield label, status, answer, cpu
+    # The server translates the body into protobuf, if the kind has that form and the object is valid.
+    create = kind.path + "?dryRun=All"
+    status, answer, cpu, _ = meter.send("POST", create, data, accept=PROTOBUF)
+    yield "to protobuf", status, answer, cpu
+    if status == 201 and answer.startswith(b"k8s\0"):
+        status, answer, cpu, _ = meter.send("POST", create, answer, PROTOBUF)
+        yield "protobuf", status, answer, cpu
 
 
 def sweep(meter, size, above, wanted=(), every=1, out=sys.stdout):
@@ -270,9 +290,7 @@ def sweep(meter, size, above, wanted=(), every=1, out=sys.stdout):
             except (TypeError, KeyError, IndexError) as e:
                 print("-- %s %s: %r" % (kind.kind, ".".join(path), e), file=out)
                 continue
-            data = json.dumps(body, separators=(",", ":")).encode()
-            for label, method, where, content, _ in requests_of(kind, body):
-                status, answer, cpu, seconds = meter.send(method, where, data, content)
+            for label, status, answer, cpu in costs_of(meter, kind, body):
                 if cpu * 1000 > above:
                     yield cpu, label, kind.kind, ".".join(path), status, answer
 
@@ -296,9 +314,7 @@ def sweep_pairs(meter, size, above, count, wanted=(), seed=1, out=sys.stdout):
                 place(schema, kind.definition, body, path, crowd(schema, field, size // 2))
         except (TypeError, KeyError, IndexError, AttributeError):
             continue
-        data = json.dumps(body, separators=(",", ":")).encode()
-        for label, method, where, content, _ in requests_of(kind, body):
-            status, answer, cpu, seconds = meter.send(method, where, data, content)
+        for label, status, answer, cpu in costs_of(meter, kind, body):
             if cpu * 1000 > above:
                 yield cpu, label, kind.kind, " ".join(".".join(p) for p, _ in chosen), status, answer
 

@@ -7,7 +7,7 @@ import json
 import os
 
 import harness
-from attack import MIB, NS, SANITIZED, SLACK, SOAK, Skipped, Threads, Watch, attack
+from attack import MIB, NS, SANITIZED, SLACK, SLOW, SOAK, Skipped, Threads, TooSlow, Watch, attack
 from sweep import JSON_PATCH, MERGE, STRATEGIC, Meter, sweep, sweep_pairs
 
 CORE = "/api/v1/namespaces/%s/" % NS
@@ -16,6 +16,12 @@ LOOPS = 0.030  # Seconds of it on I/O loops: receiving the body and sending the 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 MANY = 64000
 TAKEN = (201, 413)  # Valid; some are larger than what may be stored, which is found last.
+
+
+def most_on_loops(total):
+    """Of the CPU time of a request: a constant for its bytes, and a share for the probe's requests, which the loops serve meanwhile. Only
+    the constant is wider where other programs run: a bound near the whole time would hold for every request."""
+    return min(LOOPS * SLACK, 0.05 * SLOW) + 0.1 * total
 
 
 class Costs:
@@ -47,9 +53,8 @@ class Costs:
             return status, answer
         what = "%s %s, %d bytes" % (method, path, len(data))
         assert total_now - total < CPU * SLACK, "%s: %.2f s of CPU time" % (what, total_now - total)
-        # The probe's requests are among those that the loops serve meanwhile.
-        assert loops_now - loops < (LOOPS + 0.1 * (total_now - total)) * SLACK, "%s: %.0f ms on I/O loops" % (
-            what, (loops_now - loops) * 1e3)
+        if loops_now - loops >= most_on_loops(total_now - total):
+            raise TooSlow("%s: %.0f of %.0f ms on I/O loops" % (what, (loops_now - loops) * 1e3, (total_now - total) * 1e3))
         return status, answer
 
 
@@ -228,7 +233,7 @@ def many_long_requests_at_once_are_answered_or_refused(t):
     threads.join()
 
 
-@attack(p99=None)
+@attack()
 def sampled_lists_and_maps_are_validated_quickly(t):
     """Every 60th list or map of the built-in kinds; the long version has all of them."""
     found = list(sweep(Meter(t), 100000, 150 * SLACK, every=60))
