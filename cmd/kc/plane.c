@@ -27,7 +27,7 @@
 
 #include "kc/file.h"
 
-#include "apiserver/background/system_definitions.h"
+#include "apiserver/background/system_crds.h"
 #include "apiserver/maintenance/backup_socket.h"
 #include "apiserver/serving/account_key.h"
 #include "apiserver/serving/kubeconfig.h"
@@ -327,23 +327,23 @@ static int read_admission_config(kc__cli_plane *p, kc_error *err)
     return 0;
 }
 
-/* ---- definitions of the server itself ---- */
+/* ---- CRDs of the server itself ---- */
 
-#define SYSTEM_DEFINITIONS "manifests/platform/"
+#define SYSTEM_CRDS "manifests/platform/"
 
-enum { MAX_SYSTEM_DEFINITIONS = 8 };
+enum { MAX_SYSTEM_CRDS = 8 };
 
-typedef struct system_definitions {
-    kc__bootstrap_definition items[MAX_SYSTEM_DEFINITIONS];
+typedef struct system_crds {
+    kc__bootstrap_crd items[MAX_SYSTEM_CRDS];
     size_t n;
-} system_definitions;
+} system_crds;
 
-static void collect_system_definitions(system_definitions *ret)
+static void collect_system_crds(system_crds *ret)
 {
-    for (size_t i = 0; i < kc__cli_n_manifests && ret->n < MAX_SYSTEM_DEFINITIONS; i++)
-        if (kc_str_starts(kc_cstr(kc__cli_manifests[i].name), KC_STR(SYSTEM_DEFINITIONS)))
+    for (size_t i = 0; i < kc__cli_n_manifests && ret->n < MAX_SYSTEM_CRDS; i++)
+        if (kc_str_starts(kc_cstr(kc__cli_manifests[i].name), KC_STR(SYSTEM_CRDS)))
             ret->items[ret->n++] =
-                (kc__bootstrap_definition){kc__cli_manifests[i].name, kc__cli_manifests[i].text};
+                (kc__bootstrap_crd){kc__cli_manifests[i].name, kc__cli_manifests[i].text};
 }
 
 /* Without HTTPS no endpoint is published: its port is that of HTTPS. */
@@ -381,11 +381,11 @@ int kc__cli_plane_check(const kc__cli_plane *p, kc_error *err)
 static int cli_plane_start_server(kc__cli_plane *p, kc_error *err)
 {
     kc_rand_seed_os(&p->rand);
-    system_definitions definitions = {0};
+    system_crds crds = {0};
     kc__apiserver_opts opts = p->options->server;
-    collect_system_definitions(&definitions);
-    opts.system_definitions = definitions.items;
-    opts.n_system_definitions = definitions.n;
+    collect_system_crds(&crds);
+    opts.system_crds = crds.items;
+    opts.n_system_crds = crds.n;
     kc__storage *storage = p->storage;
     opts.storage = kc_take(p->storage);
     opts.overrides = p->overrides.items;

@@ -21,7 +21,7 @@
 #include "apiserver/background/role_aggregation.h"
 #include "apiserver/background/service_endpoints.h"
 #include "apiserver/background/service_repair.h"
-#include "apiserver/background/system_definitions.h"
+#include "apiserver/background/system_crds.h"
 #include "apiserver/call/call.h"
 #include "apiserver/conversion/converter.h"
 #include "apiserver/crd/crd_controller.h"
@@ -71,8 +71,8 @@ struct kc__apiserver {
     kc__bootstrap_network network;            /* Used during start only; so are the next four. */
     kc__service_endpoint endpoint;
     kc__bootstrap_trust client_trust;
-    const kc__bootstrap_definition *system_definitions;
-    size_t n_system_definitions;
+    const kc__bootstrap_crd *system_crds;
+    size_t n_system_crds;
     kc__event_expiry_limits event_limits;
     bool portable;
     kc__people_opts people_opts; /* Without tokens: no people. */
@@ -90,12 +90,12 @@ static int serve_kinds(kc__apiserver *server, const kc__apiserver_opts *opts, kc
     kc__rest_catalog *first = kc__rest_catalog_new(api->store, NULL, 0, err);
     if (!first)
         return kc_error_result(err);
-    api->snapshots = kc__rest_catalog_slot_new(first);
+    api->catalog_slot = kc__rest_catalog_slot_new(first);
     api->topologies = kc__resource_topology_cache_new();
     api->openapi = kc__openapi_new(kc__governor_account(api->governor, 0));
     api->namespaces =
         kc__store_watch_cache(api->store, kc__resource_key_builtin_prefix("", "namespaces"));
-    api->definitions = kc__store_watch_cache(
+    api->crds = kc__store_watch_cache(
         api->store, kc__resource_key_builtin_prefix(KC__CRD_GROUP, "customresourcedefinitions"));
     api->quotas =
         kc__store_watch_cache(api->store, kc__resource_key_builtin_prefix("", "resourcequotas"));
@@ -110,7 +110,7 @@ static int serve_kinds(kc__apiserver *server, const kc__apiserver_opts *opts, kc
         return kc_error_result(err);
     api->policies =
         kc__admission_policies_new(&(kc__admission_policies_opts){.store = api->store,
-                                                                  .catalog = api->snapshots,
+                                                                  .catalog = api->catalog_slot,
                                                                   .topologies = api->topologies,
                                                                   .clock = api->clock,
                                                                   .log = api->log,
@@ -135,7 +135,7 @@ static int publish_custom_resources(const kc__crd_publication *publication, void
         kc__rest_catalog_new(api->store, publication->sets, publication->n, err);
     if (!next)
         return kc_error_result(err);
-    kc__rest_catalog_slot_replace(api->snapshots, next);
+    kc__rest_catalog_slot_replace(api->catalog_slot, next);
     if (publication->withdraws) {
         kc__rest_restart_watches(api, publication->revision);
         kc__rest_metrics_retain(api->counts, next);
@@ -206,13 +206,13 @@ static int start_policy(kc__apiserver *server, kc_error *err)
     return server->aggregation ? 0 : kc_error_result(err);
 }
 
-static int load_system_definitions(kc__apiserver *server, kc_error *err)
+static int load_system_crds(kc__apiserver *server, kc_error *err)
 {
-    if (!server->n_system_definitions)
+    if (!server->n_system_crds)
         return 0;
-    server->api.system_definitions = kc__bootstrap_definitions_load(
-        &server->api, server->system_definitions, server->n_system_definitions, err);
-    return server->api.system_definitions ? 0 : kc_error_result(err);
+    server->api.system_crds =
+        kc__bootstrap_crds_load(&server->api, server->system_crds, server->n_system_crds, err);
+    return server->api.system_crds ? 0 : kc_error_result(err);
 }
 
 /* The loops run, and the server accepts no connections yet. */
@@ -221,7 +221,7 @@ static int starting(kc__http_server *http, void *user, kc_error *err)
     kc__apiserver *server = kc_container_of(user, kc__apiserver, api);
     make_contexts(server, http);
     if (kc__bootstrap_objects(&server->api, &server->client_trust, &server->network, err) < 0 ||
-        load_system_definitions(server, err) < 0 || start_policy(server, err) < 0)
+        load_system_crds(server, err) < 0 || start_policy(server, err) < 0)
         return kc_error_result(err);
     server->service_repair = kc__service_repair_start(&server->api, err);
     if (!server->service_repair)
@@ -297,8 +297,8 @@ static void set_defaults(kc__apiserver *server, const kc__apiserver_opts *opts)
     server->client_trust = opts->client_trust;
     server->network = (kc__bootstrap_network){opts->service_range, opts->advertise_port};
     server->endpoint = (kc__service_endpoint){opts->advertise_address, opts->advertise_port};
-    server->system_definitions = opts->system_definitions;
-    server->n_system_definitions = opts->n_system_definitions;
+    server->system_crds = opts->system_crds;
+    server->n_system_crds = opts->n_system_crds;
     server->event_limits = (kc__event_expiry_limits){.ttl = opts->event_ttl,
                                                      .max_namespace = opts->max_namespace_events,
                                                      .max_total = opts->max_events};
@@ -579,7 +579,7 @@ kc__apiserver *kc__apiserver_stop(kc__apiserver *server, int64_t grace)
     kc__event_expiry_free(server->api.event_expiry);
     kc__people_free(server->api.people);
     kc__account_objects_free(server->api.account_objects);
-    kc__bootstrap_definitions_free(server->api.system_definitions);
+    kc__bootstrap_crds_free(server->api.system_crds);
     for (size_t i = 0; i < server->api.n_contexts; i++) {
         kc__rest_catalog_unref(server->api.contexts[i].catalog);
         kc_buf_done(&server->api.contexts[i].scratch);
@@ -587,7 +587,7 @@ kc__apiserver *kc__apiserver_stop(kc__apiserver *server, int64_t grace)
         kc__admission_policy_set_unref(server->api.contexts[i].policies);
     }
     server->api.policies = kc__admission_policies_free(server->api.policies);
-    kc__rest_catalog_slot_free(server->api.snapshots);
+    kc__rest_catalog_slot_free(server->api.catalog_slot);
     kc__converter_free(server->converter);
     kc__service_repair_free(server->service_repair);
     kc__service_numbers_free(server->api.numbers);

@@ -63,9 +63,9 @@ typedef struct kc__apiserver_opts {
     /* The CAs of clients, and what else identifies clients. The server publishes it in a ConfigMap,
      * for other servers that accept the same clients. Defaults to not published. */
     kc__bootstrap_trust client_trust;
-    /* CustomResourceDefinitions that belong to the server (background/system_definitions.h). */
-    const struct kc__bootstrap_definition *system_definitions;
-    size_t n_system_definitions;
+    /* CustomResourceDefinitions that belong to the server (background/system_crds.h). */
+    const struct kc__bootstrap_crd *system_crds;
+    size_t n_system_crds;
     int64_t request_timeout; /* Timeout of requests other than watches. Defaults to one minute. */
     kc__http_budget_opts budget; /* Limit of buffered request bytes. */
     /* Defaults to what the limit of open files allows, and to at most one for each 64 KiB of the

@@ -207,7 +207,7 @@ JSON
     k create -f - <<<"$(server a)"
     [ "$(v2 /a | field .spec.host)" = h ]
     use "$(client '/convert;delay=0.01')"
-    # Until the new webhook is used, the kept answer is given without a review.
+    # Until the new webhook is used, the cached result is used without a review.
     again() { [ "$(v2 /a | field .spec.host)" = h ] && [ "$(reviews)" -eq 2 ]; }
     eventually again
 }

@@ -32,7 +32,7 @@ binmeta() { put BinMeta tool "$1"; }
 
 @test "definitions of the server cannot be deleted or changed" {
     run -1 kubectl delete crd users.platform.kubecontroller.io
-    says 'customresourcedefinitions.apiextensions.k8s.io "users.platform.kubecontroller.io" is forbidden: this definition belongs to the server and cannot be deleted'
+    says 'customresourcedefinitions.apiextensions.k8s.io "users.platform.kubecontroller.io" is forbidden: this CustomResourceDefinition belongs to the server and cannot be deleted'
     run -1 kubectl patch crd teams.platform.kubecontroller.io --type=merge -p '{"spec":{"names":{"shortNames":["t"]}}}'
     says 'cannot be changed'
     run -0 kubectl apply -f manifests/platform

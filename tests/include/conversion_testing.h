@@ -203,7 +203,7 @@ KC_UNUSED static void define(api *a, const char *path, const char *stored)
 KC_UNUSED static bool uses_path(api *a, const char *path)
 {
     kc_auto(kc__rest_catalog) *held = NULL;
-    const kc__rest_catalog *now = kc__rest_catalog_slot_current(api_inside(a)->snapshots, &held);
+    const kc__rest_catalog *now = kc__rest_catalog_slot_current(api_inside(a)->catalog_slot, &held);
     const kc__resource *robots =
         kc__registry_find(now->kinds, KC_STR("x.io"), KC_STR("v1"), KC_STR("robots"));
     const kc__crd_webhook *used = robots->custom->crd->webhook;

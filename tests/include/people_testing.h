@@ -17,7 +17,7 @@
 #include "files_testing.h"
 
 #include "apiserver/access/sa_internal.h"
-#include "apiserver/background/system_definitions.h"
+#include "apiserver/background/system_crds.h"
 #include "apiserver/people/people.h"
 #include "kc/file.h"
 
@@ -29,7 +29,7 @@ typedef struct town {
     kc__authn *authn;
     kc__sa_tokens *tokens;
     kc_buf manifests[2];
-    kc__bootstrap_definition definitions[2];
+    kc__bootstrap_crd definitions[2];
     api *a;
 } town;
 
@@ -45,7 +45,7 @@ KC_UNUSED static town *town_start_with(api_opts opts)
     kc_autofree char *path = scratch_path(t->files, "tokens.csv");
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(kc_file_read(paths[i], KC_FILE_MAX, &t->manifests[i], NULL), 0);
-        t->definitions[i] = (kc__bootstrap_definition){paths[i], kc_buf_str(&t->manifests[i])};
+        t->definitions[i] = (kc__bootstrap_crd){paths[i], kc_buf_str(&t->manifests[i])};
     }
     t->authn = kc__authn_new(&(kc__authn_opts){.token_file = path}, NULL);
     t->tokens = tokens_with("P-256", (kc__sa_opts){0});
@@ -54,8 +54,8 @@ KC_UNUSED static town *town_start_with(api_opts opts)
     opts.server.accounts = t->tokens;
     opts.server.people = true;
     opts.server.password_log_n = 4;
-    opts.server.system_definitions = t->definitions;
-    opts.server.n_system_definitions = 2;
+    opts.server.system_crds = t->definitions;
+    opts.server.n_system_crds = 2;
     opts.server.authorization = (kc__authz_modes){{KC__AUTHZ_RBAC}, 1};
     t->a = api_start(&opts);
     t->tokens->clock = api_inside(t->a)->clock;

@@ -41,7 +41,7 @@
 #include "apiserver/admission/plugins/service_account.h"
 #include "apiserver/admission/plugins/service_allocators.h"
 #include "apiserver/admission/plugins/storage_protection.h"
-#include "apiserver/admission/plugins/system_definitions_guard.h"
+#include "apiserver/admission/plugins/system_crds_guard.h"
 #include "apiserver/admission/pod_security/pod_security.h"
 #include "apiserver/admission/policies/policy_phases.h"
 #include "apiserver/admission/quota/resource_quota.h"
@@ -70,7 +70,7 @@ const kc__admission_plugin kc__admission_plugins[] = {
      .admit_body = kc__admission_namespace_lifecycle_body},
     {.name = "NamespaceExists", .off_by_default = true, .validate = kc__admission_namespace_exists},
     {.name = "CustomResourceTermination", .builtin = true, .mutate = refuse_terminating_crd},
-    {.name = "SystemDefinitions", .builtin = true, .validate = kc__admission_system_definitions},
+    {.name = "SystemCRDs", .builtin = true, .validate = kc__admission_system_crds},
     {.name = "LimitPodHardAntiAffinityTopology",
      .off_by_default = true,
      .validate = kc__admission_anti_affinity},

@@ -273,7 +273,7 @@ static kc__watch_cache *find_cache(kc__rest_api *api)
 {
     size_t n;
     kc__rest_catalog *held = NULL;
-    const kc__rest_catalog *now = kc__rest_catalog_slot_current(api->snapshots, &held);
+    const kc__rest_catalog *now = kc__rest_catalog_slot_current(api->catalog_slot, &held);
     const kc__resource *events =
         kc__registry_find(now->kinds, KC_STR(""), KC_STR("v1"), KC_STR("events"));
     kc__watch_cache *cache = now->served[events - kc__registry_resources(now->kinds, &n)].cache;

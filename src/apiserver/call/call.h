@@ -315,7 +315,7 @@ typedef struct kc__rest_kubectl_policy {
 /* State that all calls share. */
 struct kc__rest_api {
     kc__store *store;
-    kc__rest_catalog_slot *snapshots; /* The current catalog. */
+    kc__rest_catalog_slot *catalog_slot; /* The current catalog. */
     struct kc__openapi *openapi;
     const kc__authn *authn;
     struct kc__authz *authz;
@@ -338,10 +338,10 @@ struct kc__rest_api {
     struct kc__rest_watch_renders *renders;         /* Watch events that workers render. */
     struct kc__resource_topology_cache *topologies; /* Of built-in kinds. */
     kc__watch_cache *namespaces;
-    kc__watch_cache *definitions; /* The CustomResourceDefinitions. */
-    kc__watch_cache *quotas;      /* The ResourceQuotas. */
-    /* Those that belong to the server (background/system_definitions.h); NULL: none. */
-    struct kc__bootstrap_definitions *system_definitions;
+    kc__watch_cache *crds;   /* The CustomResourceDefinitions. */
+    kc__watch_cache *quotas; /* The ResourceQuotas. */
+    /* Those that belong to the server (background/system_crds.h); NULL: none. */
+    struct kc__bootstrap_crds *system_crds;
     struct kc__service_numbers *numbers;     /* Cluster IPs and node ports. */
     struct kc__event_expiry *event_expiry;   /* NULL during start. */
     struct kc__admission_webhooks *hooks;    /* Admission webhooks. */

@@ -146,7 +146,7 @@ void kc__rest_api_handle(kc__exchange *x, void *user)
     kc__rest_api *api = user;
     kc__governor_note_request(api->governor);
     call->catalog = kc__rest_catalog_ref(
-        kc__rest_catalog_slot_current(api->snapshots, &call->context->catalog));
+        kc__rest_catalog_slot_current(api->catalog_slot, &call->context->catalog));
     if (call->authenticating)
         kc__rest_authenticate_later(call);
     else

@@ -10,7 +10,7 @@
  */
 #include "apiserver/verbs/deletion.h"
 
-#include "apiserver/background/system_definitions.h"
+#include "apiserver/background/system_crds.h"
 #include "apiserver/call/metadata.h"
 #include "apiserver/request/write.h"
 #include "kc/meta.h"
@@ -49,8 +49,8 @@ kc__rest_verdict kc__rest_deletion_check(kc__rest_call *call, const kc_object *c
 {
     const kc__rest_options *o = &call->options;
     kc_str uid = kc_object_uid(current), version = kc_object_resource_version(current);
-    if (kc__bootstrap_is_system_definition(call, kc_object_name(current)))
-        return kc__bootstrap_protect_definition(call, kc_object_name(current), "deleted");
+    if (kc__bootstrap_is_system_crd(call, kc_object_name(current)))
+        return kc__bootstrap_protect_crd(call, kc_object_name(current), "deleted");
     if (o->uid.p && !kc_str_eq(o->uid, uid))
         return not_meant(call, current, "UID", o->uid, uid, "deleted and then recreated");
     if (o->precondition_version.p && !kc_str_eq(o->precondition_version, version))

@@ -421,7 +421,7 @@ static void renew_context(kc__loop_task *task)
 {
     renewal *r = kc_container_of(task, renewal, task);
     const kc__rest_catalog *now =
-        kc__rest_catalog_slot_current(r->api->snapshots, &r->context->catalog);
+        kc__rest_catalog_slot_current(r->api->catalog_slot, &r->context->catalog);
     kc__store_watcher *behind = NULL;
     kc_dlist_each (&r->context->custom_watches, watching, link, w) {
         if (w->stage > LIVE || is_current(w, now))
@@ -561,7 +561,7 @@ static bool is_outdated(kc__rest_call *call, const watching *w)
 {
     return call->resource->ops->serves_alike &&
            !is_current(
-               w, kc__rest_catalog_slot_current(call->api->snapshots, &call->context->catalog));
+               w, kc__rest_catalog_slot_current(call->api->catalog_slot, &call->context->catalog));
 }
 
 /* The memory of the parsed selectors, and of the request text, which lives as long as the watch:

@@ -153,7 +153,7 @@ static void change_without_effect_on_objects_keeps_watches(void **state)
 
 static kc__resource_create_gate *gate_of_robots(api *a, kc__rest_catalog **held)
 {
-    const kc__rest_catalog *now = kc__rest_catalog_slot_current(api_inside(a)->snapshots, held);
+    const kc__rest_catalog *now = kc__rest_catalog_slot_current(api_inside(a)->catalog_slot, held);
     const kc__resource *robots =
         kc__registry_find(now->kinds, KC_STR("example.com"), KC_STR("v1"), KC_STR("robots"));
     return kc__crd_gate(robots->custom->crd);

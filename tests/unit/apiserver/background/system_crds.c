@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * system_definitions.c: definitions that belong to the server exist from the first request on,
+ * system_crds.c: CRDs that belong to the server exist from the first request on,
  * follow their manifests at a restart, and cannot be deleted or changed by a client.
  */
 #include "api_testing.h"
 
-#include "apiserver/background/system_definitions.h"
+#include "apiserver/background/system_crds.h"
 
 #define CRDS  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 #define TOOLS "/apis/own.example.com/v1/tools"
@@ -19,13 +19,11 @@
     "  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object,\n" \
     "     properties: {spec: {type: object, properties: {" field ": {type: string}}}}}}}\n"
 
-static kc__bootstrap_definition definition = {"manifests/tools.yaml",
-                                              KC_STR_INIT(MANIFEST("size"))};
+static kc__bootstrap_crd definition = {"manifests/tools.yaml", KC_STR_INIT(MANIFEST("size"))};
 
 static api *start_with_definition(void)
 {
-    return api_start(
-        &(api_opts){.server = {.system_definitions = &definition, .n_system_definitions = 1}});
+    return api_start(&(api_opts){.server = {.system_crds = &definition, .n_system_crds = 1}});
 }
 
 #define CR(name)                                                                       \
@@ -46,9 +44,10 @@ static void delete_of_a_system_definition_is_forbidden(void **state)
 {
     (void)state;
     kc_auto(api) *a = start_with_definition();
-    assert_status(api_delete(a, CRDS "/" NAME, NULL), 403, "Forbidden",
-                  "customresourcedefinitions.apiextensions.k8s.io \"" NAME
-                  "\" is forbidden: this definition belongs to the server and cannot be deleted");
+    assert_status(
+        api_delete(a, CRDS "/" NAME, NULL), 403, "Forbidden",
+        "customresourcedefinitions.apiextensions.k8s.io \"" NAME
+        "\" is forbidden: this CustomResourceDefinition belongs to the server and cannot be deleted");
     assert_code(api_delete(a, CRDS, NULL), 403);
     assert_code(api_get(a, TOOLS), 200);
 }
@@ -65,7 +64,7 @@ static void change_of_spec_or_status_is_forbidden(void **state)
     assert_code(api_patch(a, CRDS "/" NAME, "{'metadata':{'labels':{'team':'a'}}}"), 200);
 }
 
-static void other_definitions_can_be_deleted(void **state)
+static void other_crds_can_be_deleted(void **state)
 {
     (void)state;
     kc_auto(api) *a = start_with_definition();
@@ -101,14 +100,14 @@ static void restart_with_another_manifest_updates_the_definition_and_keeps_objec
 static void invalid_manifest_names_its_source(void **state)
 {
     (void)state;
-    const kc__bootstrap_definition bad = {"manifests/bad.yaml", KC_STR_INIT("kind: [")};
+    const kc__bootstrap_crd bad = {"manifests/bad.yaml", KC_STR_INIT("kind: [")};
     kc_scoped(kc_error) err = {0};
     kc_auto(api) *a = start_with_definition();
-    assert_null(kc__bootstrap_definitions_load(api_inside(a), &bad, 1, &err));
+    assert_null(kc__bootstrap_crds_load(api_inside(a), &bad, 1, &err));
     assert_non_null(strstr(kc_error_text(&err), "manifests/bad.yaml"));
 }
 
 TESTS(definition_is_served_from_the_first_request_on, delete_of_a_system_definition_is_forbidden,
-      change_of_spec_or_status_is_forbidden, other_definitions_can_be_deleted,
+      change_of_spec_or_status_is_forbidden, other_crds_can_be_deleted,
       restart_with_another_manifest_updates_the_definition_and_keeps_objects,
       invalid_manifest_names_its_source)
