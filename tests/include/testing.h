@@ -34,12 +34,9 @@
 /* How many seeds to run a simulation with, and the step between the writes after which to crash
  * (1: after each). The released build runs all of them. The sanitizers look at memory and at races,
  * not at outcomes, and are slow: a part of the runs reaches the same code. */
-#if KC__TSAN
-#define SEEDS_OF(n) (((n) + 4) / 5)
-#define CRASH_STEP  5
-#elif KC__ASAN
-#define SEEDS_OF(n) (((n) + 3) / 4)
-#define CRASH_STEP  4
+#if KC__SANITIZED
+#define SEEDS_OF(n) (((n) + 7) / 8)
+#define CRASH_STEP  8
 #else
 #define SEEDS_OF(n) (n)
 #define CRASH_STEP  1

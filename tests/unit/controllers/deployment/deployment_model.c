@@ -286,14 +286,14 @@ static void rollout_respects_surge_and_unavailable(void **state)
 static void rollout_with_stale_cache_respects_limits(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= SEEDS / 5; seed++)
+    for (uint64_t seed = 1; seed <= SEEDS_OF(5); seed++)
         run_model(seed, &(kc_fault_opts){.fault = KC_FAULT_STALE_READ, .chance = 1});
 }
 
 static void rollout_with_lost_responses_respects_limits(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= SEEDS / 5; seed++)
+    for (uint64_t seed = 1; seed <= SEEDS_OF(5); seed++)
         run_model(seed, &(kc_fault_opts){.fault = KC_FAULT_LOST_RESPONSE, .chance = 0.2});
 }
 
