@@ -27,7 +27,7 @@ static int serve_one(kc__store *store, const kc__resource *resource, kc__rest_se
 {
     if (!resource->storage)
         return 0;
-    ret->cache = kc__store_watch_cache(store, kc_cstr(resource->key_prefix));
+    ret->cache = kc__store_watch_cache_ref(store, kc_cstr(resource->key_prefix));
     if (!resource->ops->list_items_have_kind)
         ret->item_prefix =
             kc_cstr(kc_asprintf("{\"kind\":\"%s\",\"apiVersion\":\"%s%s%s\",", resource->kind,
@@ -72,6 +72,7 @@ kc__rest_catalog *kc__rest_catalog_unref(const kc__rest_catalog *catalog)
     if (!counted || !kc_ref_drop(&counted->refs))
         return NULL;
     for (size_t i = 0; i < counted->n_served; i++) {
+        kc__watch_cache_unref(counted->served[i].cache);
         kc_fields_free(counted->served[i].own_fields);
         free((char *)counted->served[i].item_prefix.p);
     }

@@ -26,7 +26,7 @@
 void kc__crd_controller_put(kc__crd_entry *e, const kc_object *old, const kc_object *next)
 {
     kc__crd_write *w = kc_new(kc__crd_write);
-    w->cache = e->controller->crds;
+    w->cache = kc__watch_cache_ref(e->controller->crds);
     w->key = kc_str_dup(kc_cstr(e->name));
     w->object = kc_object_ref(next);
     w->expected = kc_object_revision(old);
@@ -59,6 +59,7 @@ static void write_done(kc__store_write *write)
                      kc_kv("key", w->key), kc_kv("err", &write->error));
     kc_object_unref(write->result);
     kc_error_done(&write->error);
+    kc__watch_cache_unref(w->cache);
     kc_object_unref(w->object);
     free(w->key);
     free(w);

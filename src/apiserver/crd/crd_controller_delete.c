@@ -40,7 +40,7 @@ static void delete_object(kc__crd_entry *e, kc__watch_cache *cache, kc_str key,
     if (stays && !marked)
         return;
     kc__crd_write *w = kc_new(kc__crd_write);
-    w->cache = cache;
+    w->cache = kc__watch_cache_ref(cache);
     w->key = kc_str_dup(key);
     w->verb = stays ? KC__STORAGE_PUT : KC__STORAGE_DELETE;
     w->object = marked;
@@ -57,7 +57,8 @@ static bool close_gate(kc__crd_entry *e)
     return kc__resource_create_gate_is_empty(kc__crd_gate(e->compiled));
 }
 
-/* The cache of the CRD's objects; NULL if their prefix is that of a built-in resource. */
+/* The cache of the CRD's objects, with a reference; NULL if their prefix is that of a built-in
+ * resource. */
 static kc__watch_cache *cache_of_objects(kc__crd_entry *e, const kc_value *root)
 {
     const kc_value *names = kc_value_get(kc_value_get(root, "spec"), "names");
@@ -66,14 +67,14 @@ static kc__watch_cache *cache_of_objects(kc__crd_entry *e, const kc_value *root)
                                    kc_value_as_str(kc_value_get(names, "plural")));
     if (kc__resource_key_prefix_is_builtin(kc_buf_str(&prefix)))
         return NULL;
-    return kc__store_watch_cache(e->controller->opts.store, kc_buf_str(&prefix));
+    return kc__store_watch_cache_ref(e->controller->opts.store, kc_buf_str(&prefix));
 }
 
 /* Deletes some of the objects; returns true if none is left. */
 static bool delete_objects(kc__crd_entry *e, const kc_value *root)
 {
     kc__crd_controller *c = e->controller;
-    kc__watch_cache *cache = cache_of_objects(e, root);
+    kc_auto(kc__watch_cache) *cache = cache_of_objects(e, root);
     if (!cache)
         return true;
     bool busy = c->in_flight_objects > 0, creating = !close_gate(e);

@@ -101,8 +101,8 @@ static bool has_objects(const kc__crd_entry *e, const kc__crd *compiled)
     const kc__resource_set *set = kc__crd_resources(compiled);
     if (!set->n)
         return false;
-    kc__watch_cache *cache =
-        kc__store_watch_cache(e->controller->opts.store, kc_cstr(set->resources[0].key_prefix));
+    kc_auto(kc__watch_cache) *cache =
+        kc__store_watch_cache_ref(e->controller->opts.store, kc_cstr(set->resources[0].key_prefix));
     kc_auto(kc__cow_snapshot) *now = kc__watch_cache_snapshot(cache, NULL);
     kc__cow_iter at = kc__cow_iter_start(now, NULL);
     return kc__cow_iter_next(&at);

@@ -7,7 +7,6 @@
  * every change up to R; if S was published at a later revision, it contains every change of this
  * resource up to that one. The larger of the two is the exact revision of what the reader sees.
  */
-#include "apiserver/storage/stored_key.h"
 #include "apiserver/store/store_internal.h"
 
 kc__watch_cache *kc__watch_cache_new(kc__store *store, kc_str prefix, size_t number)
@@ -17,6 +16,7 @@ kc__watch_cache *kc__watch_cache_new(kc__store *store, kc_str prefix, size_t num
     cache->prefix = kc_str_of((const char *)(cache + 1), prefix.n);
     cache->store = store;
     cache->number = number;
+    kc_ref_init(&cache->refs);
     cache->tree = kc__cow_tree_new();
     kc__store_ring_init(&cache->ring, store->oldest);
     kc__store_snapshot_cache_init(&cache->snapshots);
@@ -27,36 +27,15 @@ kc__watch_cache *kc__watch_cache_new(kc__store *store, kc_str prefix, size_t num
     return cache;
 }
 
-kc__watch_cache *kc__watch_cache_free(kc__watch_cache *cache)
+void kc__watch_cache_discard(kc__watch_cache *cache)
 {
-    if (!cache)
-        return NULL;
     kc__store_snapshot_cache_done(&cache->snapshots);
     kc__store_ring_done(&cache->ring);
     kc__cow_tree_free(cache->tree);
     kc_vec_done(&cache->audience);
     kc__store_forms_done(cache);
     kc__store_values_done(cache);
-    free(cache);
-    return NULL;
-}
-
-kc__watch_cache *kc__store_watch_cache(kc__store *store, kc_str prefix)
-{
-    assert(prefix.n && kc_str_eq(kc__storage_key_prefix(prefix), prefix));
-    kc__store *other = kc_map_get(&store->elsewhere, prefix);
-    if (other)
-        return kc__store_watch_cache(other, prefix);
-    kc__watch_cache *cache = NULL;
-    kc_locked (&store->naming) {
-        cache = kc_map_get(&store->caches, prefix);
-        if (!cache) {
-            cache = kc__watch_cache_new(store, prefix, store->by_number.n);
-            kc_map_put(&store->caches, cache->prefix, cache);
-            kc_vec_push(&store->by_number, cache);
-        }
-    }
-    return cache;
+    kc__watch_cache_unref(cache);
 }
 
 kc_object *kc__watch_cache_get(kc__watch_cache *cache, kc_str key)

@@ -114,14 +114,9 @@ static bool next_batch(kc__store *store, kc__store_batch *batch)
 
 static void sweep_kept(kc__store *store, int64_t before)
 {
-    for (size_t i = 0;; i++) {
-        kc__watch_cache *cache = NULL;
-        kc_locked (&store->naming)
-            cache = i < store->by_number.n ? store->by_number.items[i] : NULL;
-        if (!cache)
-            return;
+    kc__watch_cache *cache;
+    for (size_t i = 0; (cache = kc__store_next_cache(store, &i));)
         kc__store_snapshot_cache_sweep(&cache->snapshots, before);
-    }
 }
 
 void kc__store_sweep(kc__store *store, int64_t *swept)
@@ -137,6 +132,7 @@ void kc__store_sweep(kc__store *store, int64_t *swept)
         return;
     *swept = now;
     sweep_kept(store, now - o->event_age);
+    kc__store_free_unused_caches(store);
 }
 
 void kc__store_committer_run(void *user)

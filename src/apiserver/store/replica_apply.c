@@ -246,14 +246,6 @@ static void remove_gone(replica_reload *l, kc__watch_cache *cache)
         }
 }
 
-static kc__watch_cache *cache_at(kc__store *store, size_t i)
-{
-    kc__watch_cache *cache = NULL;
-    kc_locked (&store->naming)
-        cache = i < store->by_number.n ? store->by_number.items[i] : NULL;
-    return cache;
-}
-
 /* No ring has events up to this revision any more, nor has one that is created later. */
 static void forget_events(kc__store *store, uint64_t revision)
 {
@@ -261,7 +253,7 @@ static void forget_events(kc__store *store, uint64_t revision)
     kc__store_recent_clear(&store->recent);
     kc_locked (&store->naming)
         store->oldest = revision;
-    for (size_t i = 0; (cache = cache_at(store, i)); i++)
+    for (size_t i = 0; (cache = kc__store_next_cache(store, &i));)
         kc_locked (&cache->ring.mutex)
             cache->ring.oldest = revision;
 }
@@ -272,11 +264,11 @@ int kc__store_replica_reload(kc__store_replica *r, kc_error *err)
     kc_scoped(replica_reload) l = {.r = r};
     kc__storage_state state = {0};
     kc__watch_cache *cache;
-    for (size_t i = 0; (cache = cache_at(store, i)); i++)
+    for (size_t i = 0; (cache = kc__store_next_cache(store, &i));)
         kc__store_form_reset(cache);
     if (kc__storage_load(store->storage, reload_entry, &l, &state, err) < 0)
         return kc_error_result(err); /* The next attempt goes on from what is in the trees. */
-    for (size_t i = 0; (cache = cache_at(store, i)); i++)
+    for (size_t i = 0; (cache = kc__store_next_cache(store, &i));)
         remove_gone(&l, cache);
     forget_events(store, state.revision);
     kc__store_batch_replace(&r->batch, state.revision);

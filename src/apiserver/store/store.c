@@ -3,6 +3,7 @@
  * store.c: opens and closes the store; its revision and its health. The other parts:
  *
  *     cache.c                         reading the latest state
+ *     caches.c                        how long the caches of deleted CRDs live
  *     history.c, snapshot_cache.c     reading older states
  *     holds.c                         memory of old snapshots that are still read
  *     committer.c, batch.c, complete.c  writing
@@ -64,7 +65,8 @@ static void store_free(kc__store *store)
     kc__store_recovery_done(&store->recovery);
     kc_map_done(&store->caches);
     kc_vec_each (&store->by_number, cache)
-        kc__watch_cache_free(*cache);
+        if (*cache)
+            kc__watch_cache_discard(*cache);
     kc_vec_done(&store->by_number);
     kc_error_done(&store->health_error);
     kc__memory_add(store->opts.memory, KC__MEMORY_SNAPSHOTS, -(int64_t)store->held_bytes);
@@ -98,6 +100,7 @@ static int init_metrics(kc__store *store, const kc__store_metrics *shared, kc_er
     store->metrics = *shared;
     store->metrics.events = store->metrics.event_bytes = NULL;
     store->metrics.snapshots = store->metrics.snapshot_bytes = NULL;
+    store->metrics.watch_caches = NULL;
     return 0;
 }
 
@@ -111,7 +114,7 @@ kc__store *kc__store_open_with(const kc__store_opts *opts, const kc__store_metri
         return NULL;
     }
     kc_log_info(store->opts.log, "store is open", kc_kv("revision", kc__store_revision(store)),
-                kc_kv("resources", store->by_number.n));
+                kc_kv("resources", store->caches.n));
     return store;
 }
 

@@ -109,6 +109,13 @@ kc__store *kc__store_close(kc__store *store);
  * storage ("/registry/pods/"), in the form by which stored keys are mapped to their resource
  * (storage/stored_key.h). Lives as long as the store. Any thread. */
 kc__watch_cache *kc__store_watch_cache(kc__store *store, kc_str prefix);
+/* The same with a reference, for a resource that can be deleted: the cache lives until no
+ * reference, object, recent event or list page of it is left. The store may be closed before the
+ * reference is dropped. Any thread. */
+kc__watch_cache *kc__store_watch_cache_ref(kc__store *store, kc_str prefix);
+kc__watch_cache *kc__watch_cache_ref(kc__watch_cache *cache);
+kc__watch_cache *kc__watch_cache_unref(kc__watch_cache *cache);
+KC_AUTO_DEFINE(kc__watch_cache, kc__watch_cache_unref)
 
 /* The revision up to which all changes are visible. Any thread. */
 uint64_t kc__store_revision(const kc__store *store);

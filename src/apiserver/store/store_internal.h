@@ -182,7 +182,9 @@ typedef struct kc__store_watch_audience {
 struct kc__watch_cache {
     kc__store *store;
     kc_str prefix;               /* Stored behind the struct. */
-    size_t number;               /* Index among all caches. */
+    size_t number;               /* Index among all caches; reused. */
+    kc_ref refs;                 /* One is of the table of caches. */
+    bool permanent;              /* Lives as long as the store; guarded by store.naming. */
     kc__cow_tree *tree;          /* Written by the committer. */
     _Atomic uint64_t changed_at; /* Revision of the last published change. */
     bool changed;                /* Committer only: the tree has unpublished changes. */
@@ -203,7 +205,17 @@ struct kc__watch_cache {
 };
 
 kc__watch_cache *kc__watch_cache_new(kc__store *store, kc_str prefix, size_t number);
-kc__watch_cache *kc__watch_cache_free(kc__watch_cache *cache);
+/* Frees what it has, and drops the table's reference: who still has one may only drop it. */
+void kc__watch_cache_discard(kc__watch_cache *cache);
+
+/* ---- caches.c ---- */
+
+/* As kc__store_watch_cache, without a reference. Committer only. */
+kc__watch_cache *kc__store_find_cache(kc__store *store, kc_str prefix);
+/* The next cache, beginning with *at = 0; NULL after the last. Committer only. */
+kc__watch_cache *kc__store_next_cache(kc__store *store, size_t *at);
+/* Frees the caches that nothing needs. Committer only. */
+void kc__store_free_unused_caches(kc__store *store);
 
 /* ---- store_metrics.c ---- */
 
@@ -211,7 +223,7 @@ kc__watch_cache *kc__watch_cache_free(kc__watch_cache *cache);
 typedef struct kc__store_metrics {
     kc_histogram *took, *changes;
     kc_counter *conflicts, *failures, *recoveries;
-    kc_gauge *events, *event_bytes, *snapshots, *snapshot_bytes;
+    kc_gauge *events, *event_bytes, *snapshots, *snapshot_bytes, *watch_caches;
     kc_gauge *inbox_bytes; /* Of a replica. */
     kc_counter *inbox_waits;
     kc_counter *ended_readers, *expired_pages, *past_reads, *past_refused;
@@ -239,15 +251,15 @@ struct kc__store {
     kc__store_opts opts; /* With defaults filled in. */
     kc__storage *storage;
     _Atomic uint64_t revision; /* All changes up to it are visible. Advanced under `joining`. */
-    uint64_t oldest; /* Events up to this revision were never loaded. Replica: guarded by naming. */
+    uint64_t oldest;           /* Rings of new caches begin after it. Guarded by naming. */
 
     KC_VEC(kc__store *) others; /* Stores of other storages; constant while open, as the next. */
     kc_map elsewhere;           /* Prefix of a resource to the other store that has it. */
     size_t n_taken;             /* Storages of overrides that a store has taken over. */
 
-    kc_mutex naming; /* Guards the next two fields. */
-    kc_map caches;   /* By prefix. */
-    KC_VEC(kc__watch_cache *) by_number;
+    kc_mutex naming;                     /* Guards the next two fields. */
+    kc_map caches;                       /* By prefix. */
+    KC_VEC(kc__watch_cache *) by_number; /* NULL: the number is free. */
 
     kc_mutex queue; /* Guards the next five fields. */
     kc_cond submitted;

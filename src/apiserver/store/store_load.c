@@ -36,7 +36,7 @@ kc__watch_cache *kc__store_cache_of_key(kc__store *store, kc_str stored_key, kc_
         kc_error_set(err, KC_NOT_FOUND, "\"%.*s\" belongs to another storage", KC_ARG(stored_key));
         return NULL;
     }
-    return kc__store_watch_cache(store, prefix);
+    return kc__store_find_cache(store, prefix);
 }
 
 /* The same, usually without a lookup: keys arrive in order. */

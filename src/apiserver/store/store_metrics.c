@@ -59,6 +59,8 @@ int kc__store_metrics_init(kc__store_metrics *ret_metrics, kc_metrics *registry,
                            "Old snapshots held by list pages and readers.", err),
         .snapshot_bytes = gauge(registry, PREFIX "snapshot_bytes",
                                 "Upper bound of the bytes held only by old snapshots.", err),
+        .watch_caches = gauge(registry, PREFIX "watch_caches",
+                              "Resources whose objects or events are in memory.", err),
         .ended_readers =
             counter(registry, PREFIX "snapshot_readers_ended_total",
                     "Lists aborted because old snapshots exceeded the memory limit.", err),
@@ -72,7 +74,7 @@ int kc__store_metrics_init(kc__store_metrics *ret_metrics, kc_metrics *registry,
     };
     if (!m.took || !m.changes || !m.conflicts || !m.failures || !m.recoveries || !m.events ||
         !m.event_bytes || !m.inbox_bytes || !m.inbox_waits || !m.snapshots || !m.snapshot_bytes ||
-        !m.ended_readers || !m.expired_pages || !m.past_reads || !m.past_refused)
+        !m.watch_caches || !m.ended_readers || !m.expired_pages || !m.past_reads || !m.past_refused)
         return kc_error_wrap(err, "store metrics");
     *ret_metrics = m;
     return 0;

@@ -206,7 +206,7 @@ static void encryption_changed(const kc__encryption_config *before,
     const uint64_t revision = kc__store_revision(store);
     kc_locked (&store->naming)
         kc_vec_each (&store->by_number, cache)
-            if (!kc__encryption_same_writer(before, now, (*cache)->resource))
+            if (*cache && !kc__encryption_same_writer(before, now, (*cache)->resource))
                 raise_stale(*cache, revision);
     kc_vec_each (&store->others, other)
         encryption_changed(before, now, *other);
