@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * policy_metrics.c: counts decisions of policies. Clients choose the names of policies and
- * bindings, so the number of label values is bounded.
+ * bindings, so the number of label values is bounded, and the series of deleted ones are removed.
  */
 #include "apiserver/admission/policies/policy_metrics.h"
 
@@ -139,6 +139,22 @@ void kc__admission_policy_count(const kc__admission_policy_metrics *m,
     kc_histogram_observe_duration(
         kc_metric_histogram(m->validating_durations, check->policy, check->binding, type, action),
         check->took);
+}
+
+static bool is_in(kc_str name, void *names)
+{
+    return kc_map_get(names, name);
+}
+
+void kc__admission_policy_retain(const kc__admission_policy_metrics *m, const kc_map *policies,
+                                 const kc_map *bindings)
+{
+    kc_metric *const metrics[] = {m->validating_checks, m->validating_durations, m->mutating_checks,
+                                  m->mutating_durations};
+    for (size_t i = 0; i < KC_COUNT(metrics); i++) {
+        kc_metric_retain_labels(metrics[i], "policy", is_in, (void *)policies);
+        kc_metric_retain_labels(metrics[i], "policy_binding", is_in, (void *)bindings);
+    }
 }
 
 void kc__admission_conditions_count(const kc__admission_policy_metrics *m,

@@ -4,6 +4,7 @@
 #ifndef KC_APISERVER_ADMISSION_POLICY_METRICS_H
 #define KC_APISERVER_ADMISSION_POLICY_METRICS_H
 
+#include "kc/map.h"
 #include "kc/metrics.h"
 
 #include <stdatomic.h>
@@ -28,6 +29,10 @@ typedef struct kc__admission_policy_check {
 
 void kc__admission_policy_count(const kc__admission_policy_metrics *m,
                                 const kc__admission_policy_check *check);
+
+/* Removes the series of all policies and bindings but these; both map names to anything. */
+void kc__admission_policy_retain(const kc__admission_policy_metrics *m, const kc_map *policies,
+                                 const kc_map *bindings);
 
 /* A series that was looked up. A zeroed one is ready; any thread may use it. */
 typedef struct kc__admission_series {

@@ -47,6 +47,24 @@ struct kc__admission_policies {
 
 /* ---- the set ---- */
 
+static void add_names(const kc__admission_bound_policies *bound, kc_map *policies, kc_map *bindings)
+{
+    kc_vec_each (bound, one) {
+        kc_map_put(policies, one->policy->name, one->policy);
+        kc_vec_each (&one->bindings, binding)
+            kc_map_put(bindings, (*binding)->name, *binding);
+    }
+}
+
+/* A check that is under way may count once more; the next set removes that. */
+static void retain_metrics(const kc__admission_policies *p, const kc__admission_policy_set *set)
+{
+    kc_scoped(kc_map) policies = {0}, bindings = {0};
+    add_names(&set->validating, &policies, &bindings);
+    add_names(&set->mutating, &policies, &bindings);
+    kc__admission_policy_retain(&p->metrics, &policies, &bindings);
+}
+
 static void publish_set(kc__admission_policies *p, kc__admission_policy_set *set)
 {
     const size_t n = set->validating.n + set->mutating.n;
@@ -58,6 +76,7 @@ static void publish_set(kc__admission_policies *p, kc__admission_policy_set *set
     p->last = set;
     kc_gauge_set(p->metrics.policies, (double)n);
     kc_gauge_set(p->metrics.memory, (double)set->memory);
+    retain_metrics(p, set);
 }
 
 static void compile_set(kc__admission_policies *p)

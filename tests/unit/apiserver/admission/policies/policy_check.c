@@ -143,6 +143,28 @@ static void deleted_policy_has_no_effect(void **state)
     assert_code(create_map(a, "a", ""), 201);
 }
 
+static bool is_in_metrics(api *a, const char *policy)
+{
+    const reply *r = api_get(a, "/metrics");
+    return strstr(r->body, text(a, "{policy=\"%s\",", policy));
+}
+
+static void deleted_policy_leaves_the_metrics(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = start_with_policy("'validations':[{'expression':'false'}]");
+    create_policy(a, "q", "'validations':[{'expression':'false'}]");
+    create_binding(a, "q", "'Deny'", "");
+    await_policies(a, 2);
+    assert_code(create_map(a, "a", ""), 422);
+    assert_true(is_in_metrics(a, "p") && is_in_metrics(a, "q"));
+    assert_code(api_delete(a, POLICIES "/p", NULL), 200);
+    for (int i = 0; i < 2000 && is_in_metrics(a, "p"); i++)
+        usleep(5000);
+    assert_false(is_in_metrics(a, "p"));
+    assert_true(is_in_metrics(a, "q"));
+}
+
 static void policies_survive_restart(void **state)
 {
     (void)state;
@@ -419,7 +441,8 @@ static void status_warns_about_undefined_fields(void **state)
 
 TESTS(violation_is_denied_with_cause, equal_conditions_are_evaluated_for_each_request,
       change_takes_effect, policy_without_binding_has_no_effect, deleted_policy_has_no_effect,
-      policies_survive_restart, policies_do_not_apply_to_policies, warning_does_not_reject,
+      deleted_policy_leaves_the_metrics, policies_survive_restart,
+      policies_do_not_apply_to_policies, warning_does_not_reject,
       audit_annotations_reach_the_audit_log, unused_variable_is_not_evaluated,
       deep_chain_of_variables_fails_instead_of_crashing,
       cheap_policy_runs_on_the_loop_and_expensive_one_on_a_worker, budget_of_a_policy_is_limited,
