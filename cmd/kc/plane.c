@@ -360,18 +360,18 @@ static void set_service_opts(kc__cli_plane *p, kc__apiserver_opts *opts)
 }
 
 /* A supervisor starts the process again, which loads the objects from the storage. */
-static void end_broken_server(void *user, const kc_error *err)
+static void end_inconsistent_server(void *user, const kc_error *err)
 {
     kc__cli_plane *p = user;
     kc_log_error(p->log, "the store must be loaded again; ending the process", kc_kv("err", err));
-    atomic_store(&p->broken, true);
+    atomic_store(&p->inconsistent, true);
     if (p->stop)
         kc_cancel_fire(p->stop);
 }
 
 int kc__cli_plane_check(const kc__cli_plane *p, kc_error *err)
 {
-    if (!atomic_load(&p->broken))
+    if (!atomic_load(&p->inconsistent))
         return 0;
     return kc_error_set(err, KC_INTERNAL,
                         "ended because the storage and the memory of the server differed: start it "
@@ -406,8 +406,8 @@ static int cli_plane_start_server(kc__cli_plane *p, kc_error *err)
     opts.node_client_key = p->certs.node_client_key;
     opts.client_trust = kc__cli_plane_published(p);
     opts.admission_config = &p->admission;
-    opts.broken = end_broken_server;
-    opts.broken_user = p;
+    opts.inconsistent = end_inconsistent_server;
+    opts.inconsistent_user = p;
     opts.log = p->log;
     opts.metrics = p->metrics;
     opts.rand = &p->rand;

@@ -27,7 +27,7 @@
 typedef struct kc__cli_plane {
     kc_cancel
         *stop; /* Fired when only a restart helps; set before opening. NULL: none. Borrowed. */
-    _Atomic bool broken; /* It was fired for this reason. */
+    _Atomic bool inconsistent; /* It was fired for this reason. */
     const kc__cli_apiserver_options *options;
     kc_log *log;         /* Borrowed. */
     kc_metrics *metrics; /* Borrowed. */
@@ -68,7 +68,7 @@ typedef struct kc__cli_plane {
     kc__apiserver *server;
 } kc__cli_plane;
 
-/* The error of a process that ended because its server was broken; 0 if it was not. */
+/* The error of a process that ended because its store was inconsistent; 0 if it was not. */
 int kc__cli_plane_check(const kc__cli_plane *plane, kc_error *err);
 /* Opens everything and starts serving before it returns. Keeps the options, the log and the
  * metrics, which must outlive it. Must be closed even on error. Blocks. */

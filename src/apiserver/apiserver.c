@@ -64,7 +64,7 @@ struct kc__apiserver {
     kc__authn *own_authn;
     kc__audit *audit; /* Borrowed; NULL: none. */
     kc__http_server *http;
-    kc__http_server *relievable; /* The same, constant once `serving` is set. */
+    kc__http_server *evictable; /* The same, constant once `serving` is set. */
     kc__mem_trimmer *trimmer;
     kc__service_repair *service_repair;
     kc__service_endpoints *service_endpoints; /* NULL: the server advertises no address. */
@@ -248,7 +248,7 @@ static int starting(kc__http_server *http, void *user, kc_error *err)
         if (!server->service_endpoints)
             return kc_error_result(err);
     }
-    server->relievable = http;
+    server->evictable = http;
     atomic_store(&server->serving, true);
     return 0;
 }
@@ -347,7 +347,7 @@ static void close_idle_connections(void *user)
 {
     kc__apiserver *server = user;
     if (atomic_load(&server->serving))
-        kc__http_server_relieve(server->relievable);
+        kc__http_server_evict_idle(server->evictable);
 }
 
 static int start_governor(kc__apiserver *server, const kc__apiserver_opts *opts, kc_error *err)
@@ -358,7 +358,7 @@ static int start_governor(kc__apiserver *server, const kc__apiserver_opts *opts,
                                                             .accounts = MEMORY_ACCOUNTS,
                                                             .clock = api->clock,
                                                             .shed = shed,
-                                                            .relieve = close_idle_connections,
+                                                            .evict = close_idle_connections,
                                                             .user = server,
                                                             .log = api->log,
                                                             .metrics = api->metrics},
@@ -428,8 +428,8 @@ static int open_store(kc__apiserver *server, const kc__apiserver_opts *opts, kc_
                                   .memory = kc__governor_account(api->governor, 0),
                                   .encryption = opts->encryption,
                                   .resource_of = resource_of_prefix,
-                                  .differs = opts->broken,
-                                  .user = opts->broken_user,
+                                  .inconsistent = opts->inconsistent,
+                                  .user = opts->inconsistent_user,
                                   .overrides = opts->overrides,
                                   .n_overrides = opts->n_overrides,
                                   .log = api->log,
@@ -495,7 +495,8 @@ static int listen_on(kc__apiserver *server, const kc__apiserver_opts *opts, kc_e
                                            .handshake_timeout = opts->tls_handshake_timeout},
                                 .budget = opts->budget,
                                 .max_connections = opts->max_connections,
-                                .most_connections = connections_of_memory(server->api.governor),
+                                .max_default_connections =
+                                    connections_of_memory(server->api.governor),
                                 .log = opts->log,
                                 .metrics = server->api.metrics,
                                 .clock = opts->clock},

@@ -113,8 +113,8 @@ typedef struct kc__apiserver_opts {
     /* Called on a thread of the server when every further write fails until the process is started
      * again: the storage and the memory of the server differ. Must not block. Defaults to nothing.
      */
-    void (*broken)(void *user, const kc_error *err);
-    void *broken_user;
+    void (*inconsistent)(void *user, const kc_error *err);
+    void *inconsistent_user;
     kc_log *log;           /* Defaults to no log. */
     kc_metrics *metrics;   /* Served at /metrics. Defaults to none. */
     const kc_clock *clock; /* Defaults to the real clock. */

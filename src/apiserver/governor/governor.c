@@ -145,8 +145,8 @@ void kc__governor_tick(kc__governor *g)
     if (level == KC__MEMORY_OK)
         return;
     report(g, level, now);
-    if (g->opts.relieve)
-        g->opts.relieve(g->opts.user);
+    if (g->opts.evict)
+        g->opts.evict(g->opts.user);
     if (level == KC__MEMORY_HARD && g->opts.shed)
         g->opts.shed(kc__memory_excess(&state), g->opts.user);
 }

@@ -6,7 +6,7 @@
  *     /proc/self/statm, every 250 ms under load ──────────────┴─▶ level: ok, soft, hard
  *                                                                  │
  *     kc__governor_admit: may this request begin? ◀────────────────┤
- *     opts.relieve: close idle connections ◀── soft, hard ─────────┤
+ *     opts.evict: close idle connections ◀── soft, hard ───────────┤
  *     opts.shed: cancel responses in progress ◀── hard ────────────┘
  *
  * Above the soft limit expensive requests are rejected (429, Retry-After) and freed memory is
@@ -69,7 +69,7 @@ typedef struct kc__governor_opts {
      * many bytes. May be NULL. */
     void (*shed)(size_t bytes, void *user);
     /* Called above the soft limit, likewise: close what is idle. May be NULL. */
-    void (*relieve)(void *user);
+    void (*evict)(void *user);
     void *user;
     kc_log *log;
     kc_metrics *metrics;
@@ -77,7 +77,7 @@ typedef struct kc__governor_opts {
 
 /* Starts the thread that takes readings. NULL on error. */
 kc__governor *kc__governor_start(const kc__governor_opts *opts, kc_error *err);
-/* Ends the thread; `shed` and `relieve` no longer run when it returns. NULL is allowed. Blocks. */
+/* Ends the thread; `shed` and `evict` no longer run when it returns. NULL is allowed. Blocks. */
 void kc__governor_stop(kc__governor *governor);
 /* After kc__governor_stop. NULL is allowed; returns NULL. */
 kc__governor *kc__governor_free(kc__governor *governor);

@@ -325,7 +325,7 @@ static int store_all(kc__store_batch *batch, kc_error *err)
     const bool differs = !failed && compare_batch_write(batch, err) < 0;
     if (differs) {
         failed = kc_error_result(err);
-        kc__store_set_differing(store, err);
+        kc__store_set_inconsistent(store, err);
     } else {
         if (failed && kc_error_has_reason(err, KC_INTERNAL))
             kc__store_recovery_begin(batch);

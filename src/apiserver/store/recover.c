@@ -85,7 +85,7 @@ static void abandon_recovery(kc__store *store, uint64_t revision)
         "the storage is at revision %llu and the store at %llu: the server must be restarted",
         (unsigned long long)revision, (unsigned long long)kc__store_revision(store));
     kc__store_recovery_done(&store->recovery);
-    kc__store_set_differing(store, &err);
+    kc__store_set_inconsistent(store, &err);
 }
 
 void kc__store_recovery_resolve(kc__store_batch *batch)

@@ -172,11 +172,11 @@ void kc__store_set_health(kc__store *store, const kc_error *health_error)
         kc_log_error(store->opts.log, "commit failed", kc_kv("err", health_error));
 }
 
-void kc__store_set_differing(kc__store *store, const kc_error *health_error)
+void kc__store_set_inconsistent(kc__store *store, const kc_error *health_error)
 {
     kc__store_set_health(store, health_error);
-    if (store->opts.differs)
-        store->opts.differs(store->opts.user, health_error);
+    if (store->opts.inconsistent)
+        store->opts.inconsistent(store->opts.user, health_error);
 }
 
 bool kc__store_is_failed(kc__store *store, kc_error *ret_error)

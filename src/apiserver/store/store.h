@@ -86,8 +86,8 @@ typedef struct kc__store_opts {
     kc__encryption_resource (*resource_of)(kc_str prefix);
     /* Called on the committer's thread when the storage and the store differ: no write succeeds any
      * more until the store is opened again. Must not call the store. Defaults to nothing. */
-    void (*differs)(void *user, const kc_error *err);
-    void *user; /* Of `differs`. */
+    void (*inconsistent)(void *user, const kc_error *err);
+    void *user; /* Of `inconsistent`. */
     /* Resources in other storages; `storage` must be shared, too. Defaults to none. */
     const kc__store_override *overrides;
     size_t n_overrides;

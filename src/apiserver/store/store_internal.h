@@ -300,7 +300,7 @@ kc__store *kc__store_open_with(const kc__store_opts *opts, const kc__store_metri
 /* Records the result of a commit; NULL: it succeeded, or the storage has recovered. */
 void kc__store_set_health(kc__store *store, const kc_error *health_error);
 /* The same for good: the storage and the store differ. */
-void kc__store_set_differing(kc__store *store, const kc_error *health_error);
+void kc__store_set_inconsistent(kc__store *store, const kc_error *health_error);
 bool kc__store_is_failed(kc__store *store, kc_error *ret_error);
 void kc__store_error_copy(kc_error *to, const kc_error *from);
 

@@ -6,7 +6,7 @@
  * The acceptor starts a round when the number of connections is within a margin of the limit, when
  * it has reached the limit, and when the process has no descriptor left. In a round every loop
  * closes its part of a PART-th of all connections. The owner of the server starts rounds when
- * memory is short: each closes a RELIEF_PART-th, because many are needed to free much. A round ends
+ * memory is short: each closes an IDLE_PART-th, because many are needed to free much. A round ends
  * with the first stage of the table that finds any:
  *
  *     unauthenticated for a second or more
@@ -20,7 +20,7 @@
  */
 #include "http/server/shard.h"
 
-enum { PART = 64, RELIEF_PART = 8, MARGIN_PART = 16, MAX_MARGIN = 256 };
+enum { PART = 64, IDLE_PART = 8, MARGIN_PART = 16, MAX_MARGIN = 256 };
 
 static const struct evict_stage {
     bool authenticated;
@@ -76,9 +76,9 @@ void kc__shard_group_evict(kc__shard_group *group, bool full)
     begin_round(group, PART, full);
 }
 
-void kc__shard_group_relieve(kc__shard_group *group)
+void kc__shard_group_evict_idle(kc__shard_group *group)
 {
-    begin_round(group, RELIEF_PART, false);
+    begin_round(group, IDLE_PART, false);
 }
 
 void kc__shard_group_close(kc__shard_group *group)

@@ -198,7 +198,8 @@ static kc__http_server *server_new(const kc__http_server_opts *opts)
     kc__http_limits_default(&server->limits);
     kc_mutex_init(&server->group.mutex);
     kc_cond_init(&server->group.changed);
-    server->group.max_open = count_connections(opts->max_connections, opts->most_connections);
+    server->group.max_open =
+        count_connections(opts->max_connections, opts->max_default_connections);
     server->group.shards = server->shards;
     server->group.n_shards = server->n_loops;
     server->budget = kc__http_budget_new(&opts->budget, opts->metrics);
@@ -229,9 +230,9 @@ void kc__http_server_retire(kc__http_server *server)
         kc__shard_retire(server->shards[i]);
 }
 
-void kc__http_server_relieve(kc__http_server *server)
+void kc__http_server_evict_idle(kc__http_server *server)
 {
-    kc__shard_group_relieve(&server->group);
+    kc__shard_group_evict_idle(&server->group);
 }
 
 void kc__http_server_drain(kc__http_server *server)

@@ -33,9 +33,9 @@ typedef struct kc__http_server_opts {
     size_t n_listeners;
     size_t loops; /* Defaults to the number of processors, at most 16. */
     kc__http_limits limits;
-    kc__http_budget_opts budget; /* Limits of the buffered bytes of requests. */
-    size_t max_connections;      /* Defaults to what the limit of open files allows, and to... */
-    size_t most_connections;     /* ...at most this. Defaults to no bound. */
+    kc__http_budget_opts budget;    /* Limits of the buffered bytes of requests. */
+    size_t max_connections;         /* Defaults to what the limit of open files allows, and to... */
+    size_t max_default_connections; /* ...at most this. Defaults to no bound. */
     /* Called on the loops' threads, concurrently. See exchange.h. */
     kc__exchange_begin_fn *begin; /* Defaults to accepting every request. */
     kc__exchange_handle_fn *handle;
@@ -60,7 +60,7 @@ kc__http_server *kc__http_server_start(const kc__http_server_opts *opts, kc_erro
 void kc__http_server_retire(kc__http_server *server);
 /* Starts to close connections that have been idle for a while, about an eighth of all: for an owner
  * that is short of memory. Any thread, until `stopping` returns; does not block. */
-void kc__http_server_relieve(kc__http_server *server);
+void kc__http_server_evict_idle(kc__http_server *server);
 /* Accepts no more connections and tells clients to reconnect elsewhere (Connection: close,
  * GOAWAY); open exchanges continue. Any thread; does not block. */
 void kc__http_server_drain(kc__http_server *server);

@@ -62,7 +62,7 @@ void kc__shard_accept(kc__shard *shard, int fd, const struct sockaddr_storage *f
 void kc__shard_group_evict(kc__shard_group *group, bool full);
 /* The same for connections that are certainly idle, about an eighth of all: they hold memory that
  * the process is short of. Any thread; does not wait. */
-void kc__shard_group_relieve(kc__shard_group *group);
+void kc__shard_group_evict_idle(kc__shard_group *group);
 /* No further round begins. Any thread. */
 void kc__shard_group_close(kc__shard_group *group);
 /* Returns whether the number of connections is close to its limit. */

@@ -25,7 +25,7 @@ typedef struct fixture {
     kc_clock *clock; /* Virtual: no thread. */
     kc_metrics *metrics;
     kc__governor *governor;
-    _Atomic size_t shed, relieved;
+    _Atomic size_t shed, evicted;
 } fixture;
 
 static void note_shed(size_t bytes, void *user)
@@ -33,9 +33,9 @@ static void note_shed(size_t bytes, void *user)
     ((fixture *)user)->shed += bytes;
 }
 
-static void note_relief(void *user)
+static void note_eviction(void *user)
 {
-    ((fixture *)user)->relieved++;
+    ((fixture *)user)->evicted++;
 }
 
 static void fixture_open(fixture *s)
@@ -48,7 +48,7 @@ static void fixture_open(fixture *s)
                                                           .clock = s->clock,
                                                           .read = read_fake,
                                                           .shed = note_shed,
-                                                          .relieve = note_relief,
+                                                          .evict = note_eviction,
                                                           .user = s,
                                                           .metrics = s->metrics},
                                      NULL);
@@ -86,10 +86,10 @@ static void reading_above_the_soft_limit_refuses_heavy_requests(void **state)
     assert_int_equal(admit(&s, "create", 100, NULL), 0);
     assert_int_equal(admit(&s, "get", 0, NULL), 0);
     assert_int_equal(s.shed, 0);
-    assert_int_equal(s.relieved, 1);
+    assert_int_equal(s.evicted, 1);
     resident = 10 * MIB;
     kc__governor_tick(s.governor);
-    assert_int_equal(s.relieved, 1);
+    assert_int_equal(s.evicted, 1);
     assert_int_equal(admit(&s, "list", 0, NULL), 0);
 }
 

@@ -127,7 +127,7 @@ static void storage_revision_that_differs_makes_the_store_fail(void **state)
 
 /* ---- a storage that differs ends the process ---- */
 
-static void note_differing(void *user, const kc_error *err)
+static void note_inconsistent(void *user, const kc_error *err)
 {
     kc_buf_puts(user, kc_error_text(err));
 }
@@ -147,7 +147,7 @@ static void owner_is_told_when_recovery_finds_another_revision(void **state)
     kc__storage_backend odd = held_backend;
     odd.recover = recover_elsewhere;
     s->backend = &held_backend;
-    s->opts.differs = note_differing;
+    s->opts.inconsistent = note_inconsistent;
     s->opts.user = &told;
     stage_open(s);
     s->storage->backend = &odd;

@@ -177,9 +177,9 @@ static void idle_connections_are_closed_without_descriptors(void **state)
         client_free(idle[i]);
 }
 
-static bool relieved(stage *s, double wanted)
+static bool evicted(stage *s, double wanted)
 {
-    kc__http_server_relieve(s->server);
+    kc__http_server_evict_idle(s->server);
     return metric(s, EVICTED "{state=\"unauthenticated\"}") >= wanted;
 }
 
@@ -194,7 +194,7 @@ static void server_short_of_memory_closes_idle_connections_and_no_others(void **
     assert_answered(known);
     for (size_t i = 0; i < KC_COUNT(idle); i++)
         idle[i] = connect_to(s);
-    while (!relieved(s, KC_COUNT(idle))) /* After a second of idleness. */
+    while (!evicted(s, KC_COUNT(idle))) /* After a second of idleness. */
         kc_clock_sleep(kc_clock_real(), 5 * KC_MILLISECOND);
     assert_answered(known);
     assert_int_equal(metric(s, EVICTED "{state=\"unauthenticated\"}"), KC_COUNT(idle));
@@ -208,7 +208,7 @@ static void server_short_of_memory_closes_idle_connections_and_no_others(void **
 static void bound_of_the_default_number_of_connections_is_held(void **state)
 {
     (void)state;
-    kc_auto(stage) *s = NEW_STAGE(.loops = 1, .most_connections = 3);
+    kc_auto(stage) *s = NEW_STAGE(.loops = 1, .max_default_connections = 3);
     client *idle[9];
     for (size_t i = 0; i < KC_COUNT(idle); i++)
         idle[i] = connect_to(s);
