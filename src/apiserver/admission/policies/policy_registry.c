@@ -47,7 +47,8 @@ struct kc__admission_policies {
 
 /* ---- the set ---- */
 
-static void add_names(const kc__admission_bound_policies *bound, kc_map *policies, kc_map *bindings)
+static void add_bound_names(const kc__admission_bound_policies *bound, kc_map *policies,
+                            kc_map *bindings)
 {
     kc_vec_each (bound, one) {
         kc_map_put(policies, one->policy->name, one->policy);
@@ -60,8 +61,8 @@ static void add_names(const kc__admission_bound_policies *bound, kc_map *policie
 static void retain_metrics(const kc__admission_policies *p, const kc__admission_policy_set *set)
 {
     kc_scoped(kc_map) policies = {0}, bindings = {0};
-    add_names(&set->validating, &policies, &bindings);
-    add_names(&set->mutating, &policies, &bindings);
+    add_bound_names(&set->validating, &policies, &bindings);
+    add_bound_names(&set->mutating, &policies, &bindings);
     kc__admission_policy_retain(&p->metrics, &policies, &bindings);
 }
 
