@@ -82,6 +82,21 @@ struct kc__apiserver {
     _Atomic bool serving; /* The contexts exist. */
 };
 
+/* ---- what the loops keep ---- */
+
+static void refresh_context(kc__rest_api *api, kc__rest_context *context, uint64_t unused)
+{
+    (void)unused;
+    kc__rest_catalog_slot_current(api->catalog_slot, &context->catalog);
+    kc__admission_policies_current(api->policies, &context->policies);
+}
+
+/* A loop without requests would otherwise keep a replaced catalog, or replaced policies. */
+static void refresh_contexts(void *user)
+{
+    kc__rest_each_context(user, refresh_context, 0);
+}
+
 /* ---- built-in resources ---- */
 
 static int serve_kinds(kc__apiserver *server, const kc__apiserver_opts *opts, kc_error *err)
@@ -114,7 +129,9 @@ static int serve_kinds(kc__apiserver *server, const kc__apiserver_opts *opts, kc
                                                                   .topologies = api->topologies,
                                                                   .clock = api->clock,
                                                                   .log = api->log,
-                                                                  .metrics = api->metrics},
+                                                                  .metrics = api->metrics,
+                                                                  .published = refresh_contexts,
+                                                                  .user = api},
                                    err);
     api->hooks = kc__admission_webhooks_new(api->store, api->metrics, err);
     api->numbers = kc__service_numbers_new(&(kc__service_numbers_opts){.store = api->store,
@@ -136,6 +153,7 @@ static int publish_custom_resources(const kc__crd_publication *publication, void
     if (!next)
         return kc_error_result(err);
     kc__rest_catalog_slot_replace(api->catalog_slot, next);
+    refresh_contexts(api);
     if (publication->withdraws) {
         kc__rest_restart_watches(api, publication->revision);
         kc__rest_metrics_retain(api->counts, next);
@@ -529,16 +547,10 @@ void kc__apiserver_leave(kc__apiserver *server, int64_t delay)
     kc_clock_sleep(server->api.clock, delay - delay / 2);
 }
 
-typedef struct drain_task {
-    kc__loop_task task;
-    kc__rest_context *context;
-} drain_task;
-
-static void drain_context(kc__loop_task *task)
+static void drain_context(kc__rest_api *api, kc__rest_context *context, uint64_t unused)
 {
-    drain_task *t = kc_container_of(task, drain_task, task);
-    kc__rest_context_drain(t->context);
-    free(t);
+    (void)api, (void)unused;
+    kc__rest_context_drain(context);
 }
 
 void kc__apiserver_drain(kc__apiserver *server)
@@ -555,11 +567,7 @@ void kc__apiserver_drain(kc__apiserver *server)
         kc__authz_webhooks_end_by(server->authz_webhooks,
                                   kc_clock_deadline(kc_clock_real(), HOOK_GRACE));
     kc__converter_end_by(server->converter, kc_clock_deadline(kc_clock_real(), HOOK_GRACE));
-    for (size_t i = 0; i < server->api.n_contexts; i++) {
-        drain_task *t = kc_new(drain_task);
-        *t = (drain_task){.task.run = drain_context, .context = &server->api.contexts[i]};
-        kc__loop_post(t->context->loop, &t->task);
-    }
+    kc__rest_each_context(&server->api, drain_context, 0);
 }
 
 kc__apiserver *kc__apiserver_stop(kc__apiserver *server, int64_t grace)

@@ -375,6 +375,10 @@ typedef struct kc__rest_context {
     kc_buf scratch;                            /* Memory for the text of audit events. */
 } kc__rest_context;
 
+/* Calls a function on each loop, with its context. Any thread; does not block. */
+typedef void kc__rest_context_fn(kc__rest_api *api, kc__rest_context *context, uint64_t argument);
+void kc__rest_each_context(kc__rest_api *api, kc__rest_context_fn *run, uint64_t argument);
+
 /* ---- functions of a call that every part of the server uses ---- */
 
 /* "default/web", or "web" for a cluster-scoped resource. Allocated in the arena. */

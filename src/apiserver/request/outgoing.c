@@ -79,28 +79,14 @@ size_t kc__rest_context_shed(kc__rest_context *context, size_t bytes)
     return freed;
 }
 
-typedef struct shedding {
-    kc__loop_task task;
-    kc__rest_context *context;
-    size_t bytes;
-} shedding;
-
-static void shed_context(kc__loop_task *task)
+static void shed_context(kc__rest_api *api, kc__rest_context *context, uint64_t bytes)
 {
-    shedding *s = kc_container_of(task, shedding, task);
-    kc__rest_context_shed(s->context, s->bytes);
-    free(s);
+    kc__rest_context_shed(context, bytes / api->n_contexts + 1);
 }
 
 void kc__rest_api_shed(kc__rest_api *api, size_t bytes)
 {
-    for (size_t i = 0; i < api->n_contexts; i++) {
-        shedding *s = kc_new(shedding);
-        *s = (shedding){.task.run = shed_context,
-                        .context = &api->contexts[i],
-                        .bytes = bytes / api->n_contexts + 1};
-        kc__loop_post(s->context->loop, &s->task);
-    }
+    kc__rest_each_context(api, shed_context, bytes);
 }
 
 /* ---- large bodies ---- */

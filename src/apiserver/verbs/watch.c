@@ -409,7 +409,7 @@ static bool is_current(const watching *w, const kc__rest_catalog *now)
     return kc__resource_serves_alike(then, found);
 }
 
-/* One for each context. */
+/* Of one context. */
 typedef struct renewal {
     kc__loop_task task;
     kc__rest_api *api;
@@ -417,7 +417,7 @@ typedef struct renewal {
     uint64_t revision; /* Changes up to this revision are still sent. */
 } renewal;
 
-static void renew_context(kc__loop_task *task)
+static void run_renewal(kc__loop_task *task)
 {
     renewal *r = kc_container_of(task, renewal, task);
     const kc__rest_catalog *now =
@@ -437,16 +437,16 @@ static void renew_context(kc__loop_task *task)
         free(r);
 }
 
+static void renew_context(kc__rest_api *api, kc__rest_context *context, uint64_t revision)
+{
+    renewal *r = kc_new(renewal);
+    *r = (renewal){.task.run = run_renewal, .api = api, .context = context, .revision = revision};
+    run_renewal(&r->task);
+}
+
 void kc__rest_restart_watches(kc__rest_api *api, uint64_t revision)
 {
-    for (size_t i = 0; i < api->n_contexts; i++) {
-        renewal *r = kc_new(renewal);
-        *r = (renewal){.task.run = renew_context,
-                       .api = api,
-                       .context = &api->contexts[i],
-                       .revision = revision};
-        kc__loop_post(r->context->loop, &r->task);
-    }
+    kc__rest_each_context(api, renew_context, revision);
 }
 
 /* ---- start ---- */

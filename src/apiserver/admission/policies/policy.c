@@ -14,6 +14,9 @@
 
 #include "kc/view.h"
 
+/* The view of an object: its text, and cells that are on average almost three times as large. */
+enum { VIEW_FACTOR = 4 };
+
 /* The memory that one program needs besides its own count: allocator overhead. */
 enum { PROGRAM_OVERHEAD = 64 };
 
@@ -211,7 +214,7 @@ kc__admission_policy *kc__admission_policy_new(const kc__expression_env *env,
     kc__admission_policy *p = kc_new(kc__admission_policy);
     kc_ref_init(&p->refs);
     p->view = kc_view_of(object);
-    p->memory = kc_object_json(object).n * 2; /* The view. */
+    p->memory = kc_object_json(object).n * VIEW_FACTOR;
     p->mutates = mutates;
     const kc_value *root = kc_view_root(p->view), *spec = kc_value_get(root, "spec"),
                    *metadata = kc_value_get(root, "metadata"),

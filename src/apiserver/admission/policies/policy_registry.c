@@ -78,6 +78,8 @@ static void publish_set(kc__admission_policies *p, kc__admission_policy_set *set
     kc_gauge_set(p->metrics.policies, (double)n);
     kc_gauge_set(p->metrics.memory, (double)set->memory);
     retain_metrics(p, set);
+    if (p->opts.published)
+        p->opts.published(p->opts.user);
 }
 
 static void compile_set(kc__admission_policies *p)

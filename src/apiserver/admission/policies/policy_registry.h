@@ -34,6 +34,9 @@ typedef struct kc__admission_policies_opts {
     kc_log *log;
     kc_metrics *metrics;
     size_t max_bytes; /* Defaults to KC__ADMISSION_POLICIES_BYTES. */
+    /* Called when others are in effect, on any thread; must not block. Defaults to nothing. */
+    void (*published)(void *user);
+    void *user; /* Of `published`. */
 } kc__admission_policies_opts;
 
 /* Compiles the stored policies. NULL on error. Starts no thread yet. */

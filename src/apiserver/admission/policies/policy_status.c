@@ -15,8 +15,8 @@
 
 struct kc__admission_policy_status {
     kc__admission_policy_status_opts opts;
-    kc__rest_catalog *catalog;
-    kc_map writing; /* status_write by name. */
+    kc__rest_catalog *catalog; /* During a sync. */
+    kc_map writing;            /* status_write by name. */
     kc__loop_timer retry;
     bool stopped;
 };
@@ -178,6 +178,7 @@ void kc__admission_policy_status_sync(kc__admission_policy_status *s)
     kc__cow_iter at = kc__cow_iter_start(stored, NULL);
     while (kc__cow_iter_next(&at))
         sync_policy(s, at.object);
+    s->catalog = kc__rest_catalog_unref(s->catalog);
 }
 
 static void retry_fired(kc__loop_timer *timer)
@@ -206,7 +207,6 @@ kc__admission_policy_status *kc__admission_policy_status_free(kc__admission_poli
 {
     if (!s)
         return NULL;
-    kc__rest_catalog_unref(s->catalog);
     kc_map_done(&s->writing);
     free(s);
     return NULL;

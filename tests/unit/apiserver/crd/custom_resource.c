@@ -57,6 +57,19 @@ static const reply *make_robot(api *a, const char *name, const char *rest)
              rest));
 }
 
+/* No request comes that would let the loops notice. */
+static void replaced_catalog_is_freed_at_once(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = api_start(NULL);
+    kc_auto(kc__rest_catalog) *held = NULL;
+    kc__rest_catalog_slot_current(api_inside(a)->catalog_slot, &held);
+    assert_code(api_post(a, CRDS, definition(a, "robots", "'kind':'Robot'", "")), 201);
+    for (int i = 0; i < TRIES && kc_ref_count(&held->refs) > 1; i++)
+        usleep(PAUSE);
+    assert_int_equal(kc_ref_count(&held->refs), 1);
+}
+
 static void established_crd_is_served(void **state)
 {
     (void)state;
@@ -387,11 +400,11 @@ static void openapi_lists_selectable_fields(void **state)
     assert_non_null(strstr(api_get(a, "/openapi/v2")->body, published_fields));
 }
 
-TESTS(established_crd_is_served, object_violating_schema_is_invalid,
-      status_is_written_through_subresource_only, changed_schema_applies_to_new_objects,
-      deleted_crd_deletes_its_objects, terminating_crd_refuses_creates,
-      released_name_is_accepted_for_the_waiting_crd, crds_are_served_after_restart,
-      object_is_returned_in_the_requested_version,
+TESTS(replaced_catalog_is_freed_at_once, established_crd_is_served,
+      object_violating_schema_is_invalid, status_is_written_through_subresource_only,
+      changed_schema_applies_to_new_objects, deleted_crd_deletes_its_objects,
+      terminating_crd_refuses_creates, released_name_is_accepted_for_the_waiting_crd,
+      crds_are_served_after_restart, object_is_returned_in_the_requested_version,
       patch_of_the_scale_of_an_object_without_replicas_must_set_them,
       update_stores_object_in_storage_version, dry_run_shows_what_the_storage_version_keeps,
       scale_subresource_updates_replicas, selectable_fields_apply_to_defaulted_values,

@@ -143,6 +143,20 @@ static void deleted_policy_has_no_effect(void **state)
     assert_code(create_map(a, "a", ""), 201);
 }
 
+/* No request comes that would let the loops notice. */
+static void replaced_policies_are_freed_at_once(void **state)
+{
+    (void)state;
+    kc_auto(api) *a = start_with_policy("'validations':[{'expression':'false'}]");
+    assert_code(create_map(a, "a", ""), 422);
+    kc_auto(kc__admission_policy_set) *held = NULL;
+    kc__admission_policies_current(api_inside(a)->policies, &held);
+    assert_code(api_delete(a, POLICIES "/p", NULL), 200);
+    for (int i = 0; i < 2000 && kc_ref_count(&held->refs) > 1; i++)
+        usleep(5000);
+    assert_int_equal(kc_ref_count(&held->refs), 1);
+}
+
 static bool is_in_metrics(api *a, const char *policy)
 {
     const reply *r = api_get(a, "/metrics");
@@ -441,8 +455,8 @@ static void status_warns_about_undefined_fields(void **state)
 
 TESTS(violation_is_denied_with_cause, equal_conditions_are_evaluated_for_each_request,
       change_takes_effect, policy_without_binding_has_no_effect, deleted_policy_has_no_effect,
-      deleted_policy_leaves_the_metrics, policies_survive_restart,
-      policies_do_not_apply_to_policies, warning_does_not_reject,
+      replaced_policies_are_freed_at_once, deleted_policy_leaves_the_metrics,
+      policies_survive_restart, policies_do_not_apply_to_policies, warning_does_not_reject,
       audit_annotations_reach_the_audit_log, unused_variable_is_not_evaluated,
       deep_chain_of_variables_fails_instead_of_crashing,
       cheap_policy_runs_on_the_loop_and_expensive_one_on_a_worker, budget_of_a_policy_is_limited,
