@@ -167,7 +167,8 @@ rename_in_spokes() {
         \"conversionReviewVersions\":[\"v1\"],\"clientConfig\":$client}}}}"
     WEBHOOK_ADDRESS=127.0.0.1:$port background build/manager
     # The manager adds its CA to the definition.
-    eventually kubectl get crd robots.apps.example.io -o jsonpath='{.spec.conversion.webhook.clientConfig.caBundle}' | grep -q .
+    trusted() { kubectl get crd robots.apps.example.io -o jsonpath='{.spec.conversion.webhook.clientConfig.caBundle}' | grep -q .; }
+    eventually trusted
     create() { kubectl create -f - <<<'{"apiVersion":"apps.example.io/v1beta1","kind":"Robot","metadata":{"name":"a"},"spec":{"bar":"x"}}'; }
     eventually create
     [ "$(kubectl get robots.v1.apps.example.io a -o jsonpath='{.spec}')" = '{"foo":"x"}' ]
